@@ -63,7 +63,7 @@ def main() -> None:
     show(lander)
     nmt = analyze(folder, "nmt_so-en", objective=["dev_bleu", "dev_gpu_time"])
     show(nmt)
-    print(f"\n{nmt.by_objective()}")
+    print(f"\n{nmt.compare(by='objective')}")
 
 
 if __name__ == "__main__":

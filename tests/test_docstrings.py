@@ -18,8 +18,7 @@ import pytest
 
 import pedanova as pa
 from pedanova import errors
-from pedanova.analysis.documents import METHODS, SETUP
-from pedanova.report.figures.plots import FIGURES
+from pedanova.report.figures.plots import FIGURES, SETUP
 
 pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
 from numpydoc.docscrape import NumpyDocString
@@ -113,7 +112,7 @@ def demo() -> pa.Analysis:
     return pa.analyze(pa.demo_trials(), "error")
 
 
-SHARING = {f"Analysis.{name}" for name in METHODS if name} | {f"{PLOTS}.{name}" for name in FIGURES if name}
+SHARING = {f"{PLOTS}.{name}" for name in FIGURES if name}
 
 
 @pytest.mark.slow

@@ -12,11 +12,15 @@ import pedanova
 ROOT = Path(pedanova.__file__).parent
 ORDER = (
     "errors", "base", "base.kernel", "space", "data", "sources", "counting", "scale",
-    "measures", "measures.surrogate", "measures.studies", "reduction", "report", "analysis", "cli", "integrations",
+    "measures", "measures.surrogate", "measures.questions", "measures.studies", "reduction", "report", "analysis",
+    "cli", "integrations",
 )  # fmt: skip
 TOP = ("__init__", "__main__")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before
-    ("measures", "measures.surrogate", "measures.studies", "reduction", "report"): ("sources", "scale"),
+    ("measures", "measures.surrogate", "measures.questions", "measures.studies", "reduction", "report"): (
+        "sources",
+        "scale",
+    ),
     ("report",): ("data.observations", "data.column", "data.prepare", "counting.arrays"),
     ("counting",): ("sources",),
     ("integrations",): ("cli",),

@@ -13,7 +13,6 @@ import words
 
 import pedanova
 from pedanova import errors
-from pedanova.analysis.analysis import PUBLIC
 from pedanova.base import notes
 from pedanova.base.notes import SEVERITIES, Kind
 from pedanova.base.table import Table
@@ -96,8 +95,6 @@ def members(cls: type) -> dict[str, Any]:
 def is_public(cls: type, name: str) -> bool:
     if name.startswith("_"):
         return False
-    if cls.__name__ == "Analysis":
-        return name in PUBLIC
     if issubclass(cls, Table):  # what every table does is said once
         return name not in (*cls.internal, *INTERNAL) and (cls is Table or name not in vars(Table))
     return cls.__name__ not in OPAQUE

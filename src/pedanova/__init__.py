@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pedanova.analysis.across import Across, across
     from pedanova.analysis.analysis import Analysis
-    from pedanova.analysis.analyze import analyze, guess_space
+    from pedanova.analysis.analyze import analyze, guess_space, load
     from pedanova.analysis.difference import StudyDifferences, difference
-    from pedanova.analysis.load import load
     from pedanova.base.version import __version__
     from pedanova.cli.main import show_versions
     from pedanova.cli.pages import demo_trials
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
     from pedanova.data.regions import Region, at_least, at_most, between, equals
     from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
-    from pedanova.measures.compare import Comparison
     from pedanova.measures.densities import Densities
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import ForestEffects, ForestPairs, forest_effects
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
+    from pedanova.measures.questions.compare import Comparison
     from pedanova.measures.studies.along import Along
     from pedanova.measures.studies.seeds import Seeds
     from pedanova.measures.studies.study_difference import Difference, Differences
@@ -45,9 +44,8 @@ CONTENTS = {
     "base.version": ["__version__"],
     "analysis.across": ["Across", "across"],
     "analysis.analysis": ["Analysis"],
-    "analysis.analyze": ["analyze", "guess_space"],
+    "analysis.analyze": ["analyze", "guess_space", "load"],
     "analysis.difference": ["StudyDifferences", "difference"],
-    "analysis.load": ["load"],
     "cli.main": ["show_versions"],
     "cli.pages": ["demo_trials"],
     "counting.levels": ["Levels"],
@@ -55,7 +53,7 @@ CONTENTS = {
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
     "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
-    "measures.compare": ["Comparison"],
+    "measures.questions.compare": ["Comparison"],
     "measures.densities": ["Densities"],
     "measures.studies.study_difference": ["Difference", "Differences"],
     "measures.effects": ["Effect", "Effects", "Marginal"],

@@ -137,7 +137,7 @@ def test_missing_values_are_a_cell_of_their_own() -> None:
     found = a.importance(0.2, smoothing="none", **COUNTS)
     n, m = 1_000, 200 / 1_000
     assert found["x"].raw_share >= m / (1 - m) * (n / present.sum() - 1) - 1e-9
-    assert a.tallies["x"].rows == 1_000
+    assert a.data.tallies["x"].rows == 1_000
     assert a.densities("x").missing_target == 0
     assert a.densities("x").missing_region == pytest.approx(np.mean(~present))
 
@@ -148,7 +148,7 @@ def test_values_outside_the_space() -> None:
         pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
     a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, outside="count")
     assert any("x: 2 of 4 rows lie outside the space" in note for note in a.notes)
-    assert a.rows == 4
+    assert len(a) == 4
 
 
 def test_a_constant_parameter_explains_nothing() -> None:
@@ -168,20 +168,20 @@ def test_every_value_different_tells_nothing() -> None:
 
 def test_levels_of_another_analysis_must_fit(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
     with pytest.raises(QueryError, match="direction="):
-        pa.analyze(trials, "loss", direction="maximize", levels=analysis.levels)
+        pa.analyze(trials, "loss", direction="maximize", levels=analysis.data.levels)
     with pytest.raises(QueryError, match="nan="):
-        pa.analyze(trials, "loss", nan="worst", levels=analysis.levels)
+        pa.analyze(trials, "loss", nan="worst", levels=analysis.data.levels)
 
 
 def test_shards_answer_like_the_whole(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
     parts = [
-        pa.analyze({n: c[i::3] for n, c in trials.items()}, "loss", space=analysis.space, levels=analysis.levels)
+        pa.analyze({n: c[i::3] for n, c in trials.items()}, "loss", space=analysis.space, levels=analysis.data.levels)
         for i in range(3)
     ]
     added = parts[0] + parts[1] + parts[2]
     assert added.importance(0.05, 0.3, **COUNTS) == analysis.importance(0.05, 0.3, **COUNTS)
-    assert added.rows == 400
-    assert added.observations is None
+    assert len(added) == 400
+    assert added.data.observations is None
 
 
 def test_a_small_target_is_told(analysis: pa.Analysis) -> None:

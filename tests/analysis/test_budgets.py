@@ -11,6 +11,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import PedanovaError, QueryError, TooFewRowsError
+from pedanova.measures.studies.budgets import budget_name
 
 BUDGETS = (1, 3, 9, 27)
 EARLY, LATE = np.array([3.0, 1.0, 0.0]), np.array([1.0, 3.0, 0.0])
@@ -101,7 +102,7 @@ def study(trials: int = 150, prune: bool = True) -> optuna.Study:
 @pytest.mark.slow
 def test_values_on_the_way_are_the_same_too() -> None:
     a = pa.analyze(study(prune=False))
-    assert a.budget == "step"
+    assert budget_name(a.data) == "step"
     found = a.along(**FAST)
     space = {f"x{i}": pa.Float(0, 1) for i in range(3)}
     other = pa.analyze(long_table(150), "loss", space=space).along("epochs", **FAST)
@@ -112,7 +113,7 @@ def test_values_on_the_way_are_the_same_too() -> None:
 @pytest.mark.slow
 def test_pruned_trials_count_where_they_have_values() -> None:
     a = pa.analyze(study())
-    assert a.rows == 75  # those that ended
+    assert len(a) == 75  # those that ended
     found = a.along(target=0.2, **FAST)
     assert [step.rows for step in found] == [150, 150, 150, 75]
     assert any("75 of 150 trials are left at step 27" in note for note in found.notes)
@@ -137,7 +138,7 @@ def test_budgets_that_a_log_leaves_out_are_found(tmp_path: Path) -> None:
     (tmp_path / "configs.json").write_text(json.dumps(configs))
     (tmp_path / "history.jsonl").write_text("\n".join(lines))
     a = pa.analyze(tmp_path)
-    assert (a.rows, a.budget) == (80, "budget")
+    assert (len(a), budget_name(a.data)) == (80, "budget")
     found = a.along(target=0.2, **FAST)
     assert [step.budget for step in found] == [float(b) for b in BUDGETS]
     assert [step.rows for step in found] == [80] * 4
@@ -186,7 +187,7 @@ def test_rows_picked_first_are_kept() -> None:
 def test_an_analysis_of_one_of_two_objectives() -> None:
     table = long_table() | {"cost": np.tile(settings()[:, 2], len(BUDGETS))}
     both = pa.analyze(table, ["loss", "cost"], params=["x0", "x1", "x2", "epochs"])
-    found = both.alone("cost").along("epochs", **FAST)
+    found = pa.Analysis(both.data.alone("cost")).along("epochs", **FAST)
     assert {next(iter(step.importances)) for step in found} == {"x2"}
     assert found.since == 1
 
@@ -270,4 +271,4 @@ def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 
 def test_a_source_without_budgets_says_so() -> None:
-    assert pa.analyze(long_table(), "loss").budget is None
+    assert budget_name(pa.analyze(long_table(), "loss").data) is None

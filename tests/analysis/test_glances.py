@@ -41,7 +41,7 @@ def a(request: pytest.FixtureRequest) -> pa.Analysis:
 
 def bands(a: pa.Analysis) -> list[tuple[Any, Any]]:
     """By value, as a page asks once rows are selected; and by part."""
-    best, most = (a.reach(part, of="rows")[0] for part in (0.15, 0.8))
+    best, most = (a.data.reach(part, of="rows")[0] for part in (0.15, 0.8))
     upto = pa.at_most if a.direction == "minimize" else pa.at_least
     return [(upto(best), 1.0), (upto(best), upto(most)), (0.2, 1.0)]
 
@@ -50,20 +50,20 @@ def bands(a: pa.Analysis) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 def test_a_glance_says_what_the_long_way_says(a: pa.Analysis, within: tuple[Any, ...], baseline: str) -> None:
     for target, region in bands(a):
-        found, inner = a.at_once(Question(target, region, baseline), within=within), a.within(*within)
+        found, inner = a.data.at_once(Question(target, region, baseline), within=within), a.within(*within)
         assert found.importances.to_dict() == inner.importance(target, region, baseline, draws=0).to_dict()
-        assert found.rows == inner.rows
-        for name, density in inner.all_densities(target, region).items():
+        assert found.rows == len(inner)
+        for name, density in inner.densities(None, target, region).items():
             np.testing.assert_array_equal(found.densities[name].target, density.target)
             np.testing.assert_array_equal(found.densities[name].region, density.region)
 
 
 def test_rows_without_a_number_count_as_worst_in_both() -> None:
     worst = study(600, nan="worst")
-    within, target = ({"momentum": (0.2, 0.7)},), pa.at_most(worst.reach(0.2)[0])
+    within, target = ({"momentum": (0.2, 0.7)},), pa.at_most(worst.data.reach(0.2)[0])
     inner = worst.within(*within)
     assert (
-        worst.at_once(Question(target), within=within).importances.to_dict()
+        worst.data.at_once(Question(target), within=within).importances.to_dict()
         == inner.importance(target, draws=0).to_dict()
     )
 
@@ -74,5 +74,5 @@ def test_what_cannot_be_answered_is_refused_in_the_same_words(a: pa.Analysis, bo
     with pytest.raises(QueryError) as long:
         a.within(box).importance(target)
     with pytest.raises(QueryError) as short:
-        _ = a.at_once(Question(target), within=(box,)).importances
+        _ = a.data.at_once(Question(target), within=(box,)).importances
     assert str(short.value) == str(long.value)

@@ -32,7 +32,7 @@ def test_a_study_is_an_analysis_of_its_own() -> None:
     mine = data["dataset"] == ODD
     alone = pa.analyze({name: column[mine] for name, column in data.items()}, "loss", exclude=["dataset"])
     study = pa.analyze(data, "loss", exclude=["dataset"], space=alone.space, outside="count").groups("dataset")[ODD]
-    assert study.rows == mine.sum()
+    assert len(study) == mine.sum()
     assert study.importance(**COUNTS).to_dict() == alone.importance(**COUNTS).to_dict()
 
 
@@ -49,7 +49,7 @@ def test_parts_may_be_of_all_rows_of_a_study() -> None:
     a = studies_of(rows=150)
     ours = pa.across(a, group="dataset", within=BOX, parts="all", **COUNTS)
     for name, study in a.groups("dataset").items():
-        alone = study.within(BOX).importance(pa.at_most(study.reach(0.1, of="rows")[0]), **COUNTS)
+        alone = study.within(BOX).importance(pa.at_most(study.data.reach(0.1, of="rows")[0]), **COUNTS)
         assert ours.answers[name].to_dict() == alone.to_dict()
 
 

@@ -40,7 +40,7 @@ def test_other_names_are_excluded() -> None:
 def test_averaged_rows_are_taken_apart_again() -> None:
     columns = table()
     one, two = (pa.analyze(columns, "loss", exclude=["seed"], repeats=how) for how in ("all", "mean"))
-    assert (one.rows, two.rows) == (320, 80)
+    assert (len(one), len(two)) == (320, 80)
     assert one.seeds(0.2).to_dict() == two.seeds(0.2).to_dict()
 
 
@@ -49,9 +49,9 @@ def test_every_objective_has_its_part_and_one_alone_its_own() -> None:
     both = pa.analyze(columns, ["loss", "cost"], exclude=["seed"])
     assert list(both.seeds()) == ["loss", "cost", IN_TARGET]
     assert both.seeds()["cost"].seed == 0.0
-    assert list(both.alone("loss").seeds()) == ["loss", IN_TARGET]
-    mean = pa.analyze(columns, ["loss", "cost"], exclude=["seed"], repeats="mean").alone("loss")
-    assert mean.seeds().to_dict() == both.alone("loss").seeds().to_dict()
+    assert list(pa.Analysis(both.data.alone("loss")).seeds()) == ["loss", IN_TARGET]
+    mean = pa.Analysis(pa.analyze(columns, ["loss", "cost"], exclude=["seed"], repeats="mean").data.alone("loss"))
+    assert mean.seeds().to_dict() == pa.Analysis(both.data.alone("loss")).seeds().to_dict()
 
 
 def test_rows_that_do_not_count_are_left_out() -> None:

@@ -13,6 +13,9 @@ from helpers.common import refuse
 from helpers.studies import fill_conditional, make
 from pedanova.analysis.watched import Watched
 from pedanova.errors import DataError, PedanovaError, QueryError
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import Categorical, Float
 
@@ -41,8 +44,9 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def same_answer(one: pa.Analysis, other: pa.Analysis) -> None:
-    first, second = (a.importance(estimator="counts", draws=200, force=True).to_dict() for a in (one, other))
+def same_answer(one: TrialData, other: pa.Analysis) -> None:
+    first = importance_of(one, Question(estimator="counts", draws=200, force=True)).to_dict()
+    second = other.importance(estimator="counts", draws=200, force=True).to_dict()
     assert first == second
 
 
@@ -54,7 +58,7 @@ def test_every_look_is_an_analysis_of_all_rows(path: Path) -> None:
         assert sight.analysis is not None
         same_answer(sight.analysis, pa.analyze(path, "loss"))
         assert sight.analysis.rows == sight.finished
-        assert sight.best == min(pa.analyze(path, "loss").observations.ranked)
+        assert sight.best == min(pa.analyze(path, "loss").data.observations.ranked)
         assert watched.look().analysis is None, "nothing is new"
         append(path, rows_of(20, seed + 1))
 

@@ -11,6 +11,8 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.errors import UnknownParameterError
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import pair_plane
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def a() -> pa.Analysis:
 
 @pytest.fixture(scope="module")
 def results(a: pa.Analysis) -> dict[str, Any]:
-    forest = a.forest(trees=4)
+    forest = pa.forest_effects(a.data.observed(), trees=4)
     return {
         "importance": a.importance(**COUNTS),
         "effects": a.effects(),
@@ -31,7 +33,7 @@ def results(a: pa.Analysis) -> dict[str, Any]:
         "forest": forest,
         "pairs": forest.pairs,
         "compare": a.compare(),
-        "by_objective": a.by_objective(**COUNTS),
+        "by_objective": a.compare(by="objective", **COUNTS),
     }
 
 
@@ -115,4 +117,4 @@ def test_completion_of_other_results(a: pa.Analysis) -> None:
     marginal = {"bandwidth", "cells", "counts", "edges", "mean", "missing_mean", "missing_rows", "name", "parameter"}
     assert set(dir(a.effects().marginal("x"))) == FORMS | marginal | {"high", "low"}
     plane = {"expected", "first", "first_cells", "lift", "region", "second", "second_cells", "significant", "target"}
-    assert set(dir(a.pair("x", "y"))) == FORMS | plane
+    assert set(dir(pair_plane(a.data, ("x", "y"), Question(), 8))) == FORMS | plane

@@ -155,12 +155,12 @@ def test_a_selection_goes_both_ways(cell: Cell, a: pa.Analysis) -> None:
     assert seen == [{"lr": (1e-4, 0.1)}]
     cell.settled()
     inner = a.within(cell.widget.selection)
-    assert cell.inside("return pedanova.page.answer().rows.selected") == inner.rows
+    assert cell.inside("return pedanova.page.answer().rows.selected") == len(inner)
     cell.widget.selection = {"opt": {"adam"}, "m": (None, 0.5)}
     cell.until(lambda: set(cell.question()["selection"]) == {"opt", "m"})
     cell.settled()
-    assert (
-        cell.inside("return pedanova.page.answer().rows.selected") == a.within({"opt": ["adam"], "m": (None, 0.5)}).rows
+    assert cell.inside("return pedanova.page.answer().rows.selected") == len(
+        a.within({"opt": ["adam"], "m": (None, 0.5)})
     )
     assert cell.shown() == pytest.approx({row.name: row.share for row in cell.widget.importance().rows}, abs=0)
     cell.inside("pedanova.state.undo()")

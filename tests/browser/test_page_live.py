@@ -29,7 +29,7 @@ def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Everything that the page shows, held against the analysis itself."""
     shown = page.answer()
     question = PageQuestion.parse(page.state()["question"], a.space)
-    wanted = json.loads(json.dumps(answers.answer(a, question, **COUNTS)))
+    wanted = json.loads(json.dumps(answers.answer(a.data, question, **COUNTS)))
     del wanted["lines"]  # in the order of the brushes, which the driver does not keep
     assert {name: shown.get(name) for name in wanted} == wanted
     if not wanted["refused"]:
@@ -47,7 +47,7 @@ def test_a_brush_is_a_selection(page: Page, explorer: str, analysis: pa.Analysis
     low, high = chosen(page)["lr"]["range"]
     assert 1e-5 < low < high < 1
     wanted = same_as_python(page, analysis)
-    rows = analysis.within({"lr": (low, high)}).rows
+    rows = len(analysis.within({"lr": (low, high)}))
     assert wanted["rows"]["selected"] == rows
     assert f"{rows} of 400 rows" in page.text(".counts")
     page.drag(f"{LR} .edge.on:last-of-type .edge-catch", (0.5, 0.5), (-2, 0.5))  # pulls the upper end down
@@ -103,11 +103,11 @@ def test_chips_are_hidden_typed_into_and_removed(page: Page, explorer: str, anal
     assert chosen(page)["lr"] == {"range": [1e-4, 0.02]}
     same_as_python(page, analysis)
     page.click("[data-focus='eye layers']")
-    assert page.answer()["rows"]["selected"] == analysis.within({"lr": (1e-4, 0.02)}).rows
+    assert page.answer()["rows"]["selected"] == len(analysis.within({"lr": (1e-4, 0.02)}))
     assert set(chosen(page)) == {"lr", "layers"}  # hidden, not forgotten
     page.click("[data-focus='cross lr']")
     page.click("[data-focus='eye layers']")
-    assert page.answer()["rows"]["selected"] == analysis.within({"layers": (2, 4)}).rows
+    assert page.answer()["rows"]["selected"] == len(analysis.within({"layers": (2, 4)}))
     page.click("[data-focus='text layers']")
     page.press(".chip-field", "\ue009a\ue000", "many", ENTER)
     assert page.run("return document.querySelector('.chip-field').validationMessage")
@@ -133,7 +133,7 @@ def test_the_edges_of_the_objective_are_free(page: Page, explorer: str, analysis
     inner = "[data-inner=target] .edge-catch"
     page.drag(inner, (0.5, 0.5), (3, 0.5))  # leaves out the best
     low, high = page.state()["question"]["target"]["value"]  # a band of values stays one
-    assert analysis.reach(0.001)[0] < low < high == 0.75
+    assert analysis.data.reach(0.001)[0] < low < high == 0.75
     same_as_python(page, analysis)
     page.drag(inner, (0.5, 0.5), (-2, 0.5))
     assert page.state()["question"]["target"] == {"value": [None, 0.75]}
@@ -179,7 +179,7 @@ def test_a_selection_is_saved_as_a_report(page: Page, explorer: str, analysis: p
     page.until("return document.getElementById('said').textContent.includes('saved')")
     page.open(saved)
     assert page.bars() == shown
-    assert f"{analysis.within({'optimizer': ['adam']}).rows} rows" in page.text("#facts")
+    assert f"{len(analysis.within({'optimizer': ['adam']}))} rows" in page.text("#facts")
 
 
 def random_question(random: np.random.Generator) -> dict[str, Any]:

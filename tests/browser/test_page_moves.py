@@ -143,7 +143,7 @@ def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: 
     question = PageQuestion.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
     page.run("pedanova.state.ask({selection: {optimizer: {labels: ['adam', 'sgd']}}})")
     page.settle()
-    wanted = answers.answer(analysis, question, **COUNTS)
+    wanted = answers.answer(analysis.data, question, **COUNTS)
     assert page.answer()["importances"] == wanted["importances"]
     assert "optimizer = adam, sgd" in page.text("#chips")
     page.click("[data-focus='cross optimizer']")

@@ -32,7 +32,7 @@ def live(browser: Page, analysis: pa.Analysis) -> Iterator[Page]:
 
 
 def inside(page: Page, a: pa.Analysis) -> Any:
-    return asked_of(a, PageQuestion.parse(asked(page), a.space))
+    return asked_of(a.data, PageQuestion.parse(asked(page), a.space))
 
 
 def select(page: Page, **brushes: Any) -> None:
@@ -146,7 +146,7 @@ def test_a_or_b_gives_the_differences_of_python(live: Page, analysis: pa.Analysi
     select(live, optimizer={"labels": ["adam"]})
     one = analysis.within({"optimizer": ["adam"]})
     inner, target, region = inside(live, analysis)
-    assert inner.rows == one.rows
+    assert inner.rows == len(one)
     wanted = pa.difference(inner.importance(target, region, **FAST), analysis.importance(0.1, 1.0, **FAST))
     shown = {row["parameter"]: row for row in saved(live, "difference")}
     for name, row in wanted.items():
@@ -198,9 +198,9 @@ def test_several_objectives_have_their_own_tab(browser: Page) -> None:
         filled = page.run("return document.querySelectorAll('.goal-dot .good').length")
         assert filled > 0
         cells = saved(page, "goals")
-        assert sum(int(cell["rows"]) for cell in cells) == a.rows
+        assert sum(int(cell["rows"]) for cell in cells) == len(a)
         assert sum(int(cell["good"]) for cell in cells) == a.importance(0.1, **FAST).rows[0].n_target
-        wanted = a.by_objective(0.1, 1.0, **FAST)
+        wanted = a.compare(0.1, 1.0, by="objective", **FAST)
         for row in saved(page, "goal-importance"):
             assert float(row["share"]) == wanted[row["objective"]][row["parameter"]].share
         assert "fronts" in page.text(".pane-goals .pane-note")

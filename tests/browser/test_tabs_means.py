@@ -16,7 +16,7 @@ from pedanova.report.page.tabs import marginals
 
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Every number that can be saved, and as many dots and lines as there are means."""
-    found = marginals(a, PageQuestion.parse(asked(page), a.space))
+    found = marginals(a.data, PageQuestion.parse(asked(page), a.space))
     rows = saved(page, "means")
     assert [row["mean"] for row in rows] == [
         "" if mean is None else f"{mean:g}" if mean == int(mean) else repr(mean)

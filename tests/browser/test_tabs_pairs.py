@@ -12,6 +12,8 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import FAST, mixed, opened, save, saved, settled, tab
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import pair_plane
 
 LADDER = [0.05, 0.1, 0.3, 1.0]
 
@@ -85,7 +87,7 @@ def test_a_cell_of_the_matrix_opens_its_plane_by_click_and_by_key(page: Page, re
         chosen = page.run("return document.querySelector('.pane-pairs [aria-checked=true]').getAttribute('aria-label')")
         assert all(name in chosen for name in pair)
         lines = saved(page, "plane")
-        wanted = a.pair(pair[0], pair[1], 0.1, 1.0, cells=7)
+        wanted = pair_plane(a.data, (pair[0], pair[1]), Question(0.1, 1.0), 7)
         assert sum(int(line["target"]) for line in lines) == wanted.target.sum()
         assert [int(line["region"]) for line in lines] == wanted.region.ravel().tolist()
 
@@ -96,7 +98,7 @@ def test_cells_that_expect_few_rows_are_hatched(page: Page, report: tuple[Path, 
     opened(page, path)
     page.run("pedanova.state.change({ pair: ['lr', 'optimizer'] })")
     settled(page)
-    wanted = a.pair("lr", "optimizer", 0.1, 1.0, cells=7)
+    wanted = pair_plane(a.data, ("lr", "optimizer"), Question(0.1, 1.0), 7)
     expected = wanted.region * wanted.target.sum() / wanted.region.sum()
     hatched = page.run("return document.querySelectorAll('.pane-plane .few-mark').length")
     assert hatched == int(((expected < 5) & (wanted.region > 0)).sum()) > 0

@@ -34,7 +34,7 @@ def observed() -> Observations:
     table: dict[str, Any] = {"x": RANDOM.random(ROWS), "n": RANDOM.integers(0, 9, ROWS).astype(np.uint8)}
     loss = np.round(table["x"] + RANDOM.normal(0, 0.3, ROWS), 2)  # with ties, so that sums are of few values
     loss[::1_000] = np.nan
-    found = pa.analyze(table, loss, direction="minimize").observations
+    found = pa.analyze(table, loss, direction="minimize").data.observations
     assert found is not None
     return found
 

@@ -22,8 +22,8 @@ def two(direction: list[str], rows: int = 300, wild: bool = False) -> tuple[pa.A
 @pytest.mark.parametrize("direction", [["minimize", "minimize"], ["maximize", "minimize"]])
 def test_every_row_lies_in_one_cell(direction: list[str]) -> None:
     a, goals = two(direction)
-    plane = a.goal_plane(0.1, 1.0)
-    assert plane.region.sum() == a.rows
+    plane = a.data.goal_plane(0.1, 1.0)
+    assert plane.region.sum() == len(a)
     assert plane.target.sum() == a.importance(0.1, estimator="counts", draws=0).rows[0].n_target
     assert (plane.target <= plane.region).all()
     signed = goals * [1 if one == "minimize" else -1 for one in direction]
@@ -32,13 +32,13 @@ def test_every_row_lies_in_one_cell(direction: list[str]) -> None:
 
 
 def test_a_wild_row_does_not_stretch_the_axes() -> None:
-    calm, wild = (two(["minimize", "maximize"], wild=one)[0].goal_plane() for one in (False, True))
+    calm, wild = (two(["minimize", "maximize"], wild=one)[0].data.goal_plane() for one in (False, True))
     assert wild.edges[0][-1] == pytest.approx(calm.edges[0][-1], rel=0.2)
     assert wild.region.sum() == calm.region.sum()
 
 
 def test_many_powers_of_ten_are_laid_out_evenly() -> None:
-    plane = two(["minimize", "minimize"])[0].goal_plane()
+    plane = two(["minimize", "minimize"])[0].data.goal_plane()
     assert plane.log == (True, False)
     assert np.ptp(np.diff(np.log(plane.edges[0]))) < 1e-9
 
@@ -46,4 +46,4 @@ def test_many_powers_of_ten_are_laid_out_evenly() -> None:
 def test_one_objective_has_no_plane() -> None:
     a = pa.analyze({"x": [1.0, 2.0, 3.0], "loss": [0.1, 0.2, 0.3]}, "loss")
     with pytest.raises(QueryError, match="needs two"):
-        a.goal_plane(0.4)
+        a.data.goal_plane(0.4)

@@ -39,9 +39,9 @@ def test_a_group_is_its_own_table(seed: int, nan: bool, sort: bool) -> None:
     for name, a in analyses.items():
         mine = data["dataset"] == name
         alone = pa.analyze({key: values[mine] for key, values in data.items()}, "loss", space=SPACE)
-        assert a.levels == alone.levels
-        assert dict(a.tallies) == dict(alone.tallies)
-        assert a.dropped == alone.dropped
+        assert a.data.levels == alone.data.levels
+        assert dict(a.data.tallies) == dict(alone.data.tallies)
+        assert a.data.dropped == alone.data.dropped
 
 
 def test_several_objectives_are_ordered_within_each_group() -> None:
@@ -53,7 +53,7 @@ def test_several_objectives_are_ordered_within_each_group() -> None:
     mine = data["dataset"] == "car"
     own = {key: values[mine] for key, values in data.items()}
     alone = pa.analyze(own, objectives, direction="minimize", space=SPACE)
-    assert dict(analyses["car"].tallies) == dict(alone.tallies)
+    assert dict(analyses["car"].data.tallies) == dict(alone.data.tallies)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_names_of_groups(values: list[object], names: list[str]) -> None:
 def test_rows_without_a_group_are_counted_apart() -> None:
     data = table(100, 0)
     names = np.array([*["x"] * 50, *["y"] * 40, *[None] * 10], dtype=object)
-    observed = pa.analyze(data, "loss", space=SPACE).observations
+    observed = pa.analyze(data, "loss", space=SPACE).data.observations
     assert observed is not None
     groups = group_rows(observed, as_column("dataset", names))
     assert {name: len(part) for name, part in groups.items()} == {"x": 50, "y": 40}
@@ -84,7 +84,7 @@ def test_rows_without_a_group_are_counted_apart() -> None:
 
 def test_rows_that_lie_together_are_not_copied() -> None:
     data = table(100, 0)
-    observed = pa.analyze(data, "loss", space=SPACE).observations
+    observed = pa.analyze(data, "loss", space=SPACE).data.observations
     assert observed is not None
     groups = group_rows(observed, as_column("dataset", np.repeat(["x", "y"], 50)))
     assert np.shares_memory(groups["y"].columns["lr"].values, data["lr"])

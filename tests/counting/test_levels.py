@@ -94,11 +94,11 @@ def test_nan_is_dropped_or_worst() -> None:
     x = np.arange(100.0)
     loss = np.where(x >= 60, np.nan, x)
     dropped = pa.analyze({"x": x}, loss, params=["x"])
-    assert (dropped.rows, dropped.dropped) == (60, 40)
+    assert (len(dropped), dropped.data.dropped) == (60, 40)
     assert dropped.importance(0.1, **COUNTS).rows[0].n_target == 6
     assert any("40 of 100 rows have no number as objective; dropped" in n for n in dropped.notes)
     worst = pa.analyze({"x": x}, loss, params=["x"], nan="worst")
-    assert (worst.rows, worst.dropped) == (100, 0)
+    assert (len(worst), worst.data.dropped) == (100, 0)
     assert worst.importance(0.1, **COUNTS).rows[0].n_target == 10
     assert any("counted as the worst" in n for n in worst.notes)
 

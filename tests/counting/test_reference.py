@@ -471,7 +471,7 @@ def test_without_the_kernel_the_answers_are_the_same(
     with_kernel = pa.analyze(trials, objective="loss")
     monkeypatch.setattr(kernel, "available", lambda: False)
     without = pa.analyze(trials, objective="loss")
-    assert with_kernel.tallies == without.tallies
+    assert with_kernel.data.tallies == without.data.tallies
     assert with_kernel.importance(**COUNTS) == without.importance(**COUNTS)
 
 

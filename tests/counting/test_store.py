@@ -21,7 +21,7 @@ from pedanova.errors import DataError, FormatError, LevelsError
 
 
 def content_of(a: pa.Analysis) -> bytes:
-    return to_bytes(Stored(a.objective, a.dropped, a.levels, a.tallies, a.notes, a.moments))
+    return to_bytes(Stored(a.objective, a.data.dropped, a.data.levels, a.data.tallies, a.notes, a.data.moments))
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
     path = tmp_path / "run.pedanova"
     analysis.save(path, model=False)
     loaded = pa.load(path)
-    assert loaded.tallies == analysis.tallies
+    assert loaded.data.tallies == analysis.data.tallies
     assert loaded.notes == analysis.notes
     assert loaded.space == analysis.space
-    assert loaded.levels == analysis.levels
+    assert loaded.data.levels == analysis.data.levels
     assert loaded.importance(**COUNTS) == analysis.importance(**COUNTS)
     assert loaded.importance(0.02, 0.5, **COUNTS) == analysis.importance(0.02, 0.5, **COUNTS)
     assert [p.name for p in tmp_path.iterdir()] == ["run.pedanova"]
@@ -49,7 +49,7 @@ def test_objectives_too_small_to_square_come_back(size: float, tmp_path: Path) -
     table = {"x": random.random(3000), "loss": random.integers(-100, 1000, 3000) * size}
     analysis = pa.analyze(table, "loss")
     analysis.save(tmp_path / "run.pedanova")
-    assert pa.load(tmp_path / "run.pedanova").tallies == analysis.tallies
+    assert pa.load(tmp_path / "run.pedanova").data.tallies == analysis.data.tallies
 
 
 def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis, tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> N
     whole = pa.analyze(trials, "loss")
     for i in range(2):
         part = {name: column[i::2] for name, column in trials.items()}
-        pa.analyze(part, "loss", space=whole.space, levels=whole.levels).save(tmp_path / f"{i}.pedanova")
+        pa.analyze(part, "loss", space=whole.space, levels=whole.data.levels).save(tmp_path / f"{i}.pedanova")
     added = pa.load(tmp_path / "0.pedanova") + pa.load(tmp_path / "1.pedanova")
-    assert added.tallies == whole.tallies
+    assert added.data.tallies == whole.data.tallies
 
 
 def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
@@ -201,12 +201,12 @@ class TestHostile:
 
     def test_impossible_counts(self, trials: dict[str, np.ndarray]) -> None:
         a = pa.analyze(trials, "loss")
-        tally = a.tallies["lr"]
+        tally = a.data.tallies["lr"]
         wrong = tally.counts.copy()
         wrong[0, 0] -= 5
-        broken = dict(a.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
+        broken = dict(a.data.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
         with pytest.raises(FormatError, match=r"impossible|counts other rows"):
-            from_bytes(to_bytes(Stored(a.objective, 0, a.levels, broken, ())))
+            from_bytes(to_bytes(Stored(a.objective, 0, a.data.levels, broken, ())))
 
     @pytest.mark.slow
     @given(data=st.data())

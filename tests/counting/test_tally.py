@@ -48,7 +48,7 @@ def test_other_directions_policies_numbers_and_names(data: dict[str, np.ndarray]
 
 
 def test_a_tally_is_frozen(data: dict[str, np.ndarray]) -> None:
-    tally = pa.analyze(data, "y").tallies["x"]
+    tally = pa.analyze(data, "y").data.tallies["x"]
     with pytest.raises(ValueError, match="read-only"):
         tally.counts[0, 0] = 1
     with pytest.raises(AttributeError):
@@ -56,13 +56,13 @@ def test_a_tally_is_frozen(data: dict[str, np.ndarray]) -> None:
 
 
 def test_counts_of_the_wrong_shape(data: dict[str, np.ndarray]) -> None:
-    tally = pa.analyze(data, "y").tallies["x"]
+    tally = pa.analyze(data, "y").data.tallies["x"]
     with pytest.raises(MergeError, match="do not fit"):
         Tally("x", tally.parameter, tally.levels, tally.counts[:, :5], tally.sums[:, :5])
 
 
 def test_sums_are_those_of_the_objective(data: dict[str, np.ndarray]) -> None:
     a = pa.analyze(data, "y")
-    assert a.tallies["x"].sums.sum() == pytest.approx(data["y"].sum(), rel=1e-12)
-    best = data["y"][data["y"] <= a.levels.thresholds[a.levels.index[10]]]
-    assert a.tallies["x"].sums[: a.levels.index[10] + 1].sum() == pytest.approx(best.sum(), rel=1e-12)
+    assert a.data.tallies["x"].sums.sum() == pytest.approx(data["y"].sum(), rel=1e-12)
+    best = data["y"][data["y"] <= a.data.levels.thresholds[a.data.levels.index[10]]]
+    assert a.data.tallies["x"].sums[: a.data.levels.index[10] + 1].sum() == pytest.approx(best.sum(), rel=1e-12)

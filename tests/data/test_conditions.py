@@ -222,7 +222,7 @@ class TestDeclared:
         space = NESTED | {"lr": pa.Float(0, 1, when=both)}  # type: ignore[arg-type]
         a = pa.analyze(gated, "y", space=space)
         active = gated["kind"] == "heavy"
-        assert a.tallies["lr"].counts[:, a.tallies["lr"].grid.missing].sum() == np.sum(~active)
+        assert a.data.tallies["lr"].counts[:, a.data.tallies["lr"].grid.missing].sum() == np.sum(~active)
 
     def test_a_parent_that_is_no_parameter(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space={"beta": NESTED["beta"]})

@@ -81,8 +81,8 @@ def test_the_right_rows_are_the_target() -> None:
 def test_several_objectives_are_guessed_one_by_one() -> None:
     table: dict[str, Any] = {"x": X, "accuracy": X, "latency": X**2, "y": np.sin(9 * X)}
     a = pa.analyze(table, ["accuracy", "latency", "y"], params=["x"])
-    assert a.observations is not None
-    assert [goal.direction for goal in a.observations.goals] == ["maximize", "minimize", "minimize"]
+    assert a.data.observations is not None
+    assert [goal.direction for goal in a.data.observations.goals] == ["maximize", "minimize", "minimize"]
     assert [note.severity for note in direction_notes(a.notes)] == ["warning", "guess", "guess"]
 
 

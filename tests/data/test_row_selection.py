@@ -104,7 +104,7 @@ def test_a_box_its_condition_its_mask_and_its_rows_alone_say_the_same(
             analysis.densities("lr", 0.1, region, estimator="counts").to_dict()
             == alone.densities("lr", 0.1, estimator="counts").to_dict()
         )
-    assert all(a.rows == mask.sum() and a.dropped == len(mask) - mask.sum() for a in filtered)
+    assert all(len(a) == mask.sum() and a.data.dropped == len(mask) - mask.sum() for a in filtered)
     whole = analysis.importance(mask, **COUNTS)
     assert analysis.importance(box, **COUNTS).rows == analysis.importance(condition, **COUNTS).rows == whole.rows
 
@@ -147,7 +147,7 @@ def test_a_region_of_the_objective_as_where(analysis: pa.Analysis, trials: Trial
     best = trials["loss"] <= np.sort(trials["loss"])[99]
     for where in (0.25, pa.at_most(float(np.sort(trials["loss"])[99]))):
         a = pa.analyze(trials, "loss", space=SPACE, where=where)
-        assert a.rows == 100
+        assert len(a) == 100
         assert a.importance(0.2, **COUNTS).rows == subset(trials, best).importance(0.2, **COUNTS).rows
         assert "100 of 400" in a.notes[0]
     band = pa.analyze(trials, "loss", space=SPACE, where=pa.between(0.25, 0.75))

@@ -40,7 +40,7 @@ class TestFeasible:
         for feasible in ("ok", "c1", ["c1"], ("ok",), ok, ok.tolist(), pd.Series(ok), pl.Series(ok)):
             a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
             assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
-            assert (a.rows, a.dropped) == (ok.sum(), np.sum(~ok))
+            assert (len(a), a.data.dropped) == (ok.sum(), np.sum(~ok))
             assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; dropped")
 
     def test_several_constraints(self, limited: Table) -> None:
@@ -59,7 +59,7 @@ class TestFeasible:
         """What separates feasible from infeasible rows can be asked then."""
         ok = limited["ok"]
         a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", infeasible="worst")
-        assert a.rows == 1_000
+        assert len(a) == 1_000
         assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; counted as the worst")
         found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
         assert found["x"].n_target == ok.sum()
@@ -85,7 +85,7 @@ class TestFeasible:
         """An infeasible row is dropped as such, whatever its objective."""
         data = {**limited, "loss": np.where(limited["x"] > 0.3, np.nan, limited["loss"])}
         a = pa.analyze(data, "loss", space=SPACE, feasible="ok", nan="worst")
-        assert a.rows == limited["ok"].sum()
+        assert len(a) == limited["ok"].sum()
 
     @pytest.mark.parametrize(
         ("feasible", "words"),
@@ -136,7 +136,7 @@ class TestStates:
         for word in STATES[name]:
             data, state = self.told(table, {name: word})
             a = pa.analyze(data, "loss", space=SPACE, state="state")
-            assert a.rows == np.sum(state == "complete")
+            assert len(a) == np.sum(state == "complete")
             expected = expected or a.importance(**COUNTS)
             assert a.importance(**COUNTS) == expected
 
@@ -153,7 +153,7 @@ class TestStates:
         data, state = self.told(table)
         a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
         finished = (state == "complete") | (state == "failed")
-        assert a.rows == finished.sum()
+        assert len(a) == finished.sum()
         assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
@@ -167,7 +167,7 @@ class TestStates:
         used = (state == "complete") | (state == "pruned")
         last = table["loss"] if pruned == "last" else np.where(state == "pruned", np.inf, table["loss"])
         expected = pa.analyze(rows_of({**data, "loss": last}, used), "loss", space=SPACE)
-        assert a.rows == used.sum()
+        assert len(a) == used.sum()
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
         assert noted(a, f"{count} pruned rows count with their last value") == (pruned == "last")
@@ -177,18 +177,18 @@ class TestStates:
         data, state = self.told(table)
         data["loss"][state == "pruned"] = np.nan
         a = pa.analyze(data, "loss", space=SPACE, state="state", pruned="last")
-        assert a.rows == np.sum(state == "complete")
+        assert len(a) == np.sum(state == "complete")
 
     def test_nothing_but_what_was_asked_is_the_worst(self, table: Table) -> None:
         """A NaN is dropped although other rows may be the worst."""
         loss = np.where(table["z"] < 0.1, np.nan, table["loss"])
         for options in ({"failed": "worst"}, {"pruned": "worst"}, {"infeasible": "worst"}):
             a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, **options)  # type: ignore[arg-type]
-            assert (a.rows, a.dropped) == (np.sum(table["z"] >= 0.1), np.sum(table["z"] < 0.1))
+            assert (len(a), a.data.dropped) == (np.sum(table["z"] >= 0.1), np.sum(table["z"] < 0.1))
         data, state = self.told({**table, "loss": loss})
         a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
         used = (state == "failed") | ((state == "complete") & ~np.isnan(data["loss"]))
-        assert a.rows == used.sum()
+        assert len(a) == used.sum()
 
     def test_state_as_an_array(self, table: Table) -> None:
         data, _ = self.told(table)
@@ -200,7 +200,7 @@ class TestStates:
     def test_a_missing_state_is_unfinished(self, table: Table) -> None:
         state = np.array(["COMPLETE", None] * 500, dtype=object)
         a = pa.analyze({**table, "state": state}, "loss", space=SPACE, state="state")
-        assert a.rows == 500
+        assert len(a) == 500
         assert noted(a, "500 of 1,000 rows are unfinished; dropped")
 
     @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_diverged_for_large_x(table: Table, bad: float, nan: str) -> None:
     part = round(float(np.mean(table["x"] <= 0.3)), 3)
     assert a.importance(part, **COUNTS)["x"].raw_share > 0.85
     assert abs(a.importance(part, **COUNTS)["z"].share) < 0.05
-    assert a.rows == 1_000
+    assert len(a) == 1_000
 
 
 class TestRepeats:
@@ -268,14 +268,14 @@ class TestRepeats:
         expected = pa.analyze(
             self.grouped(seeds, how, "loss"), "loss", params=self.PARAMS, direction=direction, space=a.space
         )
-        assert a.rows == expected.rows
+        assert len(a) == len(expected)
         for question in ((0.1, 1.0), (0.2, 0.5), (pa.at_most(2.0), 1.0)):
             assert a.importance(*question, **COUNTS).rows == expected.importance(*question, **COUNTS).rows
-        assert noted(a, f"{len(seeds['loss'])} rows are {a.rows} configurations; objectives are their {how}s")
+        assert noted(a, f"{len(seeds['loss'])} rows are {len(a)} configurations; objectives are their {how}s")
 
     def test_all_is_the_default(self, seeds: Table) -> None:
         one = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="all")
-        assert one.rows == len(seeds["loss"])
+        assert len(one) == len(seeds["loss"])
         assert one.importance(**COUNTS) == pa.analyze(seeds, "loss", params=self.PARAMS).importance(**COUNTS)
 
     def test_several_objectives(self, seeds: Table) -> None:
@@ -283,7 +283,10 @@ class TestRepeats:
         a = pa.analyze(seeds, repeats="mean", **both)  # type: ignore[arg-type]
         expected = pa.analyze(self.grouped(seeds, "mean", "loss", "time"), space=a.space, **both)  # type: ignore[arg-type]
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
-        assert a.alone("time").importance(0.2, **COUNTS).rows == expected.alone("time").importance(0.2, **COUNTS).rows
+        assert (
+            pa.Analysis(a.data.alone("time")).importance(0.2, **COUNTS).rows
+            == expected.alone("time").importance(0.2, **COUNTS).rows
+        )
 
     @pytest.mark.parametrize("how", ["mean", "median"])
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -300,7 +303,7 @@ class TestRepeats:
         expected = pa.analyze(frame, "loss", params=self.PARAMS, space=a.space, direction=direction)
         for target in (0.1, 0.4):
             assert a.importance(target, **COUNTS).rows == expected.importance(target, **COUNTS).rows
-        assert a.rows == len(frame)
+        assert len(a) == len(frame)
         dropped = pa.analyze(data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state")
         left = self.grouped(rows_of(data, ~fails), how, "loss")
         again = pa.analyze(left, "loss", params=self.PARAMS, space=dropped.space, direction=direction)
@@ -326,16 +329,16 @@ class TestRepeats:
         data = {"opt": np.repeat(["sgd", "adam"], 50), "m": random.integers(0, 5, 100), "y": random.random(100)}
         space = {"opt": pa.Categorical(["sgd", "adam"]), "m": pa.Ordinal([0, 1, 2, 3, 4], when={"opt": "sgd"})}
         a = pa.analyze(data, "y", space=space, repeats="mean")
-        assert a.rows == len(set(data["m"][:50])) + 1
+        assert len(a) == len(set(data["m"][:50])) + 1
 
     def test_infinities_of_both_signs(self) -> None:
         """Their mean is no number, and treated like one that is none."""
         y = [np.inf, -np.inf, 1.0, 3.0, 2.0, 5.0]
         data = {"a": [0, 0, 1, 1, 2, 2], "y": y, "t": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]}
-        assert pa.analyze(data, "y", params=["a"], repeats="mean").rows == 2
-        assert pa.analyze(data, "y", params=["a"], repeats="mean", nan="worst").rows == 3
-        assert pa.analyze(data, ["y", "t"], params=["a"], repeats="mean").rows == 2
-        assert pa.analyze(data, ["y", "t"], params=["a"], repeats="median", nan="worst").rows == 3
+        assert len(pa.analyze(data, "y", params=["a"], repeats="mean")) == 2
+        assert len(pa.analyze(data, "y", params=["a"], repeats="mean", nan="worst")) == 3
+        assert len(pa.analyze(data, ["y", "t"], params=["a"], repeats="mean")) == 2
+        assert len(pa.analyze(data, ["y", "t"], params=["a"], repeats="median", nan="worst")) == 3
 
     @pytest.mark.parametrize("bad", ["max", 3, ["mean"]])
     def test_refusals(self, seeds: Table, bad: object) -> None:

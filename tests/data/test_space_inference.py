@@ -181,7 +181,7 @@ def test_params_overrides_leaving_out(case: str) -> None:
     other, loss = np.random.default_rng(6).normal(size=(2, len(values)))
     table = {name: values, "other": other, "loss": loss}
     found = pedanova.analyze(table, "loss", threads=1)
-    assert name not in found.tallies
+    assert name not in found.data.tallies
     assert any(told.startswith(f"{name}: ") and note in told for told in found.notes)
     if kept is None:
         with pytest.raises(DataError, match="left out"):
@@ -379,15 +379,15 @@ def test_the_same_in_parts(kind: str, tmp_path: Path) -> None:
         rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
     parts, held = (pa.analyze(str(tmp_path / f"*.{kind}"), "loss", stream=stream) for stream in (True, False))
     assert parts.space == held.space
-    assert parts.tallies == held.tallies
+    assert parts.data.tallies == held.data.tallies
 
 
 def test_every_row_has_a_cell_and_the_special_value_counts() -> None:
     a = pa.analyze(MIXED_TABLE, "loss")
-    for name, tally in a.tallies.items():
+    for name, tally in a.data.tallies.items():
         assert tally.counts[:, tally.grid.missing :].sum() == 0, name
-    grid = a.tallies["decay"].grid
-    assert a.tallies["decay"].counts[:, grid.blocks[0].start].sum() == MIXED_ROWS // 5
+    grid = a.data.tallies["decay"].grid
+    assert a.data.tallies["decay"].counts[:, grid.blocks[0].start].sum() == MIXED_ROWS // 5
     assert next(iter(a.importance(**COUNTS))) == "decay"
 
 
@@ -397,7 +397,7 @@ def test_a_given_space_is_checked() -> None:
         OutsideSpaceError, "decay", "in none of its domains", of=lambda: pa.analyze(MIXED_TABLE, "loss", space=space)
     )
     again = pa.Space.from_dict(pa.analyze(MIXED_TABLE, "loss").space.to_dict())
-    assert pa.analyze(MIXED_TABLE, "loss", space=again).tallies == pa.analyze(MIXED_TABLE, "loss").tallies
+    assert pa.analyze(MIXED_TABLE, "loss", space=again).data.tallies == pa.analyze(MIXED_TABLE, "loss").data.tallies
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -81,7 +81,7 @@ TEXT = {name: [str(value) for value in values] for name, values in CLEAN.items()
 
 def same(found: pa.Analysis, judge: pa.Analysis) -> None:
     assert found.space == judge.space
-    assert found.tallies == judge.tallies
+    assert found.data.tallies == judge.data.tallies
 
 
 def sources(table: dict[str, list[str]], folder: Path) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def test_a_bare_word_among_words_is_a_category(word: str, stream: bool, tmp_path
     assert set(a.space["aug"].choices) == {word, "flip"}  # type: ignore[union-attr]
     assert a.space["aug"].when == ()
     assert any(word in note and "not as a gap" in note for note in a.notes)
-    tally = a.tallies["aug"]
+    tally = a.data.tallies["aug"]
     assert tally.counts[:, tally.grid.missing].sum() == np.sum(aug == "")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import pedanova as pa
+from pedanova.measures.question import Question
+from pedanova.measures.studies.prior import SearchPrior, prior_of
 
 SPACE: dict[str, Any] = {
     "lr": pa.Float(1e-5, 1.0, log=True),
@@ -35,3 +38,9 @@ def family(count: int = 3, rows: int = 300, shift: float = 0.3) -> dict[str, pa.
     """Studies whose best learning rates lie a little apart, in powers of ten."""
     tables = {f"study {i}": family_table(i, -2.0 + shift * i, rows) for i in range(count)}
     return {name: pa.analyze(table, "loss", direction="minimize", space=SPACE) for name, table in tables.items()}
+
+
+def prior_over(analyses: Mapping[str, pa.Analysis], *, target: object = 0.1, **options: Any) -> SearchPrior:
+    """`Across.prior` of studies that need not be pooled otherwise."""
+    question = Question(target, estimator="counts", force=True)
+    return prior_of({name: a.data for name, a in analyses.items()}, question, **options)

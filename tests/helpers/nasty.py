@@ -115,14 +115,14 @@ def truth(direction: str = "minimize", nan: str = "drop") -> tuple[Levels, dict[
 def check(a: pedanova.Analysis, direction: str = "minimize", nan: str = "drop", space: object = SPACE) -> None:
     """Every cell of every level is what plain NumPy counts."""
     levels, tables = truth(direction, nan)
-    assert a.levels.difference(levels) is None
-    assert list(a.tallies) == list(space)  # type: ignore[call-overload]
-    for name in a.tallies:
+    assert a.data.levels.difference(levels) is None
+    assert list(a.data.tallies) == list(space)  # type: ignore[call-overload]
+    for name in a.data.tallies:
         counts, sums = tables[name]
-        np.testing.assert_array_equal(a.tallies[name].counts, counts, err_msg=name)
-        np.testing.assert_allclose(a.tallies[name].sums, sums, rtol=1e-9, atol=1e-9, err_msg=name)
-    assert a.rows == int(tables["lr"][0].sum())
-    assert a.dropped == ROWS - a.rows
+        np.testing.assert_array_equal(a.data.tallies[name].counts, counts, err_msg=name)
+        np.testing.assert_allclose(a.data.tallies[name].sums, sums, rtol=1e-9, atol=1e-9, err_msg=name)
+    assert len(a) == int(tables["lr"][0].sum())
+    assert a.data.dropped == ROWS - len(a)
 
 
 def write_parquet(folder: Path) -> Path:

@@ -16,7 +16,7 @@ def rows_of(
     columns: dict[str, Any], objective: Any, space: dict[str, Any], *, trials: Any = None, **options: Any
 ) -> RankedRows:
     """The study as the package reads it."""
-    observed = pa.analyze(columns, objective, space=space, **options).observations
+    observed = pa.analyze(columns, objective, space=space, **options).data.observations
     few = few_rows(observed, np.arange(len(objective)))
     return ranked_rows(observed.space, replace(few, trials=trials))
 

@@ -257,8 +257,8 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
 def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:
     try:
         found = analyze(kind(table), "y", nan=nan)
-        rows = len(table["y"]) - found.dropped
-        assert all(tally.rows == rows for tally in found.tallies.values())
+        rows = len(table["y"]) - found.data.dropped
+        assert all(tally.rows == rows for tally in found.data.tallies.values())
         found.importance(0.3, **COUNTS)
         found.profile()
     except PedanovaError as error:
@@ -288,6 +288,6 @@ def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
     random = np.random.default_rng(0)
     a = pedanova.analyze(random.random((100, 5)), random.random(100))
-    assert a.levels.count <= 7
-    assert not a.levels.complete
+    assert a.data.levels.count <= 7
+    assert not a.data.levels.complete
     assert a.importance(0.033, **COUNTS).rows[0].n_target == 4  # counted on request

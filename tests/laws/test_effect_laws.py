@@ -82,7 +82,7 @@ def test_duplication_leaves_the_plain_numbers(seed: int, rows: int) -> None:
 def test_parts_add_up_to_the_whole(seed: int, rows: int, parts: int) -> None:
     data = table(seed, rows)
     whole = analyze(data)
-    pieces = [analyze({n: c[i::parts] for n, c in data.items()}, levels=whole.levels) for i in range(parts)]
+    pieces = [analyze({n: c[i::parts] for n, c in data.items()}, levels=whole.data.levels) for i in range(parts)]
     added = sum(pieces)
     assert isinstance(added, pa.Analysis)
     same(added.effects(0.5), whole.effects(0.5))
@@ -169,7 +169,7 @@ def test_loaded_is_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
 class TestMoments:
     @staticmethod
     def both(objective: np.ndarray, levels: Levels, monkeypatch: pytest.MonkeyPatch, threads: int) -> Moments:
-        observed = pa.analyze({"x": np.arange(len(objective)) % 5}, objective, params=["x"]).observations
+        observed = pa.analyze({"x": np.arange(len(objective)) % 5}, objective, params=["x"]).data.observations
         assert observed is not None
         fast = sum_moments(observed, levels, threads=threads)
         with monkeypatch.context() as patch:

@@ -156,13 +156,13 @@ def test_shards_add_up_to_the_whole(seed: int, sizes: list[int]) -> None:
     whole = pa.analyze(data, "loss", space=SPACE)
     ends = np.cumsum([0, *sizes, 20])
     shards = [
-        pa.analyze({n: c[a:b] for n, c in data.items()}, "loss", space=SPACE, levels=whole.levels)
+        pa.analyze({n: c[a:b] for n, c in data.items()}, "loss", space=SPACE, levels=whole.data.levels)
         for a, b in itertools.pairwise(ends)
         if b > a
     ]
     added = sum(shards)
-    assert added.tallies == whole.tallies
-    assert functools.reduce(operator.add, reversed(shards)).tallies == whole.tallies
+    assert added.tallies == whole.data.tallies
+    assert functools.reduce(operator.add, reversed(shards)).data.tallies == whole.data.tallies
     same(ask(added), ask(whole))
 
 
@@ -171,9 +171,9 @@ def test_shards_add_up_to_the_whole(seed: int, sizes: list[int]) -> None:
 def test_addition_is_an_algebra(seed: int, rows: int) -> None:
     data = table(seed, rows)
     assume(len(np.unique(data["loss"])) > 2)
-    levels = pa.analyze(data, "loss", space=SPACE).levels
+    levels = pa.analyze(data, "loss", space=SPACE).data.levels
     a, b, c = (
-        pa.analyze({n: col[i::3] for n, col in data.items()}, "loss", space=SPACE, levels=levels).tallies["x"]
+        pa.analyze({n: col[i::3] for n, col in data.items()}, "loss", space=SPACE, levels=levels).data.tallies["x"]
         for i in range(3)
     )
     zero = Tally.empty("x", SPACE["x"], levels)

@@ -25,9 +25,9 @@ def table(values: np.ndarray) -> dict[str, np.ndarray]:
 def test_every_value_is_found_in_rows_the_levels_were_not_cut_from(random: np.random.Generator) -> None:
     few, many = random.random(100), random.random(5000)
     a = pa.analyze(table(few), "y", space=SPACE)
-    b = pa.analyze(table(many), "y", space=SPACE, levels=a.levels)
-    assert a.levels.complete
-    assert not b.levels.complete
+    b = pa.analyze(table(many), "y", space=SPACE, levels=a.data.levels)
+    assert a.data.levels.complete
+    assert not b.data.levels.complete
     value = float(np.sort(few)[10:12].mean())
     assert b.importance(pa.at_most(value), **COUNTS)["x"].n_target == int(np.sum(many <= value))
     with pytest.raises(LevelsError, match=r"no longer at hand|not cut at"):
@@ -40,7 +40,7 @@ def test_a_quantile_of_other_rows_is_told(random: np.random.Generator) -> None:
     x = random.random(5000)
     a = pa.analyze(table(x), "y", space=SPACE)
     for scale, more in ((1.25, False), (0.8, True)):
-        b = pa.analyze({"x": x, "y": x * scale}, "y", space=SPACE, levels=a.levels)
+        b = pa.analyze({"x": x, "y": x * scale}, "y", space=SPACE, levels=a.data.levels)
         found = b.importance(0.1, 0.5, **COUNTS)
         assert (found["x"].n_region > 2500) == more
         assert any(note.startswith("region: by the levels given, the best 50 % are") for note in found.notes)
@@ -55,7 +55,7 @@ def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> Non
     for pair in ((a, b), (b, a)):
         with pytest.raises(MergeError, match="quantiles fall on different thresholds"):
             pair[0] + pair[1]
-    c = pa.analyze({"x": random.random(200), "y": two}, "y", space=SPACE, levels=a.levels)
+    c = pa.analyze({"x": random.random(200), "y": two}, "y", space=SPACE, levels=a.data.levels)
     assert (a + c).importance(0.1, **COUNTS)["x"].n_target == (c + a).importance(0.1, **COUNTS)["x"].n_target == 260
 
 
@@ -144,10 +144,10 @@ def test_the_share_is_exact(random: np.random.Generator) -> None:
 def test_frozen_is_frozen(random: np.random.Generator) -> None:
     """What is kept cannot be written to, and the caller's own arrays stay as they were."""
     a = pa.analyze({"x": random.random(10), "y": random.random(10)}, "y", space=SPACE, levels=[1.0])
-    shape = a.tallies["x"].counts.shape
+    shape = a.data.tallies["x"].counts.shape
     counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
-    tally = pa.Tally("x", SPACE["x"], a.levels, counts, sums)
-    for kept in (a.levels.thresholds, tally.counts, tally.sums):
+    tally = pa.Tally("x", SPACE["x"], a.data.levels, counts, sums)
+    for kept in (a.data.levels.thresholds, tally.counts, tally.sums):
         assert not kept.flags.writeable
     counts[0, 0] = sums[0, 0] = 1
 

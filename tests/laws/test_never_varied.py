@@ -151,7 +151,7 @@ def test_a_figure_and_the_page_say_so(a: pa.Analysis) -> None:
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert "const (never varied)" in labels
     matplotlib.pyplot.close("all")
-    made = payload_of(a, "t", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, estimator="counts", draws=100)
+    made = payload_of(a.data, "t", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, estimator="counts", draws=100)
     answer = made["answers"][0]["answer"]
     rows = {row.pop("parameter"): row for row in answer["importances"]}
     assert rows["kind"] == rows["const"]

@@ -47,8 +47,8 @@ class TestCounts:
         found = a.importance(0.1, **COUNTS)
         assert found.rows[0].n_target == 3
         assert any("30 %" in note for note in found.notes)
-        by_level = a.tallies["x"].rows_by_level()
-        effective = dict(zip(a.levels.quantiles, a.levels.effective(by_level), strict=True))
+        by_level = a.data.tallies["x"].rows_by_level()
+        effective = dict(zip(a.data.levels.quantiles, a.data.levels.effective(by_level), strict=True))
         assert effective[as_part(0.1, "target")] == pytest.approx(0.3, abs=1e-15)
 
     def test_histogram_a(self) -> None:
@@ -206,8 +206,8 @@ class TestToy:
         assert found["x2"].raw_share == pytest.approx(0.0010401327472243794, rel=0.05)
 
     def test_threshold(self, analysis: pa.Analysis) -> None:
-        place = analysis.levels.quantiles.index(as_part(0.01, "target"))
-        threshold = analysis.levels.thresholds[analysis.levels.index[place]]
+        place = analysis.data.levels.quantiles.index(as_part(0.01, "target"))
+        threshold = analysis.data.levels.thresholds[analysis.data.levels.index[place]]
         assert threshold == pytest.approx(0.03205783251792081, rel=2e-3)
 
 
@@ -230,8 +230,8 @@ class TestFourDimensional:
 
     def test_thresholds(self, million: pa.Analysis) -> None:
         for part, exact in [(0.1, 1.6385678481863153), (0.01, 0.36224467138816063), (0.5, 8.478739338198158)]:
-            place = million.levels.quantiles.index(as_part(part, "target"))
-            assert million.levels.thresholds[million.levels.index[place]] == pytest.approx(exact, rel=0.01)
+            place = million.data.levels.quantiles.index(as_part(part, "target"))
+            assert million.data.levels.thresholds[million.data.levels.index[place]] == pytest.approx(exact, rel=0.01)
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     def test_global(self, million: pa.Analysis, baseline: str) -> None:

@@ -58,12 +58,12 @@ def space_of(columns: int) -> dict[str, pa.space.Parameter]:
 def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
     loss = np.random.default_rng(seed + 1).random(rows)
     a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), outside="count")
-    contrasts, _, _ = a.ask(0.2, 0.7)
-    assert a.observations is not None
+    contrasts, _, _ = a.data.contrasts(0.2, 0.7)
+    assert a.data.observations is not None
     codes = codes_of_levels(
-        a.observations,
-        a.levels,
-        *(a.levels.find(as_region(q, ""), a.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
+        a.data.observations,
+        a.data.levels,
+        *(a.data.levels.find(as_region(q, ""), a.data.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
         threads=1,
     )
     return a, codes, groups_of(contrasts, cells)
@@ -75,26 +75,26 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
 @pytest.mark.parametrize("rows", [60, 5_000, 300_000])
 def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
     a, codes, groups = counted(3, rows, columns, cells)
-    assert a.observations is not None
+    assert a.data.observations is not None
     width = max(int(group.max()) for group in groups.values()) + 1
     pairs = list(combinations(groups, 2))
-    slow = engine.count_by_judge(a.observations, codes, groups, pairs).reshape(len(pairs), 2, width, width)
+    slow = engine.count_by_judge(a.data.observations, codes, groups, pairs).reshape(len(pairs), 2, width, width)
     assert slow[0].sum() == (codes < 2).sum()
     for threads in (1, 3):
-        fast = engine.count_pairs(a.observations, codes, groups, threads=threads)
+        fast = engine.count_pairs(a.data.observations, codes, groups, threads=threads)
         np.testing.assert_array_equal(fast, slow)
 
 
 @pytest.mark.parametrize("columns", [2, 3, 4, 5, 8, 9])
 def test_sharing_bytes_changes_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     a, codes, groups = counted(4, 3_000, columns, 6)
-    assert a.observations is not None
+    assert a.data.observations is not None
     width = max(int(group.max()) for group in groups.values()) + 1
     found = []
     for together in (1, 2):
         layout = engine.Layout(tuple(groups), width, together)
         monkeypatch.setattr(engine, "layout_of", lambda *_, layout=layout: layout)
-        found.append(engine.count_pairs(a.observations, codes, groups))
+        found.append(engine.count_pairs(a.data.observations, codes, groups))
     np.testing.assert_array_equal(*found)
 
 
@@ -109,7 +109,7 @@ def test_without_the_kernel_the_answers_are_the_same(monkeypatch: pytest.MonkeyP
 @given(SEEDS, st.integers(2, 5))
 def test_parts_add_up_to_the_whole(seed: int, parts: int) -> None:
     a, codes, groups = counted(seed % 1000, 400, 4, 4)
-    observed = a.observations
+    observed = a.data.observations
     assert observed is not None
     whole = engine.tally_pairs(observed, codes, groups)
     pieces: list[PairTally] = []

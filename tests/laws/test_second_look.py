@@ -24,7 +24,7 @@ class TestRepeats:
         o, lr = random.choice(["a", "b"], 2000), random.random(2000)
         space = {"o": pa.Categorical(["a", "b"]), "lr": pa.Switch("o", {"a": pa.Float(0, 1), "b": pa.Float(0, 2)})}
         a = pa.analyze({"o": o, "lr": lr, "y": random.random(2000)}, "y", repeats="mean", space=space)
-        assert a.rows == 2000
+        assert len(a) == 2000
         assert any("no configuration repeats in 2,000 rows" in note for note in a.notes)
 
     def test_moving_bounds_keep_configurations_apart(self, random: np.random.Generator) -> None:
@@ -32,7 +32,7 @@ class TestRepeats:
         x = low + np.repeat(random.random(20), 2) * (1 - low)
         data = {"low": low, "x": x, "y": random.random(40)}
         a = pa.analyze(data, "y", repeats="mean", space={"x": pa.Moving("low", 1.0)})
-        assert a.rows == 40
+        assert len(a) == 40
 
     def test_seeds_do_not_make_a_lattice_of_random_draws(self, random: np.random.Generator) -> None:
         lr, w = np.repeat(random.random((2, 40)), 10, axis=1)
@@ -61,9 +61,9 @@ class TestSeveralObjectives:
     def test_orders_of_different_tables_do_not_mix(self, data: dict[str, np.ndarray], tmp_path: Path) -> None:
         a = pa.analyze(data, ["a", "b"])
         with pytest.raises(QueryError, match="analyze all rows at once"):
-            pa.analyze(data, ["a", "b"], levels=a.levels)
+            pa.analyze(data, ["a", "b"], levels=a.data.levels)
         with pytest.raises(QueryError, match="analyze all rows at once"):
-            pa.analyze(data, "a", levels=a.levels)
+            pa.analyze(data, "a", levels=a.data.levels)
         with pytest.raises(MergeError, match="analyze all rows at once"):
             a + a
         a.save(tmp_path / "a.pedanova")
@@ -75,7 +75,7 @@ class TestSeveralObjectives:
         data["a"][:500] = np.nan
         both = pa.analyze(data, ["a", "b"], nan="worst")
         alone = pa.analyze(data, "b", params=["x"], space=None)
-        assert both.alone("b").importance(**COUNTS)["x"].share == pytest.approx(
+        assert pa.Analysis(both.data.alone("b")).importance(**COUNTS)["x"].share == pytest.approx(
             alone.importance(**COUNTS)["x"].share, abs=1e-9
         )
 
@@ -86,7 +86,7 @@ def test_nan_and_infinity_are_equally_bad_everywhere() -> None:
     a = pa.analyze(data, "y", nan="worst", params=["x"])
     assert a.importance(0.1, 0.75, **COUNTS).rows[0].n_region == 120
     assert a.importance(y == 0, 0.75, **COUNTS).rows[0].n_region == 120
-    assert pa.analyze(data, "y", nan="worst", params=["x"], where=0.75).rows == 120
+    assert len(pa.analyze(data, "y", nan="worst", params=["x"], where=0.75)) == 120
 
 
 def test_missing_rows_are_a_category_under_the_uniform_baseline() -> None:

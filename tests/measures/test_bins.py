@@ -176,7 +176,7 @@ def test_a_model_is_judged_by_the_rows_behind_it() -> None:
     random = np.random.default_rng(3)
     x, noise = random.random(60), random.random(60)
     a = pa.analyze({"x": x, "noise": noise}, x, space={"x": pa.Float(0, 1), "noise": pa.Float(0, 1)})
-    told = a.all_densities(0.1, estimator="surrogate")
+    told = a.densities(None, 0.1, estimator="surrogate")
     assert told["x"].basis.modelled
     assert told["x"].drawn().rows == pytest.approx((6, 60))
     assert told["x"].drawn().more.any()

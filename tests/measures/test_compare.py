@@ -37,7 +37,9 @@ class TestColumns:
         ]  # fmt: skip
         assert found["PED"].ratios == {row.name: row.ratio for row in a.importance(0.1).rows}
         assert found["f-ANOVA local"].ratios == {row.name: row.ratio for row in a.effects(0.1).rows}
-        assert found["forest clipped"].ratios == {row.name: row.ratio for row in a.forest(0.1).rows}
+        assert found["forest clipped"].ratios == {
+            row.name: row.ratio for row in pa.forest_effects(a.data.observed(), clip=0.1).rows
+        }
 
     def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Comparison) -> None:
         for name in found:

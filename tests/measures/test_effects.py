@@ -125,7 +125,7 @@ class TestClip:
         state = np.where(x > 0.8, "FAIL", "COMPLETE")
         table = {"x": x, "state": state, "y": np.where(x > 0.8, -1.0, x)}
         a = pa.analyze(table, "y", params=["x"], state="state", failed="worst")
-        assert a.rows == 500
+        assert len(a) == 500
         assert (a.effects().n_region, a.effects().mean) == (401, pytest.approx(x[:401].mean()))
         assert a.effects(clip=0.2).mean == pytest.approx(np.minimum(x, x[99]).mean())
 
@@ -171,7 +171,7 @@ class TestRowsWithoutAFiniteObjective:
             other = pa.analyze(pl.DataFrame(table).lazy(), "loss", pushdown=True)
         else:
             halves = [{n: column[i::2] for n, column in table.items()} for i in range(2)]
-            other = sum(pa.analyze(half, "loss", space=a.space, levels=a.levels) for half in halves)
+            other = sum(pa.analyze(half, "loss", space=a.space, levels=a.data.levels) for half in halves)
         one, two = a.effects(), other.effects()
         assert two.n_region == one.n_region
         assert two.shares == pytest.approx(one.shares, rel=1e-9)
@@ -181,7 +181,7 @@ class TestRowsWithoutAFiniteObjective:
         table = self.table(3_000)
         known = np.isfinite(table["loss"])
         first = pa.analyze({n: column[known] for n, column in table.items()}, "loss")
-        later = pa.analyze(table, "loss", space=first.space, levels=first.levels)
+        later = pa.analyze(table, "loss", space=first.space, levels=first.data.levels)
         refuse(QueryError, "infinite", "clip=0.1", "where=", of=later.effects)
 
     def test_the_best_may_not_be_endless(self) -> None:
@@ -261,7 +261,7 @@ class TestRefusals:
         table = {"x": random.random(200), "loss": random.random(200), "time": random.random(200)}
         a = pa.analyze(table, ["loss", "time"])
         refuse(QueryError, "several objectives", ".alone('loss').effects()", of=a.effects)
-        assert a.alone("time").effects().n_region == 200
+        assert pa.Analysis(a.data.alone("time")).effects().n_region == 200
 
     def test_unknown_names(self, a: pa.Analysis) -> None:
         with pytest.raises(KeyError, match="did you mean 'layers'"):
@@ -329,7 +329,7 @@ def own_half(values: np.ndarray) -> float:
 def test_few_rows_are_exact() -> None:
     """Up to 128 rows every objective has a level of its own: the tally knows all."""
     data, loss = drawn(100)
-    marginal = pa.analyze(data, loss, space=SPACE, direction="minimize").marginal("kind")
+    marginal = pa.analyze(data, loss, space=SPACE, direction="minimize").effects().marginal("kind")
     for i, kind in enumerate(marginal.cells):
         own = loss[data["kind"] == kind]
         assert marginal.mean[i] == pytest.approx(own.mean(), rel=1e-12)
@@ -341,7 +341,7 @@ def test_few_rows_are_exact() -> None:
 @pytest.mark.parametrize("clip", [None, 0.5])
 def test_many_rows_from_levels(clip: float | None) -> None:
     data, loss = drawn(50_000)
-    marginal = pa.analyze(data, loss, space=SPACE, direction="minimize").marginal("kind", clip=clip)
+    marginal = pa.analyze(data, loss, space=SPACE, direction="minimize").effects(clip=clip).marginal("kind")
     value = loss if clip is None else np.minimum(loss, np.sort(loss)[len(loss) // 2 - 1])
     for i, kind in enumerate(marginal.cells):
         own = value[data["kind"] == kind]
@@ -353,7 +353,7 @@ def test_inside_a_region() -> None:
     data, loss = drawn(5_000)
     a = pa.analyze(data, loss, space=SPACE, direction="minimize")
     inside = data["x"] < 0.5
-    marginal = a.marginal("kind", {"x": (0.0, 0.5)})
+    marginal = a.effects({"x": (0.0, 0.5)}).marginal("kind")
     assert marginal.counts.sum() == inside.sum()
     own = loss[inside & (data["kind"] == "b")]
     assert marginal.mean[1] == pytest.approx(own.mean(), rel=1e-9)
@@ -366,7 +366,7 @@ def test_intervals_hold_the_truth() -> None:
     by_kind, along = [], []
     for seed in range(150):
         a = pa.analyze(*drawn(300, seed), space=SPACE, direction="minimize")
-        kind, x = a.marginal("kind"), a.marginal("x")
+        kind, x = a.effects().marginal("kind"), a.effects().marginal("x")
         by_kind.append((kind.low <= [2, 3, 5]) & (kind.high >= [2, 3, 5]))
         line = 4 / 3 + 4 * np.array(x.cells, dtype=float)
         along.append(((x.low <= line) & (line <= x.high))[100:950:100])
@@ -376,8 +376,8 @@ def test_intervals_hold_the_truth() -> None:
 
 def test_scale_and_direction_move_it_along() -> None:
     data, loss = drawn(1_000)
-    one = pa.analyze(data, loss, space=SPACE, direction="minimize").marginal("x")
-    two = pa.analyze(data, 5 - 1e200 * loss, space=SPACE, direction="maximize").marginal("x")
+    one = pa.analyze(data, loss, space=SPACE, direction="minimize").effects().marginal("x")
+    two = pa.analyze(data, 5 - 1e200 * loss, space=SPACE, direction="maximize").effects().marginal("x")
     np.testing.assert_allclose(two.high - two.mean, 1e200 * (one.mean - one.low), rtol=1e-6)
 
 
@@ -386,7 +386,7 @@ def test_single_rows_have_no_interval_and_empty_cells_nothing() -> None:
         {"c": ["a", "b", "b", "b"]}, [1.0, 2.0, 3.0, 5.0], direction="minimize",
         space={"c": pa.Categorical(["a", "b", "none"])},
     )  # fmt: skip
-    marginal = a.marginal("c")
+    marginal = a.effects().marginal("c")
     assert marginal.mean[0] == 1.0
     assert np.isnan(marginal.low[0])
     assert marginal.low[1] < marginal.mean[1] < marginal.high[1]
@@ -402,8 +402,8 @@ def test_student() -> None:
 
 def test_unknown_names() -> None:
     a = pa.analyze(*drawn(50), space=SPACE, direction="minimize")
-    refuse(UnknownParameterError, "kind", of=lambda: a.marginal("kinds"))
-    refuse(UnknownParameterError, of=lambda: a.marginal(0))
+    refuse(UnknownParameterError, "kind", of=lambda: a.effects().marginal("kinds"))
+    refuse(UnknownParameterError, of=lambda: a.effects().marginal(0))
 
 
 @pytest.mark.parametrize("points", [1, 7, 40])
@@ -411,7 +411,7 @@ def test_means_of_bins_add_up_to_that_of_the_cells(points: int) -> None:
     random = np.random.default_rng(points)
     x, y = random.random(400), random.random(400)
     a = pa.analyze({"x": x, "y": y, "loss": x**2 + random.normal(0, 0.1, 400)}, "loss")
-    marginal = a.marginal("x")
+    marginal = a.effects().marginal("x")
     found = binned_marginal(marginal, bins_of(marginal.parameter, marginal.counts, points))
     assert found.rows.sum() == marginal.counts.sum() == 400
     held = found.rows > 0
@@ -424,6 +424,6 @@ def test_means_of_bins_add_up_to_that_of_the_cells(points: int) -> None:
 def test_bars_are_the_plain_means_of_their_rows() -> None:
     random = np.random.default_rng(0)
     n, loss = random.integers(1, 6, 300), random.random(300)
-    marginal = pa.analyze({"n": n, "z": random.random(300), "loss": loss}, "loss").marginal("n")
+    marginal = pa.analyze({"n": n, "z": random.random(300), "loss": loss}, "loss").effects().marginal("n")
     found = binned_marginal(marginal, bins_of(marginal.parameter, marginal.counts))
     assert found.mean == pytest.approx([loss[n == value].mean() for value in range(1, 6)])

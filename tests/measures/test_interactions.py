@@ -144,12 +144,12 @@ class TestExactValues:
         data = {"x1": x[:, 0], "x2": x[:, 1]}
         loss = four_dimensional(x)
         a = pa.analyze(data, loss, space={name: pa.Float(-5, 5) for name in data})
-        contrasts, _, _ = a.ask(0.1, 1.0)
+        contrasts, _, _ = a.data.contrasts(0.1, 1.0)
         codes = (loss > np.partition(loss, 99_999)[99_999]).astype(np.uint8)
         assert (codes == 0).sum() == contrasts[0].target.sum() == 100_000
-        assert a.observations is not None
+        assert a.data.observations is not None
         groups = {c.name: coarse_groups(c.grid, c.region, 100) for c in contrasts}
-        tally = tally_pairs(a.observations, codes, groups)
+        tally = tally_pairs(a.data.observations, codes, groups)
         interaction, closed, *_ = shares_of(design_of(tally.region), tally.target, corrected=True)
         assert closed[0] == pytest.approx(0.894085, rel=0.015)
         assert interaction[0] == pytest.approx(0.37896, rel=0.015)
@@ -517,11 +517,11 @@ class TestCounting:
         data["c"] = random.choice(["a", "b", "c"], 3_000)
         data["x0"][::7] = np.nan
         a = pa.analyze(data, random.random(3_000), direction="minimize")
-        contrasts, _, _ = a.ask(0.2, 0.8)
-        codes = a._codes(a._as_rows(0.2, "target"), a._as_rows(0.8, "region"))
+        contrasts, _, _ = a.data.contrasts(0.2, 0.8)
+        codes = a.data.codes(a.data.resolve(0.2, "target"), a.data.resolve(0.8, "region"))
         groups = groups_of(contrasts, 3)
         sets = list(combinations(groups, order))
-        both = [count(a.observations, codes, groups, sets, threads=2) for count in (count_sets, count_by_judge)]
+        both = [count(a.data.observations, codes, groups, sets, threads=2) for count in (count_sets, count_by_judge)]
         np.testing.assert_array_equal(*both)
         assert both[0].sum(axis=(1, 2)).tolist() == [2_400] * len(sets)
 

@@ -66,7 +66,7 @@ class TestSwitch:
         data = {"x": random().random(100), "by": by, "y": random(1).random(100)}
         a = pa.analyze(data, "y", space={"x": pa.Switch("by", {0: pa.Float(0, 1), 1: pa.Float(0, 2)})})
         assert noted(a, "has only 5 rows; its part is rough")
-        assert a.rows == 100
+        assert len(a) == 100
 
     def test_values_outside_the_chosen_domain(self) -> None:
         data = {"x": [0.5, 0.5, 3.0, 0.2], "by": [0, 0, 0, 1], "y": [1.0, 2.0, 3.0, 4.0]}
@@ -90,7 +90,7 @@ class TestSwitch:
         }
         for order in (space, dict(reversed(space.items()))):
             a = pa.analyze(data, "y", space=order)
-            inactive = {name: int(t.counts[:, t.grid.missing].sum()) for name, t in a.tallies.items()}
+            inactive = {name: int(t.counts[:, t.grid.missing].sum()) for name, t in a.data.tallies.items()}
             off = np.sum(top == "off")
             assert inactive == {"c": np.sum((n != 3) | (top == "off")), "n": off, "by": off, "top": 0}
 
@@ -138,7 +138,7 @@ class TestMoving:
         low = np.array([0.0, 0.5, 1.0, 1.0, 0.25, 0.0])
         data = {"b": np.array([0.0, 1.0, 1.0, 1.0, 0.625, 1.0]), "low": low, "y": np.arange(6.0)}
         a = pa.analyze(data, "y", space={"b": pa.Moving("low", 1.0)})
-        tally = a.tallies["b"].counts.sum(axis=0)
+        tally = a.data.tallies["b"].counts.sum(axis=0)
         assert tally[[0, 500, 1000]].tolist() == [1, 3, 2]
         assert noted(a, "b: 2 rows leave it no freedom; taken as the middle")
 
@@ -224,7 +224,7 @@ def test_analyses_survive_files_and_add_up(everything: tuple[Table, pa.Space], t
     loaded = pa.load(tmp_path / "a.pedanova")
     assert loaded.space == space
     assert loaded.importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
-    halves = [pa.analyze({n: c[i::2] for n, c in data.items()}, "y", space=space, levels=a.levels) for i in (0, 1)]
+    halves = [pa.analyze({n: c[i::2] for n, c in data.items()}, "y", space=space, levels=a.data.levels) for i in (0, 1)]
     assert (halves[0] + halves[1]).importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
 
 
@@ -234,6 +234,6 @@ def test_the_kernel_and_numpy_agree(everything: tuple[Table, pa.Space], monkeypa
     monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)
     slow = pa.analyze(data, "y", space=space)
     for name in space:
-        np.testing.assert_array_equal(slow.tallies[name].counts, fast.tallies[name].counts)
+        np.testing.assert_array_equal(slow.data.tallies[name].counts, fast.data.tallies[name].counts)
     assert slow.importance(0.2, 0.7, **COUNTS) == fast.importance(0.2, 0.7, **COUNTS)
     assert slow.notes == fast.notes

@@ -141,7 +141,7 @@ def test_noise_is_left_alone_though_the_sampler_believed_in_it() -> None:
 
 
 def deciding(table: dict[str, Any], loss: Any, target: object = 0.1, **options: Any) -> Any:
-    observed = pa.analyze(table, loss, space=SPACE, repeats="all").observations
+    observed = pa.analyze(table, loss, space=SPACE, repeats="all").data.observations
     assert observed is not None
     rows = np.arange(len(loss))
     reached = np.asarray(loss) <= np.quantile(loss, 0.1)
@@ -180,7 +180,7 @@ def test_what_judges_was_not_learned_from_under_another_number() -> None:
     twice = np.tile(np.arange(60), 2)
     observed = pa.analyze(
         {name: column[twice] for name, column in table.items()}, loss[twice], space=SPACE, repeats="all"
-    ).observations
+    ).data.observations
     assert observed is not None
     alike = configurations(few_rows(observed, np.arange(len(observed))).cells, np.arange(120))
     np.testing.assert_array_equal(alike[:60], alike[60:])
@@ -259,7 +259,7 @@ def plain_way_down(cloud: Cloud, names: list[str]) -> list[Box]:
 
 def fine_cloud(seed: int, rows: int) -> tuple[Cloud, dict[str, Any]]:
     table, loss = adaptive(max(rows, 30), seed)
-    observed = pa.analyze(table, loss, space=SPACE).observations
+    observed = pa.analyze(table, loss, space=SPACE).data.observations
     assert observed is not None
     cells = few_rows(observed, np.arange(len(observed))).cells
     axes: dict[str, Axis] = {name: axis_of(name, grid_of(domain), SLICES) for name, domain in SPACE.items()}
@@ -296,15 +296,15 @@ def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analy
     near = random.random(300) < (0.8 if adaptive else 0.0)  # a sampler that homes in does so in all columns
     x, y = np.where(near, 0.4 + 0.02 * x, x), np.where(near, 0.3 + 0.1 * y, y)
     a = pa.analyze({"x": x, "y": y}, (x - 0.41) ** 2, space={"x": pa.Float(0, 1), "y": pa.Float(0, 1)})
-    assert a.observations is not None
-    contrasts, _, _ = a.ask(target, 1.0)
+    assert a.data.observations is not None
+    contrasts, _, _ = a.data.contrasts(target, 1.0)
     rows = (
         as_region(target, "target")
         if isinstance(target, float)
-        else as_rows(target, "target", a.observations.table, 300)
+        else as_rows(target, "target", a.data.observations.table, 300)
     )
-    counted = counted_rows(a.observations, a.levels.nan)
-    return Search(a.observations, a.asked(contrasts, target, 1.0), rows, 0, counted), a
+    counted = counted_rows(a.data.observations, a.data.levels.nan)
+    return Search(a.data.observations, a.data.inputs(contrasts, target, 1.0), rows, 0, counted), a
 
 
 @pytest.mark.slow

@@ -196,17 +196,17 @@ def test_what_is_asked_locally_is_what_importance_says() -> None:
 
 
 def search_of(a: pa.Analysis) -> Search:
-    contrasts, _, _ = a.ask(0.1, 1.0)
-    observed = a.observations
+    contrasts, _, _ = a.data.contrasts(0.1, 1.0)
+    observed = a.data.observations
     assert observed is not None
-    asked = a.asked(contrasts, 0.1, 1.0)
-    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
+    asked = a.data.inputs(contrasts, 0.1, 1.0)
+    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(len(a), dtype=bool))
 
 
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same shares."""
     table = samples(150, seed=2)
-    every = pa.analyze(table, loss_of(table), space=SPACE).row_model
+    every = pa.analyze(table, loss_of(table), space=SPACE).data.row_model
     assert isinstance(every, RowModel)
     rest = np.arange(150) % 5 > 0
     again, anew = every.part(rest, seed=0).fitted(0), RowModel(every.space, every.few.take(rest)).fitted(0)

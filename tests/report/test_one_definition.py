@@ -52,7 +52,7 @@ def on_the_terminal(a: pa.Analysis, name: str) -> list[str]:
 
 def on_the_page(a: pa.Analysis, name: str) -> tuple[list[list[float]], str]:
     """Both ends of every good range (or the numbers of its bars), and the ranges as they are worded."""
-    made = payload_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
+    made = payload_of(a.data, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
     good = made["answers"][0]["answer"]["densities"][name]["good"]
     return good["at"], good["words"]
 
@@ -101,7 +101,7 @@ def test_a_narrow_log_range_is_drawn_on_a_log_scale_everywhere() -> None:
     x = np.exp(random.uniform(0, np.log(3.9), 500))
     a = pa.analyze({"x": x}, (x - 2) ** 2, space={"x": pa.Float(1, 3.9, log=True)})
     assert "log scale" in draw_densities(a.densities("x"))
-    made = payload_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
+    made = payload_of(a.data, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
     assert made["facts"]["parameters"][0]["shape"]["log"] is True
     assert a.plot.densities("x").get_xscale() == "log"
     assert a.plot.effects("x").get_xscale() == "log"

@@ -137,9 +137,9 @@ def killed_once(folder: Path, plain: Any) -> Any:
 
 def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
     """The same rows, and their objectives added in the same order."""
-    for name, tally in two.tallies.items():
-        np.testing.assert_array_equal(one.tallies[name].counts, tally.counts)
-        assert one.tallies[name].sums.tobytes() == tally.sums.tobytes(), name
+    for name, tally in two.data.tallies.items():
+        np.testing.assert_array_equal(one.data.tallies[name].counts, tally.counts)
+        assert one.data.tallies[name].sums.tobytes() == tally.sums.tobytes(), name
 
 
 def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
     assert (tmp_path / "killed").exists()
-    assert a.tallies == whole.tallies
+    assert a.data.tallies == whole.data.tallies
 
 
 def test_a_dask_worker_may_die_with_the_results_it_keeps(
@@ -156,7 +156,7 @@ def test_a_dask_worker_may_die_with_the_results_it_keeps(
 ) -> None:
     folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
     whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
-    assert whole.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    assert whole.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
     a = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
     assert (tmp_path / "killed").exists()
@@ -193,7 +193,7 @@ def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
     assert mark.exists()
     assert [bad.name in note for note in a.notes if note.startswith("skipped")] == [True]
     bad.unlink()
-    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
 
 
 def test_the_driver_of_dask_gets_one_result_of_each_reading(
@@ -241,7 +241,7 @@ def in_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
 def test_workers_of_dask_read_a_store(dask: Any, in_store: tuple[Path, str]) -> None:
     folder, place = in_store
     a = pa.analyze(place, "loss", executor=dask.get_executor(), **OPTIONS)
-    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
 
 
 def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
     a = pa.analyze(folder, "loss", executor=dask.get_executor())
     here = pa.analyze(folder, "loss", stream=True)
     assert dict(a.space) == dict(here.space)
-    assert a.tallies == here.tallies
+    assert a.data.tallies == here.data.tallies
     assert a.notes == here.notes
 
 
@@ -287,8 +287,8 @@ def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
-    for name, tally in whole.tallies.items():
-        np.testing.assert_array_equal(a.tallies[name].counts, tally.counts)
+    for name, tally in whole.data.tallies.items():
+        np.testing.assert_array_equal(a.data.tallies[name].counts, tally.counts)
 
 
 def test_the_driver_of_spark_gets_a_handful_of_large_results(
@@ -309,7 +309,7 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
     monkeypatch.setattr(type(frame), "collect", noting)
     a = pa.analyze(frame, "loss", **OPTIONS)
     assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two
-    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
     same_bytes(pa.analyze(frame, "loss", **OPTIONS), a)
     assert (tmp_path / "killed").exists()

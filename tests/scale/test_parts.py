@@ -83,9 +83,9 @@ def told(a: pa.Analysis) -> list[str]:
 
 def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
     assert streamed.space == whole.space
-    assert streamed.levels == whole.levels
-    assert streamed.tallies == whole.tallies
-    assert streamed.dropped == whole.dropped
+    assert streamed.data.levels == whole.data.levels
+    assert streamed.data.tallies == whole.data.tallies
+    assert streamed.data.dropped == whole.data.dropped
     assert told(streamed) == told(whole)
     one, two = streamed.importance(**COUNTS), whole.importance(**COUNTS)
     assert one.to_dict() == two.to_dict()
@@ -172,7 +172,7 @@ def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Pat
     folder = write(table, tmp_path / "parts", files=3)
     parts, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
     same(parts, whole)
-    assert parts.levels.complete == whole.levels.complete == (rows <= 128)
+    assert parts.data.levels.complete == whole.data.levels.complete == (rows <= 128)
 
 
 @pytest.mark.slow
@@ -214,10 +214,10 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
 def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
     whole = pa.analyze(table, "loss")
     pieces = [
-        pa.analyze(f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.levels)
+        pa.analyze(f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.data.levels)
         for half in "01"
     ]
-    assert sum(pieces).tallies == whole.tallies
+    assert sum(pieces).tallies == whole.data.tallies
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -240,7 +240,7 @@ def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case:
     options, message = REFUSED[case]
     options = {"objective": "loss", "stream": True} | options
     if options.get("levels") == "mine":
-        options["levels"] = pa.analyze(table, "loss").levels
+        options["levels"] = pa.analyze(table, "loss").data.levels
     with pytest.raises((QueryError, DataError), match=message):
         pa.analyze(folder, **options)
 
@@ -301,7 +301,7 @@ def test_a_bad_file_among_twenty(
         refuse(FormatError, "part-05.parquet", of=lambda: pa.analyze(folder, "loss", stream=True, threads=threads))
     a = pa.analyze(folder, "loss", stream=True, on_error="skip", threads=threads)
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
-    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+    assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     (note,) = [note for note in a.notes if note.startswith("skipped")]
     assert "part-05.parquet" in note
 
@@ -332,7 +332,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     monkeypatch.setattr("pedanova.scale.count_scan.SORTED_AT_ONCE", 100)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
     rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
-    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+    assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     assert calls.count(0) == 2  # one new start for both
     assert sum(note.startswith("skipped") for note in a.notes) == 2
 
@@ -364,7 +364,7 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     monkeypatch.setattr("pedanova.scale.workers.Workers._lose", counted)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
-    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+    assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
 
 
 @pytest.mark.parametrize("choices", [{"nan": "worst"}, {"state": "status", "failed": "worst"}])
@@ -382,7 +382,7 @@ def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
     place = write(table, tmp_path / "data", files=3)
     for data, how in ((table, {}), (place, {"stream": True})):
         a = pa.analyze(data, "loss", params=["lr"], **how, **choices)
-        (contrast,), *_ = a.ask(pa.at_most(0.1), 1.0)
+        (contrast,), *_ = a.data.contrasts(pa.at_most(0.1), 1.0)
         assert contrast.target.sum() == many
 
 
@@ -422,7 +422,7 @@ def test_a_constant_objective_is_told_as_in_memory(
         if constant:
             refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
         else:
-            assert pa.analyze(data, "loss", **how, **choices).rows > 0
+            assert len(pa.analyze(data, "loss", **how, **choices)) > 0
 
 
 def test_no_file_that_can_be_read(folder: Path) -> None:
@@ -434,7 +434,7 @@ def test_no_file_that_can_be_read(folder: Path) -> None:
 def test_several_files_at_once_skip_too(table: pd.DataFrame, folder: Path) -> None:
     cut(folder / "part-19.parquet")
     a = pa.analyze(folder, "loss", on_error="skip")
-    assert a.tallies == pa.analyze(table.iloc[:19_000], "loss", space=a.space).tallies
+    assert a.data.tallies == pa.analyze(table.iloc[:19_000], "loss", space=a.space).data.tallies
     assert any("part-19.parquet" in note for note in a.notes)
 
 
@@ -478,7 +478,7 @@ def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monke
     assert slow.most <= 2 * 2 + 2
     monkeypatch.setattr("pedanova.scale.workers.MOST_TASKS", 7)
     bundled = Slow()
-    assert pa.analyze(folder, "loss", executor=bundled).tallies == a.tallies
+    assert pa.analyze(folder, "loss", executor=bundled).data.tallies == a.data.tallies
     assert len(bundled.futures) < len(slow.futures) / 2
 
 
@@ -624,7 +624,7 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     whole = pa.analyze(table, "loss", **options)
     same(pushed, whole)
     assert pushed.importance(0.0123, **COUNTS).to_dict() == whole.importance(0.0123, **COUNTS).to_dict()
-    np.testing.assert_allclose(pushed.moments.squares, whole.moments.squares, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(pushed.data.moments.squares, whole.data.moments.squares, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -685,5 +685,5 @@ def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(batches, "ROWS", 400)
     parts, whole = pa.analyze(tmp_path, "y", stream=True, threads=2), pa.analyze(frame, "y")
     assert list(parts.space) == list(whole.space)
-    assert all(parts.tallies[name] == whole.tallies[name] for name in whole.space)
-    assert parts.rows == whole.rows == rows
+    assert all(parts.data.tallies[name] == whole.data.tallies[name] for name in whole.space)
+    assert len(parts) == len(whole) == rows

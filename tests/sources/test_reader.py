@@ -58,7 +58,7 @@ def test_trials_tables_say_what_the_study_says(study: optuna.Study, door: str, t
     judge = pa.analyze(study)
     a = pa.analyze(doors(study.trials_dataframe(), tmp_path)[door])
     assert list(a.space) == [f"params_{name}" for name in judge.space]
-    assert (a.objective, a.direction, a.rows) == ("value", "minimize", judge.rows)
+    assert (a.objective, a.direction, len(a)) == ("value", "minimize", len(judge))
     assert any("were pruned; dropped" in note for note in a.notes)
     assert any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     space = {f"params_{name}": parameter for name, parameter in judge.space.items()}
@@ -74,15 +74,15 @@ def test_trials_tables_in_parts(study: optuna.Study, kind: str, tmp_path: Path) 
         rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
     parts = pa.analyze(str(tmp_path / f"*.{kind}"), stream=True)
     held = pa.analyze(str(tmp_path / f"*.{kind}"), stream=False)
-    assert (parts.space, parts.tallies) == (held.space, held.tallies)
-    assert held.tallies == pa.analyze(frame).tallies
+    assert (parts.space, parts.data.tallies) == (held.space, held.data.tallies)
+    assert held.data.tallies == pa.analyze(frame).data.tallies
 
 
 def test_the_user_goes_first(study: optuna.Study) -> None:
     frame = study.trials_dataframe()
     a = pa.analyze(frame, "user_attrs_accuracy", exclude=["params_depth"], pruned="last")
     assert (set(a.space), a.direction) == ({"params_lr", "params_kind"}, "maximize")
-    assert a.rows == (frame["state"] != "FAIL").sum()
+    assert len(a) == (frame["state"] != "FAIL").sum()
     assert "number" in pa.analyze(frame, params=["number", "params_lr"]).space
 
 
@@ -90,8 +90,8 @@ def test_several_objectives() -> None:
     study = optuna.create_study(directions=["minimize", "maximize"])
     study.optimize(lambda t: (t.suggest_float("x", 0, 1), t.params["x"] ** 2), n_trials=30)
     a = pa.analyze(study.trials_dataframe())
-    assert a.observations is not None
-    assert [goal.name for goal in a.observations.goals] == ["values_0", "values_1"]
+    assert a.data.observations is not None
+    assert [goal.name for goal in a.data.observations.goals] == ["values_0", "values_1"]
     assert list(a.space) == ["params_x"]
 
 
@@ -113,9 +113,9 @@ RAY = pd.DataFrame(
 def test_failed_rows_of_ray_do_not_count(stream: bool, tmp_path: Path) -> None:
     RAY.to_csv(tmp_path / "r.csv", index=False)
     a = pa.analyze(str(tmp_path / "r.csv"), stream=stream)
-    assert (a.objective, a.rows, list(a.space)) == ("loss", ROWS * 2 // 3, ["config/lr", "config/depth"])
+    assert (a.objective, len(a), list(a.space)) == ("loss", ROWS * 2 // 3, ["config/lr", "config/depth"])
     assert any("error_type is None" in note for note in a.notes)
-    assert pa.analyze(RAY).rows == a.rows
+    assert len(pa.analyze(RAY)) == len(a)
 
 
 def test_where_several_results_are_there_one_is_asked_for() -> None:
@@ -135,7 +135,7 @@ def test_runs_of_mlflow() -> None:
         }
     )
     a = pa.analyze(frame)
-    assert (a.objective, a.direction, a.rows) == ("metrics.rmse", "minimize", ROWS * 2 // 3)
+    assert (a.objective, a.direction, len(a)) == ("metrics.rmse", "minimize", ROWS * 2 // 3)
     assert isinstance(a.space["params.lr"], pa.Float)
     assert list(a.space) == ["params.lr"]
 

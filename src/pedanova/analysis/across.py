@@ -6,15 +6,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import analyze, delimiter_for, request_of
-from pedanova.analysis.groups import DRAWS, GroupAnalyses, grouped, pooled_studies
-from pedanova.analysis.load import load
-from pedanova.analysis.options import QUESTION, TABLE, check_choices
+from pedanova.analysis.analysis import Analysis, GroupAnalyses
+from pedanova.analysis.analyze import analyze, delimiter_for, load, request_of
+from pedanova.analysis.options import TABLE, check_choices
 from pedanova.base.notes import Note, in_order
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
@@ -22,14 +20,15 @@ from pedanova.data.regions import Region
 from pedanova.data.row_status import NanPolicy
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
+from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.studies.across import Pooling
+from pedanova.measures.studies.groups import DRAWS, grouped, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 
 if TYPE_CHECKING:
     from pedanova.report.figures.studies import AcrossPlots
 
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
-QUESTION_OPTIONS = {option.name for option in QUESTION} - {"target", "region"}
 NEED_ONE_TABLE = ("stream", "executor", "pushdown", "engine")
 
 
@@ -78,10 +77,10 @@ class Across(Pooling):
         """Figures: ``x.plot.importance()``, ``.ranks()`` (critical differences), ``.map()``."""
         from pedanova.report.figures.studies import AcrossPlots
 
-        return AcrossPlots(self)
+        return AcrossPlots(self, self.prior)
 
     def prior(
-        self, target: object = 0.1, *, safety: float = SAFETY, strength: float = STRENGTH, **options: Any
+        self, target: object = DEFAULT.target, *, safety: float = SAFETY, strength: float = STRENGTH, **how: Unpack[How]
     ) -> SearchPrior:
         """Where good values lie over all studies: a density for every parameter, to begin the next search with.
 
@@ -93,8 +92,8 @@ class Across(Pooling):
             The part of all draws that are uniform over the whole space.
         strength
             From 0 (uniform) to 1 (the geometric mean of the studies' densities as it is).
-        options
-            Those of `Analysis.all_densities`; counts answer by default (``estimator="counts"``).
+        how
+            Those of `Analysis.densities`; counts answer by default (``estimator="counts"``).
 
         Returns
         -------
@@ -116,7 +115,9 @@ class Across(Pooling):
         >>> list(prior), 0.2 < prior["lr"].mode < 0.4
         (['lr', 'other'], True)
         """
-        return prior_of(self.analyses, target=target, safety=safety, strength=strength, **options)
+        how.setdefault("estimator", "counts")
+        question = replace(Question(target, **check_how(how)), force=True)
+        return prior_of({name: a.data for name, a in self.analyses.items()}, question, safety=safety, strength=strength)
 
 
 def across(
@@ -179,7 +180,8 @@ def across(
     >>> list(x), x["lr"].studies
     (['lr', 'other'], 3)
     """
-    asked = {name: options.pop(name) for name in list(options) if name in QUESTION_OPTIONS}
+    how = {name: options.pop(name) for name in list(options) if name in HOW}
+    question = Question(target, region, **{"draws": draws, **how})
     given = checked(options)
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
@@ -190,8 +192,9 @@ def across(
         analyses, notes = grouped_analyses(data, objective, group, given)
     else:
         analyses = named_analyses(data, objective, given)
-    found = pooled_studies(analyses, target, region, within=within, parts=parts, draws=draws, **asked)
-    return Across(**(found | {"notes": in_order((*found["notes"], *notes))}))
+    data = analyses.data if isinstance(analyses, GroupAnalyses) else {name: a.data for name, a in analyses.items()}
+    fields = pooled_studies(data, question, within=within, parts=parts)
+    return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
 
 def check_no_more(objective: object, options: Mapping[str, Any]) -> None:
@@ -203,7 +206,7 @@ def check_no_more(objective: object, options: Mapping[str, Any]) -> None:
 def checked(options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in TABLE_OPTIONS:
-            known = ("group", "target", "region", "draws", *sorted(QUESTION_OPTIONS), *TABLE_OPTIONS)
+            known = ("group", "target", "region", "draws", *sorted(HOW), *TABLE_OPTIONS)
             raise QueryError(unknown_name(name, known, what="option"))
     given = TABLE_OPTIONS | options
     check_choices(given)
@@ -244,7 +247,7 @@ def as_analysis(value: object, objective: object, given: Mapping[str, Any]) -> A
 
 def grouped_analyses(
     data: object, objective: object, group: str, given: dict[str, Any]
-) -> tuple[GroupAnalyses[Analysis], tuple[Note, ...]]:
+) -> tuple[GroupAnalyses, tuple[Note, ...]]:
     """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
     from pedanova.sources import read_records
 
@@ -267,15 +270,15 @@ def grouped_analyses(
 
 def counted_by(
     records: Records, request: TableOptions, group: str, given: dict[str, Any]
-) -> tuple[GroupAnalyses[Analysis], tuple[Note, ...]]:
+) -> tuple[GroupAnalyses, tuple[Note, ...]]:
     observed, notes = prepare(records, request)
     if len(observed) != records.rows:
         raise QueryError(Arg("group"), " needs every row of the source; it uses only some of them; choose with where=")
     nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
     inside = given["outside"] == "error" and request.space is not None
-    how: dict[str, Any] = {"levels": given["levels"], "nan": nan, "inside": inside, "make": Analysis.of}
+    how: dict[str, Any] = {"levels": given["levels"], "nan": nan, "inside": inside}
     groups, unnamed = grouped(observed, records.columns[group], **how)
-    return groups, (*notes, *observed.notes, *unnamed)
+    return GroupAnalyses(groups), (*notes, *observed.notes, *unnamed)
 
 
 def _names(exclude: Iterable[str] | str | None) -> list[str]:

@@ -1,61 +1,131 @@
-"""Tallies of every parameter, and the questions they answer."""
+"""`Analysis`: every question that a table of trials answers, one method each."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from pedanova.analysis.documents import METHODS, SETUP, word
-from pedanova.analysis.files import attachments_of
-from pedanova.analysis.options import QUESTION, documented
-from pedanova.analysis.studies import AnalysisStudies
-from pedanova.base.documents import completed
-from pedanova.base.notes import added, explaining, in_order
-from pedanova.counting.few_rows import counted_rows
-from pedanova.counting.tally import check_alike
-from pedanova.data.prepare import with_goal
-from pedanova.data.regions import as_parts, as_region
-from pedanova.data.row_selection import RowSet
-from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.measures.compare import Comparison, Ranked, compare_measures
+from pedanova.analysis.files import write_analysis
+from pedanova.analysis.showing import Showing
+from pedanova.base.notes import Note
+from pedanova.base.table import html_table
+from pedanova.base.terminal import TableColumn, printable
+from pedanova.data.trials import Trials
+from pedanova.errors import Arg, QueryError
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import Effects, Marginal, check_single, clip_region, effects_of
+from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import DEFAULT, Question
+from pedanova.measures.interactions import Interactions, SetInteractions
+from pedanova.measures.plane import PairDensity
+from pedanova.measures.question import DEFAULT, How, Question, check_how
+from pedanova.measures.questions.ask import (
+    check_names,
+    densities_of_all,
+    effects_within,
+    importance_of,
+    interactions_of,
+    pair_planes,
+    profile_of,
+    trial_table,
+)
+from pedanova.measures.questions.compare import Comparison, compare_measures, compare_objectives
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.answer import answer, density_answer
-from pedanova.measures.surrogate.profile import Profile, profile_answer
+from pedanova.measures.studies.along import Along
+from pedanova.measures.studies.budgets import along_budgets
+from pedanova.measures.studies.groups import groups_by
+from pedanova.measures.studies.seeds import Seeds, seeds_within
+from pedanova.measures.surrogate.profile import Profile
+from pedanova.report.sentences import aim_in_words
+from pedanova.space.parameters import Space, in_words
 
 if TYPE_CHECKING:
-    from pedanova.measures.forest.forest import ForestEffects
     from pedanova.reduction.result import ReducedSpace
-    from pedanova.report.figures.plots import Plots
-    from pedanova.report.live.notebook import LiveWidget
-    from pedanova.report.live.server import Explorer
-    from pedanova.report.live.widget import Widget
-
-PUBLIC = (  # what completion offers
-    "all_densities", "alone", "along", "by_objective", "compare", "densities", "direction", "dropped",
-    "effects", "explore", "first", "forest", "groups", "importance", "interactions", "levels", "marginal", "notes",
-    "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save",
-    "seeds", "space", "tallies", "trials", "widget", "within",
-)  # fmt: skip
 
 
-@completed(METHODS, setup=SETUP, word=word)
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(AnalysisStudies):
-    """Tallies of every parameter, and the questions they answer. `analyze` and `load` make one.
+class Analysis(Showing):
+    """A table of trials, counted once, and the questions it answers. `analyze` and `load` make one.
 
-    Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
+    ``len(a)`` is the number of rows that count. Analyses of parts add up to the analysis of the whole: ``a + b``,
+    given the same space and levels.
+
+    Attributes
+    ----------
+    data
+        What was counted: ``data.levels`` are slices of the objective, ``data.tallies`` counts by parameter,
+        ``data.dropped`` the rows left out, ``data.observations`` the rows (None once loaded without them, or added).
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> a.objective, len(a), len(a.notes) > 5
+    ('error', 1000, True)
     """
 
-    def __dir__(self) -> list[str]:
-        return list(PUBLIC)
+    data: TrialData
 
-    @documented(QUESTION)
+    # --- what was analysed ---------------------------------------------------------------------------
+
+    @property
+    def objective(self) -> str:
+        """The name of the objective."""
+        return self.data.objective
+
+    @property
+    def direction(self) -> str:
+        """``"minimize"`` or ``"maximize"``."""
+        return self.data.direction
+
+    @property
+    def space(self) -> Space:
+        """The search space: as given, as the log has it, or as guessed.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), "error").space["units"]
+        Int(low=4, high=128, step=1, log=True)
+        """
+        return self.data.space
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was guessed, dropped or merged, in sentences."""
+        return self.data.notes
+
+    def __len__(self) -> int:
+        return self.data.rows
+
+    def __repr__(self) -> str:
+        return f"Analysis({self._in_short()})"
+
+    def _in_short(self) -> str:
+        """What was counted, in one line."""
+        observed = self.data.observations
+        goals = observed.goals if observed is not None else ()
+        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.direction, self.objective)]
+        many = "parameter" if len(self.space) == 1 else "parameters"
+        return f"{len(self):,} rows, {len(self.space)} {many}, {printable(aim_in_words(pairs, self.notes))}"
+
+    def _repr_html_(self) -> str:
+        """The search space, what was assumed, and what can be asked."""
+        names, domains = list(self.space), [in_words(parameter) for parameter in self.space.values()]
+        columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
+        title = f"{self._in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
+        return html_table(title, columns, notes=self.notes)
+
+    def __add__(self, other: Analysis) -> Analysis:
+        return Analysis(self.data + other.data) if isinstance(other, Analysis) else NotImplemented
+
+    def __radd__(self, other: object) -> Analysis:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
+
+    # --- which parameters matter -----------------------------------------------------------------------
+
     def importance(
         self,
         target: object = DEFAULT.target,
@@ -73,295 +143,632 @@ class Analysis(AnalysisStudies):
 
         Parameters
         ----------
-        {options}
+        target
+            The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, `equals`, a
+            boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
+            such as ``"epochs >= 10"``. It must lie inside the region; a quantile is taken within a region that is
+            a mask, a box or a condition.
+        region
+            The rows to stand in, in the same ways; by default all.
+        baseline
+            ``"region"``: the target against the rows of the region, right for adaptive samplers too.
+            ``"uniform"``: against a uniform draw from the space.
+        smoothing
+            ``"auto"``, ``"none"``, or a bandwidth in cells.
+        estimator
+            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over the space, right
+            where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts rows that it has not seen;
+            the notes say which was used and why. ``"paper"``: the densities of the paper's authors, to compare with.
+        draws
+            Random draws behind p-values and intervals; 0 for none of them.
+        seed
+            Of the draws: the same seed gives the same numbers.
+        of
+            What quantiles are parts of after an adaptive sampler: ``"space"``, as a model sees it, or ``"rows"``, the
+            best of the trials, which counts answer. Where rows were drawn evenly, both are the same.
+        force
+            Answer from fewer than 5 target rows too; a model or not, they say next to nothing.
+
+        Returns
+        -------
+        Importances
+            Rows by parameter, the most important first: ``result["lr"].share``, ``.low``, ``.high``, ``.p_value``.
+
+        Raises
+        ------
+        QueryError
+            Target or region are out of range, or one is not inside the other.
+        TooFewRowsError
+            The target holds fewer than 5 rows, and `force` was not given.
+        LevelsError
+            The analysis was loaded or added, and needs rows or thresholds that it does not keep.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> result = a.importance()
+        >>> list(result)[:3]
+        ['learning_rate', 'units', 'epochs']
+        >>> result["learning_rate"].significant, result["lucky_number"].significant
+        (True, False)
+        >>> next(iter(a.importance(target=0.1, region=0.3)))  # once inside the best 30 %
+        'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        contrasts, words, notes = self.ask(wanted, base)
-        whole = getattr(base, "is_all", False)
-        query = self.asked(contrasts, wanted, base)
-        with explaining(self.notes):
-            return answer(query, question, words, notes, objective=self.objective, whole=whole)
+        return importance_of(self.data, question)
 
     def profile(
         self,
-        region: object = 1.0,
-        baseline: str = "region",
-        smoothing: Smoothing = "auto",
+        region: object = DEFAULT.region,
+        baseline: str = DEFAULT.baseline,
+        smoothing: Smoothing = DEFAULT.smoothing,
         *,
         ladder: Iterable[object] | None = None,
-        estimator: str = "auto",
+        estimator: str = DEFAULT.estimator,
         draws: int = 0,
-        seed: int = 0,
-        of: str = "space",
+        seed: int = DEFAULT.seed,
+        of: str = DEFAULT.of,
     ) -> Profile:
         """Every parameter's importance for one target after the other: what `importance` says of each.
 
-        Intervals and p-values are found where `draws` are asked for.
+        Parameters
+        ----------
+        region, baseline, smoothing, estimator, seed, of
+            As in `importance`.
+        ladder
+            The targets, as quantiles; None for all that were counted.
+        draws
+            Random draws behind intervals and p-values; none by default.
+
+        Returns
+        -------
+        Profile
+            Ratios of every parameter by target; ``.to_pandas()`` for a table.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> [round(row.share, 2) for _, row in a.profile(ladder=[0.05, 0.2]).of("learning_rate")]
+        [0.05, 0.19]
         """
         question = Question(DEFAULT.target, region, baseline, smoothing, estimator, draws, seed, of, force=True)
-        parts = None if ladder is None else as_parts(ladder)
-        base = self._as_rows(region, "region")
-        if isinstance(base, RowSet):
-            return replace(profile_answer(self.within(base), as_region(1, "region"), parts, question), region=str(base))
-        return profile_answer(self, base, parts, question)
+        return profile_of(self.data, question, ladder)
 
+    @overload
     def densities(
         self,
         name: str,
-        target: object = 0.1,
-        region: object = 1.0,
-        smoothing: Smoothing = "auto",
+        target: object = ...,
+        region: object = ...,
+        smoothing: Smoothing = ...,
         *,
-        estimator: str = "auto",
-        seed: int = 0,
-        of: str = "space",
-    ) -> Densities:
-        """How one parameter is spread in the target, in the region and over the space."""
-        if not isinstance(name, str) or name not in self.tallies:
-            raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
-        return self.all_densities(target, region, smoothing, estimator=estimator, seed=seed, of=of)[name]
-
-    def all_densities(
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> Densities: ...
+    @overload
+    def densities(
         self,
-        target: object = 0.1,
-        region: object = 1.0,
-        smoothing: Smoothing = "auto",
+        name: None = ...,
+        target: object = ...,
+        region: object = ...,
+        smoothing: Smoothing = ...,
         *,
-        estimator: str = "auto",
-        seed: int = 0,
-        of: str = "space",
-    ) -> dict[str, Densities]:
-        """`densities` of every parameter, asked of whoever answers `importance`."""
-        question = Question(target, region, smoothing=smoothing, estimator=estimator, seed=seed, of=of, force=True)
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        contrasts, words, _ = self.ask(wanted, base)
-        return density_answer(self.asked(contrasts, wanted, base), question, words, objective=self.objective)
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> dict[str, Densities]: ...
+    def densities(
+        self,
+        name: str | None = None,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        smoothing: Smoothing = DEFAULT.smoothing,
+        *,
+        estimator: str = DEFAULT.estimator,
+        seed: int = DEFAULT.seed,
+        of: str = DEFAULT.of,
+    ) -> Densities | dict[str, Densities]:
+        """How a parameter is spread in the target, in the region and over the space; without a name, all of them.
 
-    def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
+        Parameters
+        ----------
+        name
+            A parameter; None for a dict with all of them.
+        target, region, smoothing, estimator, seed, of
+            As in `importance`.
+
+        Returns
+        -------
+        Densities or dict of str to Densities
+            Parts by cell, and ``.good()``: where the good values lie.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> [good.words for good in a.densities("solver").good()]
+        ['adam']
+        >>> list(a.densities())[:3]
+        ['learning_rate', 'alpha', 'units']
+        """
+        if name is not None:
+            check_names([name], self.space)
+        question = Question(target, region, smoothing=smoothing, estimator=estimator, seed=seed, of=of, force=True)
+        densities = densities_of_all(self.data, question)
+        return densities if name is None else densities[name]
+
+    def effects(
+        self, region: object = DEFAULT.region, *, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
+    ) -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
 
         Parameters
         ----------
         region
-            Whatever `importance` takes as a region.
+            As in `importance`.
         clip
-            A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the
-            one there, so that a few wild values do not rule. A quantile is taken within a region
-            that is a mask, a box or a condition.
+            A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the one there, so
+            that a few wild values do not rule. A quantile is one of the region's rows.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
+
+        Returns
+        -------
+        Effects
+            Rows by parameter, the largest first: ``e["lr"].share``; ``e.marginal("lr")`` is the mean objective along
+            its values, with 95 % intervals.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> effects = pa.analyze(pa.demo_trials(), "error").effects(region=0.5)
+        >>> next(iter(effects))
+        'learning_rate'
+        >>> solver = effects.marginal("solver")
+        >>> [(cell, round(mean, 2)) for cell, mean in zip(solver.cells, solver.mean.tolist())]
+        [('adam', 0.17), ('sgd', 0.19)]
         """
-        check_single(self.objective, self.levels)
-        base = self._as_rows(region, "region")
-        if isinstance(base, RowSet):
-            return replace(self.within(base).effects(clip=clip, smoothing=smoothing), region=str(base))
-        ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
-        levels, tallies = self._cut_at(base, *ends)
-        moments = self.moments if levels is self.levels else self._sum_moments(levels)
-        return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
+        return effects_within(self.data, region, clip, smoothing)
 
-    def marginal(
-        self, name: str, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto"
-    ) -> Marginal:
-        """The mean objective along the values of one parameter, with its 95 % interval.
-
-        What a divergence of densities cannot tell: how *much* better a good value is.
-        """
-        if not isinstance(name, str) or name not in self.tallies:
-            raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
-        return self.effects(region, clip=clip, smoothing=smoothing).marginal(name)
-
-    @property
-    def plot(self) -> Plots:
-        """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …"""
-        from pedanova.report.figures.plots import Plots
-
-        return Plots(self)
-
-    def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
-        """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.
-
-        Options are those of `report`. With anywidget installed the page is `live`, else it is that of `report`.
-        """
-        from pedanova.report.live.widget import cell_of
-
-        return cell_of(self, height=height, live=live, **options)
-
-    def explore(
+    def interactions(
         self,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
         *,
-        title: str = "Hyperparameter importance",
-        start: tuple[object, object] = (0.1, 1.0),
-        source: str = "",
-        group: str | None = None,
-        port: int = 0,
-        open: bool = True,  # noqa: A002  (what the option is called everywhere)
-        wait: bool = True,
-        **options: Any,
-    ) -> Explorer:
-        """Serve a live page to brush in, on this machine alone, until Ctrl-C: docs/explore.md says what it shows.
+        order: int = 2,
+        cells: object = "auto",
+        corrected: bool = True,
+        params: Iterable[str] | None = None,
+        estimator: str = DEFAULT.estimator,
+        seed: int = DEFAULT.seed,
+        of: str = DEFAULT.of,
+    ) -> Interactions | SetInteractions:
+        """What every two parameters explain together about being in the target, beyond the sum of both.
 
         Parameters
         ----------
-        title
-            Of the page.
-        start
-            (target, region): what is asked first, as parts or values of the objective.
-        source
-            What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
-        group
-            A column that names the study of each row: their rankings then stand side by side (docs/explore.md).
-        port
-            Of 127.0.0.1; 0 for a free one.
-        open
-            Whether the browser is asked to show it.
-        wait
-            Whether to stay until Ctrl-C. Else the page is served behind your back until its ``close()``.
-        options
-            Those of `importance`.
+        target, region, estimator, seed, of
+            As in `importance`; p-values are those of the rows, which must be at hand.
+        order
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain (`SetInteractions`).
+            Of many parameters those of the strongest pairs are asked: 12 for triples.
+        cells
+            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows (1,000 for sets
+            of three and more).
+        corrected
+            Whether what chance would explain is taken off.
+        params
+            The parameters to pair; None for all.
+
+        Returns
+        -------
+        Interactions or SetInteractions
+            Rows by pair, the strongest first: ``pairs["lr", "depth"].interaction``.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> pairs = a.interactions(params=["learning_rate", "units", "epochs"])
+        >>> next(iter(pairs))
+        ('learning_rate', 'units')
+        >>> pairs["units", "learning_rate"].significant
+        False
         """
-        from pedanova.report.live.server import explore
+        question = Question(target, region, estimator=estimator, seed=seed, of=of)
+        return interactions_of(self.data, question, order=order, cells=cells, corrected=corrected, params=params)
 
-        about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
-        return explore(self, **about, port=port, show=open, wait=wait, **options)
+    def pairs(
+        self,
+        names: Sequence[str] | None = None,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        *,
+        cells: object = 8,
+    ) -> dict[tuple[str, str], PairDensity]:
+        """Rows of target and region on the plane of every two of these parameters, by coarse cells.
 
-    def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison[Importances]:
-        """The ratios for each of several objectives alone, beside those for all together."""
-        goals = self._observed().goals
-        together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
-        alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
-        return Comparison(together | alone)
+        Parameters
+        ----------
+        names
+            Parameters; None for all.
+        target, region
+            As in `importance`.
+        cells
+            Cells of each parameter, about equal in rows: a whole number from 2 up.
 
-    def forest(self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True) -> ForestEffects:
-        """What explains a random forest's prediction over the space: see `forest_effects`."""
-        from pedanova.measures.forest.forest import forest_effects
+        Returns
+        -------
+        dict of pairs of str to PairDensity
+            Rows in every cell, and how many times as often the target is there (``lift``). Pairs are named in the
+            order of the space.
 
-        return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> list(a.pairs(["units", "epochs", "alpha"]))
+        [('alpha', 'units'), ('alpha', 'epochs'), ('units', 'epochs')]
+        >>> a.pairs(["solver", "shuffle"])["solver", "shuffle"].to_dict()["target"]
+        [27, 29, 18, 26]
+        """
+        return pair_planes(self.data, names, Question(target, region), cells)
 
-    def compare(self, target: float = 0.1, *, seed: int = 0) -> Comparison[Ranked]:
-        """PED and f-ANOVA, globally and locally, side by side."""
-        return compare_measures(self, target, seed=seed)
+    # --- side by side ----------------------------------------------------------------------------------
+
+    def compare(
+        self,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        *,
+        by: Literal["measure", "objective"] = "measure",
+        **how: Unpack[How],
+    ) -> Comparison[Any]:
+        """PED and f-ANOVA, globally and locally, side by side; or the importances for each of several objectives.
+
+        Parameters
+        ----------
+        target, region
+            As in `importance`. ``by="measure"`` takes a part of all rows: globally, how to reach it; locally, how to
+            reach its own best tenth.
+        by
+            ``"measure"``, or ``"objective"``: each of several objectives alone, beside all together.
+        how
+            The other options of `importance`; of measures only `seed`.
+
+        Returns
+        -------
+        Comparison
+            Answers by name, printed as a column each.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
+        >>> list(a.compare(by="objective", draws=0, estimator="counts"))
+        ['together', 'error', 'train_seconds']
+        """
+        if by not in ("measure", "objective"):
+            raise QueryError(Arg("by", by), " must be 'measure' or 'objective'")
+        if by == "objective":
+            return compare_objectives(self.data, Question(target, region, **check_how(how)))
+        if region != DEFAULT.region or set(how) - {"seed"}:
+            raise QueryError("a comparison of measures takes target and seed; the rest is for by='objective'")
+        return compare_measures(self.data, target, seed=how.get("seed", DEFAULT.seed))
+
+    def along(
+        self,
+        budget: str | Mapping[float, str] | None = None,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        *,
+        at: Sequence[float] | None = None,
+        among: str = "all",
+        **how: Unpack[How],
+    ) -> Along:
+        """The importances at each budget, and from which on their ranking is that of the full one: docs/along.md.
+
+        Parameters
+        ----------
+        budget
+            A column of numbers, where every configuration has a row for each budget; ``"step"`` for the values on
+            the way that a log has (Optuna's reports, Ray Tune, Lightning …); or the objective's column at each
+            budget, ``{5: "loss_5", 50: "loss_50"}``. None for what the source tells.
+        target, region
+            Parts of the rows, the same at each budget: quantiles of its own rows.
+        at
+            Budgets to ask; None for all, or a dozen of very many.
+        among
+            ``"all"``: every trial counts where it has a value, pruned ones too. ``"full"``: only configurations that
+            reached the highest budget.
+        how
+            The other options of `importance`.
+
+        Returns
+        -------
+        Along
+            The importances by budget, the lowest first; ``.since`` is where the ranking has settled.
+
+        Raises
+        ------
+        QueryError
+            Where there is no such budget, or nothing to follow.
+        TooFewRowsError
+            Where no budget has enough rows.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> x, z, epochs = rng.random(600), rng.random(600), np.tile([1.0, 10.0], 300)
+        >>> loss = np.where(epochs == 1, x, z) ** 2
+        >>> a = pa.analyze({"x": x, "z": z, "epochs": epochs, "loss": loss}, "loss")
+        >>> result = a.along("epochs")
+        >>> [next(iter(step.importances)) for step in result], result.since
+        (['x', 'z'], None)
+        """
+        question = Question(target, region, **check_how(how))
+        return along_budgets(self.data, budget, question, at=at, among=among)
+
+    def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
+        """How much the seed alone does, from configurations that were run several times: docs/seeds.md.
+
+        The part of the objective's variance that is the seed's, and of that of "in the target?"; what is left is the
+        most that `effects` and shares can explain, alone and together, each with a 95 % interval.
+
+        Parameters
+        ----------
+        target
+            The rows to reach, as in `importance`.
+        exclude
+            Parameters that set no configuration apart, beside those that are called like a seed.
+
+        Returns
+        -------
+        Seeds
+            Parts of the seed by what varies, each with its interval.
+
+        Raises
+        ------
+        DataError
+            Where no configurations are repeated.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.repeat(rng.standard_normal(200), 5)
+        >>> result = pa.analyze({"x": x, "loss": x + rng.standard_normal(1000)}, "loss").seeds()
+        >>> result["loss"].low < 0.5 < result["loss"].high
+        True
+        """
+        return seeds_within(self.data, target, exclude)
+
+    def groups(self, column: str) -> GroupAnalyses:
+        """Every study of a table as an analysis of its own, by name; `across` pools what they say.
+
+        Parameters
+        ----------
+        column
+            The column that names the study of each row; it need not be a parameter.
+
+        Returns
+        -------
+        GroupAnalyses
+            A mapping of analyses, each counted when first asked for: quantiles are parts of its own rows.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> lr, dataset = np.random.default_rng(0).random(200), np.repeat(["adult", "car"], 100)
+        >>> a = pa.analyze({"lr": lr, "dataset": dataset, "loss": lr**2}, "loss", exclude=["dataset"])
+        >>> list(a.groups("dataset")), len(a.groups("dataset")["car"])
+        (['adult', 'car'], 100)
+        """
+        return GroupAnalyses(groups_by(self.data, column))
+
+    # --- some of the rows ------------------------------------------------------------------------------
+
+    def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
+        """The same analysis of some of the rows only; quantiles are then parts of these.
+
+        Parameters
+        ----------
+        rows
+            What `importance` takes as a region: a box, a condition, a mask, a part of the rows. Of several, each a
+            choice among all rows, those that lie in every one.
+        at
+            Values of the objective, such as ``at_most(0.1)``, that will be asked for and are counted at once. It
+            changes no answer.
+
+        Returns
+        -------
+        Analysis
+            Of these rows, with levels of its own.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> len(a.within({"learning_rate": (1e-3, 1e-1)}, "solver == 'adam'"))
+        198
+        """
+        inner = self.data.within(*rows, at=at)
+        return self if inner is self.data else Analysis(inner)
+
+    def first(self, rows: int) -> Analysis:
+        """The same analysis of the first rows only, as if the trials had ended there.
+
+        Parameters
+        ----------
+        rows
+            How many.
+
+        Returns
+        -------
+        Analysis
+            Of the first rows, in the order of the table.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> len(pa.analyze(pa.demo_trials(), "error").first(100))
+        100
+        """
+        return Analysis(self.data.first(rows))
+
+    def alone(self, objective: str) -> Analysis:
+        """The same rows, analysed for one of several objectives.
+
+        Parameters
+        ----------
+        objective
+            Its name.
+
+        Returns
+        -------
+        Analysis
+            For that objective, with its own direction.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), ["error", "train_seconds"]).alone("train_seconds")
+        Analysis(1,000 rows, 10 parameters, minimize train_seconds)
+        """
+        return Analysis(self.data.alone(objective))
+
+    def trials(
+        self,
+        target: object = None,
+        region: object = DEFAULT.region,
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+        offset: int = 0,
+        limit: int | None = 50,
+        sample: int | None = None,
+        params: Sequence[str] | None = None,
+        of: str = DEFAULT.of,
+        seed: int = DEFAULT.seed,
+    ) -> Trials:
+        """The rows that count, with their settings and objective, best first.
+
+        Parameters
+        ----------
+        target, region, of
+            As in `importance`. Where a target is named, the column ``in`` says whether a row lies in it, or elsewhere
+            in the region.
+        sort, descending
+            A parameter, an objective or ``"row"`` to order by, and whether the largest come first; by default the best
+            come first. What has no value comes last, either way.
+        offset, limit
+            The first row to show, and how many; None for all.
+        sample, seed
+            Show so many rows drawn at random instead, in the same order.
+        params
+            The parameters to show; None for all.
+
+        Returns
+        -------
+        Trials
+            A table: ``.to_pandas()``, ``.to_csv()``.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> a.within("units > 100").trials(sort="units", limit=1).to_dict()["units"]
+        [101]
+        """
+        question = Question(target, region, of=of, seed=seed)
+        shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
+        return trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
+
+    # --- what to do with it ----------------------------------------------------------------------------
 
     def reduce(
         self,
-        target: object = 0.1,
+        target: object = DEFAULT.target,
         keep: float = 0.95,
         *,
         widen: bool = False,
-        estimator: str = "auto",
+        estimator: str = DEFAULT.estimator,
         folds: int = 5,
-        seed: int = 0,
+        seed: int = DEFAULT.seed,
     ) -> ReducedSpace:
         """A smaller search space: what to keep, narrow, fix and widen, with reasons and evidence.
 
         Parameters
         ----------
-        target
-            The rows to reach, as in `importance`. Where to cut is decided by the target's best tenth.
+        target, estimator, seed
+            As in `importance`. Where to cut is decided by the target's best tenth.
         keep
             The part of that best tenth that every narrowed parameter keeps, at least.
         widen
             Whether bounds that good values pile up at are moved outwards; else that is only said.
-        estimator
-            As in `importance`.
         folds
             Parts that the rows are split into, each judged by bounds found without it; 0 for no evidence.
-        seed
-            Of everything random.
+
+        Returns
+        -------
+        ReducedSpace
+            A verdict for every parameter; its exports write the space for other tools.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
+        >>> small["learning_rate"].advice, small["units"].advice
+        ('narrow', 'widen')
         """
         from pedanova.reduction.reduce import reduce_space
-        from pedanova.reduction.search import Search
 
-        wanted = self._as_rows(target, "target")
-        contrasts, _, _ = self.ask(wanted, 1.0)
-        observed = self._observed()
-        counted = counted_rows(observed, self.levels.nan)
-        search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
-        how: dict[str, Any] = {"widen": widen, "estimator": estimator, "folds": folds}
-        return reduce_space(self, search, wanted, keep, **how)
-
-    def alone(self, objective: str) -> Analysis:
-        """The same rows, analysed for one of several objectives."""
-        return self._like(with_goal(self._observed(), objective, self.levels.nan))
-
-    def __add__(self, other: Analysis) -> Analysis:
-        if not isinstance(other, Analysis):
-            return NotImplemented
-        check_alike(self, other)
-        tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
-        notes = in_order(added([*self.notes, *other.notes]))
-        complete = self.levels.complete and other.levels.complete
-        levels = replace(self.levels, complete=complete, own=False)
-        dropped = self.dropped + other.dropped
-        one, two = self._moments_to_keep(), other._moments_to_keep()
-        moments = one + two if one is not None and two is not None else None
-        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads, _moments=moments)
-
-    def __radd__(self, other: object) -> Analysis:
-        return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
+        question = Question(target, estimator=estimator, seed=seed)
+        return reduce_space(self.data, question, keep, widen=widen, folds=folds)
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
-        """Write the tallies to a small file; `load` reads it, and answers as this analysis does.
+        """Write the counts to a small file; `load` reads it, and answers as this analysis does.
 
         Parameters
         ----------
         path
             Where to; a file that is there is replaced.
         rows
-            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and
-            `reduce` can be asked of the file. Without them none of their settings is in it.
+            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and `reduce` can be asked
+            of the file. Without them none of their settings is in it.
         model
-            Keep what few rows (up to 5,000) tell beyond their counts: the model's table of points, and
-            the p-values of the usual questions and of those asked so far.
+            Keep what few rows (up to 5,000) say beyond their counts: posterior samples of the model, and the p-values
+            of the usual questions and of those asked so far.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, pedanova as pa
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
+        >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
+        >>> len(pa.load(path))
+        1000
         """
-        from pedanova.counting.store import Stored, write_tallies
+        write_analysis(path, self.data, rows=rows, model=model)
 
-        kept = (self.objective, self.dropped, self.levels, self.tallies, self.notes)
-        attachments = {}
-        if rows or model:
-            observed = self._observed() if rows else None
-            told = self._is_alone(), self.levels.direction, self._attached
-            attachments = attachments_of(observed, self.row_model, *told)
-        write_tallies(path, Stored(*kept, moments=self._moments_to_keep(), attachments=attachments))
 
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str = "Hyperparameter importance",
-        questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
-        ladder: Iterable[object] | None = None,
-        reduce: bool = True,
-        within: object = None,
-        group: str | None = None,
-        **options: Any,
-    ) -> None:
-        """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupAnalyses(Mapping[str, Analysis]):
+    """An analysis of every study by name, each counted when first asked for."""
 
-        Parameters
-        ----------
-        path
-            Where to; a file that is there is replaced.
-        title
-            Of the page.
-        questions
-            (target, region): the one that is shown first, then others that must be on the page.
-        ladder
-            The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
-        reduce
-            Whether a smaller search space is suggested (`reduce`), which may take some seconds.
-        within
-            A page about some of the rows only, as `within` takes them: a box, a condition, a mask.
-        group
-            A column that names the study of each row: their rankings then stand side by side in a tab of their own.
-        options
-            Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
-        """
-        from pedanova.base.files import check_output_path
-        from pedanova.report.page.embedded import payload_of
-        from pedanova.report.page.html import draw_page, write_page
+    data: Mapping[str, TrialData]
 
-        place = check_output_path(path)  # before the long work
-        how = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, **options}
-        write_page(place, draw_page(payload_of(self, title, questions, **how)))
+    def __getitem__(self, name: str) -> Analysis:
+        return Analysis(self.data[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from pedanova.data.row_status import NanPolicy, Policies
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import TableOptions, complete
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
 
 
@@ -89,7 +91,7 @@ def analyze(
     """
     given = locals()
     check_choices(given)
-    return Analysis.of(count(given), as_threads(threads))
+    return Analysis(TrialData.of(count(given), as_threads(threads)))
 
 
 def count(given: Mapping[str, Any]) -> Counted:
@@ -222,3 +224,36 @@ def goals_of(records: Records, request: TableOptions) -> tuple[Goal, ...]:
 
 def _are_names(objective: object) -> bool:
     return isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
+
+
+def load(path: str | os.PathLike[str]) -> Analysis:
+    """An analysis from a file that `Analysis.save` wrote.
+
+    Parameters
+    ----------
+    path
+        A file of this version or an older one.
+
+    Returns
+    -------
+    Analysis
+        It answers as the one that was saved; what needs rows, only where they were saved too.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read.
+    FormatError
+        It is no such file, or was damaged.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, pedanova as pa
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
+    >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
+    >>> pa.load(path)
+    Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
+    """
+    from pedanova.analysis.files import read_data
+
+    return Analysis(read_data(path))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Unpack, overload
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.notes import Note, in_order
 from pedanova.errors import QueryError, listed
 from pedanova.measures.importance import Importances
+from pedanova.measures.question import DEFAULT, How, Question, check_how
+from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.study_difference import (
     SHARED,
     Differences,
@@ -74,7 +77,7 @@ def difference(
     region: object = ...,
     *,
     names: tuple[str, str] = ...,
-    **options: Any,
+    **how: Unpack[How],
 ) -> StudyDifferences: ...
 def difference(
     a: Analysis | Importances,
@@ -83,7 +86,7 @@ def difference(
     region: object = 1.0,
     *,
     names: tuple[str, str] = ("A", "B"),
-    **options: Any,
+    **how: Unpack[How],
 ) -> StudyDifferences | Differences:
     """How two studies differ in what matters, parameter by parameter, and how surely.
 
@@ -95,8 +98,8 @@ def difference(
         As in `importance`, asked of both studies.
     names
         What to call the two studies.
-    options
-        Those of `importance`.
+    how
+        The other options of `importance`.
 
     Returns
     -------
@@ -129,13 +132,13 @@ def difference(
     shared = shared_space(a.space, b.space)
     if not shared.names:
         raise QueryError(f"the studies share no parameter: {listed(list(a.space))} and {listed(list(b.space))}")
-    relation = study_relation(a, b, shared)
-    first, second, notes = on_common_ground(a, b, shared)
-    both = first, second
-    answers = [one.importance(target, region, **options) for one in both]
-    told = {key: options[key] for key in ("smoothing", "estimator", "seed", "of") if key in options}
-    densities = first.all_densities(target, region, **told), second.all_densities(target, region, **told)
-    contrasts = first.ask(target, region)[0], second.ask(target, region)[0]
+    question = Question(target, region, **check_how(how))
+    plain = replace(question, baseline=DEFAULT.baseline, force=True)
+    relation = study_relation(a.data, b.data, shared)
+    first, second, notes = on_common_ground(a.data, b.data, shared)
+    answers = [importance_of(one, question) for one in (first, second)]
+    densities = densities_of_all(first, plain), densities_of_all(second, plain)
+    contrasts = first.contrasts(target, region)[0], second.contrasts(target, region)[0]
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
@@ -143,7 +146,7 @@ def difference(
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
 
-def on_common_ground(a: Analysis, b: Analysis, shared: CommonSpace) -> tuple[Analysis, Analysis, list[Note]]:
+def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
     """Both studies inside the values that both may take, and what is not shared."""
     notes = [
         Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")

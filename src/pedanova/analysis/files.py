@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import Any
 
 from pedanova.base.files import Attachment
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
-from pedanova.data.observations import Observations, rows_from, rows_kept
-from pedanova.data.regions import Direction
+from pedanova.counting.store import Stored, read_tallies, write_tallies
+from pedanova.data.observations import rows_from, rows_kept
 from pedanova.errors import FormatError, PedanovaError
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import ALONE
-from pedanova.measures.surrogate.row_model import AnyModel, RowModel, from_attachment, to_attachment
+from pedanova.measures.surrogate.row_model import RowModel, from_attachment, to_attachment
 from pedanova.space.parameters import Space
 
-if TYPE_CHECKING:
-    from pedanova.counting.store import Stored
+
+def write_analysis(path: str | os.PathLike[str], data: TrialData, *, rows: bool, model: bool) -> None:
+    """Write tallies, and what else the file is to keep."""
+    attachments = attachments_of(data, rows=rows) if rows or model else {}
+    kept = (data.objective, data.dropped, data.levels, data.tallies, data.notes)
+    write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
 
-def attachments_of(
-    observed: Observations | None, model: AnyModel | None, alone: bool, direction: Direction, before: Attachment | None
-) -> dict[str, Attachment]:
-    """The rows, if they are to be kept; else what they tell, or what an earlier file told of them."""
-    if observed is not None:
-        return {"rows": rows_kept(observed)}
+def attachments_of(data: TrialData, *, rows: bool) -> dict[str, Attachment]:
+    """The rows, if they are to be kept; else what a model knows of them, or what an earlier file did."""
+    if rows:
+        return {"rows": rows_kept(data.observed())}
+    model = data.row_model
     if isinstance(model, RowModel):
-        return {"known": to_attachment(model, direction, objection=ALONE if alone else "")}
-    return {} if before is None else {"known": before}
+        return {"known": to_attachment(model, data.levels.direction, objection=ALONE if data.is_alone() else "")}
+    return {} if data.attached is None else {"known": data.attached}
+
+
+def read_data(path: str | os.PathLike[str]) -> TrialData:
+    """What a file keeps, as far as it can be asked."""
+    stored = read_tallies(path)
+    kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
+    return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
-    """Fields of an analysis."""
+    """Fields of trial data."""
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
     rows = next(iter(stored.tallies.values())).rows
     try:
@@ -41,7 +53,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
             return {"observations": observed, "threads": threads, "_source": source}
         if "known" in stored.attachments:
             attachment = stored.attachments["known"]
-            return {"_model": from_attachment(attachment, space, rows), "_attached": attachment}
+            return {"_model": from_attachment(attachment, space, rows), "attached": attachment}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:

@@ -17,6 +17,7 @@ from pedanova.base.threads import as_threads
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.errors import Arg, PedanovaError, QueryError, SpaceError
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.watch import Update
 from pedanova.space.comparison import changes_between, steadied
 from pedanova.space.parameters import Space
@@ -68,7 +69,7 @@ class Watched:
         before, self._space, self._rows = self._space, analysis.space, None
         domains = () if before is None else changes_between(before, analysis.space)
         event, self._event = self._event, None
-        update = Update(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        update = Update(analysis.data, look.finished, look.running, event, domains, best_of(analysis))
         self.last = replace(update, analysis=None)
         return update
 
@@ -104,14 +105,18 @@ class Watched:
             steady = steadied(self._space, fresh.space)
         except SpaceError:  # conditions that do not fit the earlier domains
             return fresh
-        return fresh if steady == fresh.space else replace(self._counted(records, steady), notes=fresh.notes)
+        return (
+            fresh
+            if steady == fresh.space
+            else Analysis(replace(self._counted(records, steady).data, notes=fresh.notes))
+        )
 
     def _counted(self, records: Records, space: Space | None) -> Analysis:
         request = self._request if space is None else replace(self._request, space=space, params=None, exclude=None)
         first = self._space is None and self._given["outside"] == "error"
         inside = first and self._request.space is not None
         counted = count_records(records, request, self._given["levels"], inside=inside)
-        return Analysis.of(counted, as_threads(self._given["threads"]))
+        return Analysis(TrialData.of(counted, as_threads(self._given["threads"])))
 
 
 def given_of(data: object, objective: object, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,8 +138,8 @@ def given_of(data: object, objective: object, options: Mapping[str, Any]) -> dic
 
 def best_of(analysis: Analysis) -> float | None:
     """The objective of the best row that counts; several objectives have no best."""
-    observed = analysis.observations
-    if observed is None or analysis.levels.several:
+    observed = analysis.data.observations
+    if observed is None or analysis.data.levels.several:
         return None
     values = observed.ranked if observed.keep is None else observed.ranked[observed.keep]
     sign = sign_of(observed.direction)

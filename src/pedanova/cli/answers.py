@@ -28,10 +28,10 @@ from pedanova.cli.output import (
 )
 from pedanova.cli.pages import write_report
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.compare import Comparison, Ranked
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
+from pedanova.measures.questions.compare import Comparison, Ranked
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_profile, draw_sets, fill
@@ -75,8 +75,10 @@ def run_interactions(options: argparse.Namespace) -> int:
         result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
         if options.format == "text":
             layout: dict[str, Any] = {"most": options.top, "alone": options.quiet, **look(options)}
-            pairs = isinstance(result, Interactions)
-            drawn = draw_interactions(result, **layout) if pairs else draw_sets(result, **layout)
+            if isinstance(result, Interactions):
+                drawn = draw_interactions(result, **layout)
+            else:
+                drawn = draw_sets(result, **layout)
             answer_text(options, heading(a, options), drawn, notes_of(result.notes, options))
             return 0
         answer = about(a) | {"target": result.target, "region": result.region, "cells": result.cells}
@@ -92,7 +94,7 @@ def run_densities(options: argparse.Namespace) -> int:
                 raise UnknownParameterError(unknown_name(name, tuple(a.space), most=3))
         target, region = questions_of(options)
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        every = a.all_densities(target, region, parse_smoothing(options.smoothing), **how)
+        every = a.densities(None, target, region, parse_smoothing(options.smoothing), **how)
         ranked = None
         if options.format == "text" or not options.names:
             ranked = a.importance(target, region, **estimation(options))
@@ -220,10 +222,12 @@ def importances_as_json(a: Analysis, result: Importances) -> dict[str, Any]:
 
 
 def importances_in_words(a: Analysis, result: Importances, options: argparse.Namespace) -> list[str]:
-    several = a.observations is not None and len(a.observations.goals) > 1
+    several = a.data.observations is not None and len(a.data.observations.goals) > 1
     return [
         heading(a, options),
-        draw_importances(result, most=options.top, alone=options.quiet, nesting=nesting_of(a.tallies), **look(options)),
+        draw_importances(
+            result, most=options.top, alone=options.quiet, nesting=nesting_of(a.data.tallies), **look(options)
+        ),
         side_by_side(a, options) if several and not options.quiet else "",
         notes_of([*result.notes, *a.notes], options),
     ]
@@ -231,7 +235,7 @@ def importances_in_words(a: Analysis, result: Importances, options: argparse.Nam
 
 def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     """The shares for each objective alone, beside those for all."""
-    answers = a.by_objective(*questions_of(options), **estimation(options))
+    answers = a.compare(*questions_of(options), by="objective", **estimation(options))
     table = draw_table(answers.header(), answers.lines(), **look(options))
     best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
     return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"

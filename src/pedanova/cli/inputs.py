@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import analyze
-from pedanova.analysis.load import load
+from pedanova.analysis.analyze import analyze, load
 from pedanova.analysis.options import OBJECTIVE, TABLE, Option
 from pedanova.cli.parser import DASK, THREADS
 from pedanova.data.regions import Region, as_region, at_least, at_most, between

@@ -165,7 +165,7 @@ def column_names(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list
 def names_in(path: Path) -> list[str]:
     """The parameters of a saved analysis; the heading of a table of text."""
     if path.suffix.lower() == ".pedanova":
-        from pedanova.analysis.load import load
+        from pedanova.analysis.analyze import load
 
         return list(load(path).space)
     separator = SEPARATORS.get(path.suffix.lower())

@@ -77,7 +77,7 @@ def shown_place(place: str) -> str:
 
 def goals_in_words(a: Analysis) -> str:
     """What is optimised which way; a way that was guessed is said to be."""
-    goals = a.observations.goals if a.observations is not None else ()
+    goals = a.data.observations.goals if a.data.observations is not None else ()
     pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
     return aim_in_words(pairs, a.notes)
 
@@ -88,7 +88,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
         return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
     place = printable(shown_place(options.file))
-    words = f"{place}: {a.rows:,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
+    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 
@@ -142,7 +142,7 @@ def answer_form(result: Table, answer: dict[str, Any], notes: Sequence[Note], op
 
 def about(a: Analysis) -> dict[str, Any]:
     """What every answer in JSON begins with."""
-    return {"objective": a.objective, "direction": a.direction, "rows": a.rows, "dropped": a.dropped}
+    return {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped}
 
 
 def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:

@@ -32,6 +32,7 @@ from pedanova.cli.parser import DASK
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.sentences import contrast, summarize
 from pedanova.report.terminal.tables import draw_questions, fill
 
@@ -84,18 +85,21 @@ def run_explore(options: argparse.Namespace) -> int:
     leave_out_group(options)
     if options.watch:
         watched = watch_file(options)
-        first = cast("Analysis", watched.begin(complain).analysis)
+        first = cast("TrialData", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))
         return 0
     with opened(options) as a:
-        serve(explorer_of(a, options))
+        serve(explorer_of(a.data, options))
     return 0
 
 
-def explorer_of(a: Analysis, options: argparse.Namespace, watched: Watched | None = None) -> Explorer:
-    return a.explore(
+def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched | None = None) -> Explorer:
+    from pedanova.report.live.server import explore
+
+    return explore(
+        data,
         port=options.port,
-        open=options.open,
+        show=options.open,
         wait=False,
         title=options.title or Path(shown_place(options.file)).name,
         start=questions_of(options),

@@ -10,7 +10,6 @@ from typing import Any
 from pedanova.analysis.across import Across, across, by_stem
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.difference import StudyDifferences, difference
-from pedanova.analysis.groups import DRAWS
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.cli.inputs import (
     as_argument,
@@ -26,6 +25,7 @@ from pedanova.cli.output import about, answer_form, answer_text, as_rows, headin
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT
 from pedanova.measures.studies.along import Along
+from pedanova.measures.studies.groups import DRAWS
 from pedanova.report.terminal.studies import draw_across, draw_along, draw_changes, draw_seeds
 
 

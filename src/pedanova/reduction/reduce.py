@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
+from pedanova.counting.few_rows import counted_rows
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
-from pedanova.measures.asks import Asks
 from pedanova.measures.distributions import LEVEL
 from pedanova.measures.importance import NEVER, Importance, Importances
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
 from pedanova.reduction.good_region import GoodRegion, configurations, good_region_of
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
@@ -314,22 +317,25 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    a: Asks, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+    data: TrialData, question: Question, keep: float = 0.95, *, widen: bool = False, folds: int = 5
 ) -> ReducedSpace:
-    """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
+    """See `Analysis.reduce`."""
+    wanted = data.resolve(question.target, "target")
+    contrasts, words, notes = data.contrasts(wanted, 1.0)
+    observed = data.observed()
+    counted = counted_rows(observed, data.levels.nan)
+    search = Search(observed, data.inputs(contrasts, wanted, 1.0), wanted, question.seed, counted)
     kept, parts = check_keep(keep), check_folds(folds)
-    if estimator == "paper":
+    if question.estimator == "paper":
         raise QueryError(Arg("estimator", "paper"), " has no p-values; use 'auto', 'surrogate' or 'counts'")
-    _, words, notes = a.ask(target, 1.0)
     space, inside = search.observed.space, int(search.reached().sum())
-    if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
-        few = f"{a.rows:,} rows, {inside} of them in the target, are too few to decide"
+    if data.rows < LEAST_ROWS or inside < LEAST_TARGET:
+        few = f"{data.rows:,} rows, {inside} of them in the target, are too few to decide"
         why = f"{few}: at least {LEAST_ROWS} and {LEAST_TARGET} are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
-    options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
-    importances = a.importance(target, **options)
-    local = cache(lambda: local_p_values(a, search, options))
+    importances = importance_of(data, question)
+    local = cache(lambda: local_p_values(data, search, question))
     with one_thread():
         region = good_region_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
@@ -368,7 +374,7 @@ def check_folds(folds: object) -> int:
     return folds
 
 
-def local_p_values(a: Asks, search: Search, options: dict[str, Any]) -> Mapping[str, float] | None:
+def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
@@ -378,7 +384,7 @@ def local_p_values(a: Asks, search: Search, options: dict[str, Any]) -> Mapping[
     if search.query.model is not None:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
-        importances = a.importance(half, around, **options)
+        importances = importance_of(data, replace(question, target=half, region=around))
     except PedanovaError:
         return None
     return {row.name: 1.0 if row.p_value is None else row.p_value for row in importances.rows}

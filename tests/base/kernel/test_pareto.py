@@ -167,11 +167,11 @@ class TestAnalysis:
         x, z = random.random((2, 2_000))
         data = {"x": x, "z": z, "loss": x**2, "score": -np.exp(x)}
         a = pa.analyze(data, ["loss", "score"], direction=["minimize", "maximize"])
-        compared = a.by_objective(**COUNTS)
+        compared = a.compare(by="objective", **COUNTS)
         for found in (
             a.importance(**COUNTS),
-            a.alone("loss").importance(**COUNTS),
-            a.alone("score").importance(**COUNTS),
+            pa.Analysis(a.data.alone("loss")).importance(**COUNTS),
+            pa.Analysis(a.data.alone("score")).importance(**COUNTS),
         ):
             assert next(iter(found)) == "x"
             assert found["x"].raw_share == pytest.approx(a.importance(**COUNTS)["x"].raw_share, rel=1e-12)
@@ -184,7 +184,7 @@ class TestAnalysis:
         assert set(a.space) == {"x", "y", "z"}
         for name, direction in (("loss", "minimize"), ("speed", "maximize")):
             one = pa.analyze({n: study[n] for n in ("x", "y", "z", name)}, name, direction=direction)
-            assert a.alone(name).importance(0.2, 0.6, **COUNTS) == one.importance(0.2, 0.6, **COUNTS)
+            assert pa.Analysis(a.data.alone(name)).importance(0.2, 0.6, **COUNTS) == one.importance(0.2, 0.6, **COUNTS)
         assert pa.analyze(study, ["loss"], params=["x"]).importance(**COUNTS) == pa.analyze(
             study, "loss", params=["x"]
         ).importance(**COUNTS)  # fmt: skip
@@ -208,31 +208,31 @@ class TestAnalysis:
         gone = int(np.sum(study["z"] > 0.8))
         dropped = pa.analyze(broken, **BOTH)  # type: ignore[arg-type]
         whole = {n: c[study["z"] <= 0.8] for n, c in study.items()}
-        assert dropped.rows == 2_000 - gone
+        assert len(dropped) == 2_000 - gone
         assert (
             dropped.importance(**COUNTS).rows
             == pa.analyze(whole, space=dropped.space, **BOTH).importance(**COUNTS).rows
         )  # type: ignore[arg-type]
         assert any(f"{gone} of 2,000 rows have no number as objective; dropped" in n for n in dropped.notes)
         worst = pa.analyze(broken, nan="worst", **BOTH)  # type: ignore[arg-type]
-        assert worst.rows == 2_000
+        assert len(worst) == 2_000
         part = (2_000 - gone) / 2_000
         found = worst.importance(round(part, 4), **COUNTS)
         assert found["z"].raw_share > 0.85
         alone = pa.analyze(broken, "loss", nan="worst", space=worst.space)
-        assert worst.alone("loss").importance(**COUNTS).rows == alone.importance(**COUNTS).rows
+        assert pa.Analysis(worst.data.alone("loss")).importance(**COUNTS).rows == alone.importance(**COUNTS).rows
 
     def test_infeasible_rows_come_after_every_feasible_one(self, study: dict[str, np.ndarray]) -> None:
         limit = study | {"constraint": 0.5 - study["x"]}  # the best losses are infeasible
         infeasible = int(np.sum(study["x"] < 0.5))
         a = pa.analyze(limit, feasible="constraint", infeasible="worst", **BOTH)  # type: ignore[arg-type]
-        assert a.rows == 2_000
+        assert len(a) == 2_000
         part = (2_000 - infeasible) / 2_000
         found = a.importance(round(part, 4), **COUNTS)
         assert found["x"].n_target == 2_000 - infeasible
         assert found["x"].raw_share > 0.85
         only = pa.analyze(limit, feasible="constraint", **BOTH)  # type: ignore[arg-type]
-        assert only.rows == 2_000 - infeasible
+        assert len(only) == 2_000 - infeasible
         assert "constraint" not in only.space
 
     def test_infinite_objectives_are_ordered(self, study: dict[str, np.ndarray]) -> None:
@@ -268,7 +268,7 @@ class TestAnalysis:
         with pytest.raises(DataError, match="nothing can explain a constant"):
             pa.analyze({"x": study["x"], "a": np.zeros(2_000), "b": np.ones(2_000)}, ["a", "b"])
         with pytest.raises(QueryError, match="no objective is called"):
-            pa.analyze(study, "loss").alone("speed")
+            pa.Analysis(pa.analyze(study, "loss").data.alone("speed"))
 
 
 def test_a_region_orders_its_own_rows_anew() -> None:

@@ -47,7 +47,7 @@ def test_a_given_model_equals_optuna_over_positions() -> None:
     data = {"a": random.uniform(-1, 1, 80), "b": np.exp(random.uniform(-7, 0, 80)), "c": random.random(80)}
     space = {"a": pa.Float(-1, 1), "b": pa.Float(math.exp(-7), 1, log=True), "c": pa.Float(0, 1)}
     loss = data["a"] ** 2 + np.log(data["b"]) * data["c"] / 5
-    observed = pa.analyze(data, loss, space=space).observations
+    observed = pa.analyze(data, loss, space=space).data.observations
     encoded = encode(observed)
     model = RandomForestRegressor(4, random_state=0).fit(encoded.matrix, encoded.objective)
     found = forest_effects(observed, model=model)
@@ -68,21 +68,21 @@ def test_names_and_order_of_categories_do_not_matter() -> None:
     other = {"adam": "z", "rmsprop": "", "sgd": "<b>|`", "lion": "NaN"}
     renamed = data | {"optimizer": np.array([other[name] for name in data["optimizer"].tolist()])}
     after = pa.analyze(renamed, loss, space=space | {"optimizer": pa.Categorical(["NaN", "<b>|`", "z", ""])})
-    assert before.forest(trees=16) == after.forest(trees=16)
+    assert forest_effects(before.data.observed(), trees=16) == pa.forest_effects(after.data.observed(), trees=16)
 
 
 def test_a_category_without_rows_and_equal_means_are_placed_by_the_rows() -> None:
     data = {"c": np.tile(["a", "b", "c"], 20), "x": np.linspace(0, 1, 60)}
     loss = np.tile([1.0, 1.0, 2.0], 20)
     space = {"c": pa.Categorical(["d", "b", "c", "a"]), "x": pa.Float(0, 1)}
-    encoded = encode(pa.analyze(data, loss, space=space).observations)
+    encoded = encode(pa.analyze(data, loss, space=space).data.observations)
     assert encoded.matrix[:3, 0].tolist() == [0.0, 1.0, 4.0]  # d and "no value" are average: between
     assert np.diff(encoded.axes[0].reached).tolist() == pytest.approx([0.25, 0.25, 0.25, 0, 0.25])
 
 
 def test_positions_and_weights_are_those_of_the_space() -> None:
     data, space, loss = mixed()
-    encoded = encode(pa.analyze(data, loss, space=space).observations)
+    encoded = encode(pa.analyze(data, loss, space=space).data.observations)
     lr, layers, units, batch, _ = encoded.axes
     assert isinstance(lr, RangeAxis)
     assert encoded.matrix[:, 0] == pytest.approx(1 + np.log10(data["lr"]) / 4, abs=1e-6)
@@ -98,11 +98,11 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
     for count, log in ((100, False), (12, True)):
         x = np.arange(start, start + count)
         space = {"x": pa.Int(start, start + count - 1, log=log)}
-        encoded = encode(pa.analyze({"x": x}, x % 7, space=space).observations)
+        encoded = encode(pa.analyze({"x": x}, x % 7, space=space).data.observations)
         assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
         assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
-    assert isinstance(encode(wide.observations).axes[0], RangeAxis)
+    assert isinstance(encode(wide.data.observations).axes[0], RangeAxis)
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_the_toy_function() -> None:
     """v1, v2 = 56.6656, 56.5280 over the space."""
     x = np.random.default_rng(0).uniform(-5, 5, (5000, 2))
     space = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
-    observed = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=space).observations
+    observed = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=space).data.observations
     encoded = encode(observed)
     model = RandomForestRegressor(16, random_state=0).fit(encoded.matrix, encoded.objective)
     found = forest_effects(observed, model=model)
@@ -123,7 +123,7 @@ def test_an_interaction_is_seen_only_in_the_pair() -> None:
     x = np.random.default_rng(0).integers(0, 2, (400, 3))
     space = {name: pa.Categorical([0, 1]) for name in "abc"}
     a = pa.analyze(dict(zip("abc", x.T, strict=True)), x[:, 0] ^ x[:, 1], space=space)
-    found = a.forest(trees=16)
+    found = forest_effects(a.data.observed(), trees=16)
     assert found.pairs["b", "a"].share > 0.95
     assert next(iter(found.pairs)) == ("a", "b")
     assert max(row.share for row in found.rows) < 0.02
@@ -133,7 +133,7 @@ def test_an_interaction_is_seen_only_in_the_pair() -> None:
 
 def test_the_same_seed_gives_the_same_numbers_on_any_threads() -> None:
     data, space, loss = mixed()
-    observed = pa.analyze(data, loss, space=space).observations
+    observed = pa.analyze(data, loss, space=space).data.observations
     first = forest_effects(observed, trees=8, seed=4)
     assert first == forest_effects(observed, trees=8, seed=4, threads=2)
     assert repr(first.to_dict()) == repr(forest_effects(observed, trees=8, seed=4).to_dict())
@@ -142,8 +142,8 @@ def test_the_same_seed_gives_the_same_numbers_on_any_threads() -> None:
 
 def test_scale_and_direction_do_not_matter() -> None:
     data, space, loss = mixed()
-    found = pa.analyze(data, loss, space=space).forest(trees=8)
-    huge = pa.analyze(data, loss * 2.0**500, direction="maximize", space=space).forest(trees=8)
+    found = forest_effects(pa.analyze(data, loss, space=space).data.observed(), trees=8)
+    huge = forest_effects(pa.analyze(data, loss * 2.0**500, direction="maximize", space=space).data.observed(), trees=8)
     assert [(row.name, row.share) for row in huge.rows] == [(row.name, row.share) for row in found.rows]
     assert huge["lr"].variance == found["lr"].variance * 2.0**1000
     assert sum(row.ratio for row in found.rows) == pytest.approx(1)
@@ -154,17 +154,23 @@ def test_clipping_forgets_what_happens_among_bad_rows() -> None:
     assert clipped_at(objective, Fraction(2, 5), "minimize").tolist() == [2, 1, 2, 2, 2]
     assert clipped_at(objective, Fraction(2, 5), "maximize").tolist() == [5, 4, 4, 4, 4]
     assert clipped_at(objective, Fraction(3, 10), "minimize").tolist() == [2, 1, 2, 2, 2]
-    exact = pa.analyze({"x": np.arange(100)}, np.arange(100), params=["x"]).observations
+    exact = pa.analyze({"x": np.arange(100)}, np.arange(100), params=["x"]).data.observations
     assert encode(exact, clip=0.07).objective.max() == 6  # 7 rows of 100: 0.07 is an exact decimal
     x = np.random.default_rng(0).random((600, 2))
     good = x[:, 0] < 0.3  # inside, b matters a little; outside, a matters much
     loss = np.where(good, 0.1 * x[:, 1], 1 + 50 * x[:, 0])
     a = pa.analyze({"a": x[:, 0], "b": x[:, 1]}, loss, space={"a": pa.Float(0, 1), "b": pa.Float(0, 1)})
-    whole, clipped = a.forest(trees=16), a.forest(0.1, trees=16)
+    whole, clipped = (
+        forest_effects(a.data.observed(), trees=16),
+        pa.forest_effects(a.data.observed(), clip=0.1, trees=16),
+    )
     assert clipped["b"].ratio > 10 * whole["b"].ratio
     assert clipped.variance < whole.variance
     assert "clipped behind the best 10 %" in str(clipped)
-    assert a.forest(1.0, trees=4).to_dict() == a.forest(trees=4).to_dict()
+    assert (
+        forest_effects(a.data.observed(), clip=1.0, trees=4).to_dict()
+        == pa.forest_effects(a.data.observed(), trees=4).to_dict()
+    )
 
 
 def conditional(rows: int = 400) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:
@@ -195,7 +201,7 @@ def conditional(rows: int = 400) -> tuple[dict[str, np.ndarray], dict[str, objec
 def test_conditional_parameters() -> None:
     data, space, loss = conditional()
     a = pa.analyze(data, loss, space=space)
-    encoded = encode(a.observations)
+    encoded = encode(a.data.observations)
     idle = data["optimizer"] == "adam"
     assert (encoded.matrix[idle, 1] == 0.5).all()
     assert len(np.unique(encoded.matrix[idle, 2])) == 1
@@ -203,7 +209,7 @@ def test_conditional_parameters() -> None:
     nesterov = encoded.axes[2]
     assert sorted(np.diff(nesterov.reached)) == pytest.approx(sorted([idle.mean(), *[(~idle).mean() / 2] * 2]))
     assert encoded.matrix[:, 4].min() >= 0 <= encoded.matrix[:, 4].max() <= 1
-    found = a.forest(trees=16)
+    found = forest_effects(a.data.observed(), trees=16)
     assert next(iter(found)) == "momentum"
     assert "momentum" in str(found.notes)
     assert "middle of its range" in str(found.notes)
@@ -216,13 +222,16 @@ def test_rows_that_do_not_count() -> None:
     loss[:3] = [np.nan, np.inf, -np.inf]
     data = data | {"lr": np.where(np.arange(300) == 5, 7.0, data["lr"])}
     a = pa.analyze(data, loss, space=space, outside="count", where=np.arange(300) >= 2)
-    found = a.forest(trees=4)
+    found = forest_effects(a.data.observed(), trees=4)
     assert found.n_rows == 296
     assert "1 rows without a finite objective are left out" in found.notes
     assert "1 rows with a value outside the space are left out" in found.notes
     small = pa.analyze({k: v[6:] for k, v in data.items()}, loss[6:], space=space)
     rows = np.arange(300) >= 6
-    assert small.forest(trees=4).to_dict() == a.within(rows).forest(trees=4).to_dict()
+    assert (
+        forest_effects(small.data.observed(), trees=4).to_dict()
+        == pa.forest_effects(a.within(rows).data.observed(), trees=4).to_dict()
+    )
 
 
 def test_tables_and_hostile_names() -> None:
@@ -230,7 +239,7 @@ def test_tables_and_hostile_names() -> None:
     names = ["a|b", "<script>", "π \n x", "share", "a|b "]
     data = {name: random.random(60) for name in names}
     a = pa.analyze(data, sum(data.values()), params=names)
-    found = a.forest(trees=4)
+    found = forest_effects(a.data.observed(), trees=4)
     assert set(found) == set(names)
     assert len(found) == 5
     assert len(found.pairs) == 10
@@ -252,12 +261,12 @@ def test_tables_and_hostile_names() -> None:
 
 def test_without_pairs_and_with_one_parameter() -> None:
     data, space, loss = mixed()
-    found = pa.analyze(data, loss, space=space).forest(trees=4, pairs=False)
+    found = forest_effects(pa.analyze(data, loss, space=space).data.observed(), trees=4, pairs=False)
     assert len(found.pairs) == 0
     refuse(QueryError, "pass pairs=True", of=lambda: found.pairs["lr", "layers"])
     assert ("lr", "layers") not in found.pairs
     assert str(found.pairs)
-    alone = pa.analyze({"x": np.arange(30)}, np.arange(30), params=["x"]).forest(trees=4)
+    alone = forest_effects(pa.analyze({"x": np.arange(30)}, np.arange(30), params=["x"]).data.observed(), trees=4)
     assert alone["x"].share == pytest.approx(1)
     assert len(alone.pairs) == 0
 
@@ -265,29 +274,32 @@ def test_without_pairs_and_with_one_parameter() -> None:
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     data, space, loss = mixed()
     a = pa.analyze(data, loss, space=space)
-    flat = replace(a.observations.goals[0], values=np.full(300, 2.5))
-    constant = replace(a.observations, goals=(flat,))  # type: ignore[type-var]
+    flat = replace(a.data.observations.goals[0], values=np.full(300, 2.5))
+    constant = replace(a.data.observations, goals=(flat,))  # type: ignore[type-var]
     refuse(DataError, "is 2.5 in all 300 rows", of=lambda: forest_effects(constant))
     few = pa.analyze({name: column[:9] for name, column in data.items()}, loss[:9], space=space)
-    refuse(DataError, "needs 10 usable rows, and there are 9", of=few.forest)
+    refuse(DataError, "needs 10 usable rows, and there are 9", of=lambda: forest_effects(few.data.observed()))
     tied = pa.analyze(data, np.minimum(np.arange(300) // 100, 1), space=space)
-    refuse(QueryError, "share one objective", "larger part", of=lambda: tied.forest(0.1))
+    refuse(QueryError, "share one objective", "larger part", of=lambda: forest_effects(tied.data.observed(), clip=0.1))
     for bad in (0, 1.5, "a"):
-        refuse(QueryError, "clip", of=lambda bad=bad: a.forest(bad))
+        refuse(QueryError, "clip", of=lambda bad=bad: forest_effects(a.data.observed(), clip=bad))
     for bad in (0, 2.5, True, "64"):
-        refuse(QueryError, "trees=", of=lambda bad=bad: a.forest(trees=bad))
-    refuse(QueryError, "seed=-1", of=lambda: a.forest(seed=-1))
-    refuse(LevelsError, "no longer at hand", of=lambda: (a + a).forest())
+        refuse(QueryError, "trees=", of=lambda bad=bad: forest_effects(a.data.observed(), trees=bad))
+    refuse(QueryError, "seed=-1", of=lambda: forest_effects(a.data.observed(), seed=-1))
+    refuse(LevelsError, "no longer at hand", of=(a + a).data.observed)
     two = pa.analyze(data | {"f": loss, "g": -loss}, ["f", "g"], space=space)
-    refuse(QueryError, "one objective, not 2", "a.alone('f')", of=two.forest)
-    assert two.alone("f").forest(trees=4).to_dict() == a.forest(trees=4).to_dict()
+    refuse(QueryError, "one objective, not 2", "a.alone('f')", of=lambda: forest_effects(two.data.observed()))
+    assert (
+        forest_effects(two.data.alone("f").observed(), trees=4).to_dict()
+        == forest_effects(a.data.observed(), trees=4).to_dict()
+    )
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    refuse(MissingLibraryError, "pip install 'pedanova[fanova]'", of=a.forest)
+    refuse(MissingLibraryError, "pip install 'pedanova[fanova]'", of=lambda: forest_effects(a.data.observed()))
 
 
 def test_models_that_do_not_fit() -> None:
     data, space, loss = mixed()
-    observed = pa.analyze(data, loss, space=space).observations
+    observed = pa.analyze(data, loss, space=space).data.observations
     matrix = encode(observed).matrix
     other = RandomForestRegressor(2).fit(matrix[:, :2], loss)
     refuse(QueryError, "fitted to 2 columns", of=lambda: forest_effects(observed, model=other))

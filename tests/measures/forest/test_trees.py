@@ -246,7 +246,7 @@ def test_a_forest_over_labels_equals_enumeration() -> None:
         "optimizer": pa.Categorical(["c", "a", "d", "b"]),
     }
     loss = columns[0] ** 2 + columns[1] / 8 + (columns[2] == "b") * columns[0]
-    observed = pa.analyze(dict(zip(names, columns, strict=True)), loss, space=space).observations
+    observed = pa.analyze(dict(zip(names, columns, strict=True)), loss, space=space).data.observations
     encoded = encode(observed)
     model = RandomForestRegressor(4, random_state=0).fit(encoded.matrix, encoded.objective)
     shares = []

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from helpers.families import SPACE, family, family_table
+from helpers.families import SPACE, family, family_table, prior_over
 from pedanova.errors import QueryError
-from pedanova.measures.studies.prior import SearchPrior, lift_of, mapped_lift, pooled_lift, prior_of
+from pedanova.measures.studies.prior import SearchPrior, lift_of, mapped_lift, pooled_lift
 from pedanova.space.grid import grid_of
 
 
@@ -24,7 +24,7 @@ def studies() -> dict[str, pa.Analysis]:
 
 @pytest.fixture(scope="module")
 def prior(studies: dict[str, pa.Analysis]) -> SearchPrior:
-    return prior_of(studies)
+    return prior_over(studies)
 
 
 def test_it_knows_what_is_good(prior: SearchPrior) -> None:
@@ -51,7 +51,7 @@ def test_a_study_of_many_rows_weighs_no_more_than_one_of_few() -> None:
     first = pa.analyze(one, "loss", **how)
     few, rich = ({"a": first, "b": pa.analyze(other, "loss", **how)} for other in (two, many))
     narrow = {"smoothing": 20.0}  # the kernel's width follows the rows
-    small, large = prior_of(few, **narrow), prior_of(rich, **narrow)
+    small, large = prior_over(few, **narrow), prior_over(rich, **narrow)
     for name in (
         "lr",
         "layers",
@@ -63,7 +63,7 @@ def test_a_study_of_many_rows_weighs_no_more_than_one_of_few() -> None:
 
 
 def test_the_order_of_studies_changes_nothing(studies: dict[str, pa.Analysis], prior: SearchPrior) -> None:
-    turned = prior_of(dict(reversed(studies.items())))
+    turned = prior_over(dict(reversed(studies.items())))
     for row in prior.rows:
         assert np.allclose(turned[row.name].lift, row.lift, rtol=1e-9)
 
@@ -102,7 +102,7 @@ def test_values_of_a_lattice_speak_for_what_is_nearest() -> None:
     values = np.repeat([1e-4, 1e-3, 1e-2, 1e-1], 100)
     table = {"lr": values, "loss": np.where(values == 1e-2, 0.0, 1.0) + np.arange(400) * 1e-6}
     a = pa.analyze(table, "loss", direction="minimize", space={"lr": pa.Float(1e-4, 1e-1, log=True)})
-    row = prior_of({"only": a}, target=0.25, strength=1.0)["lr"]
+    row = prior_over({"only": a}, target=0.25, strength=1.0)["lr"]
     assert len(np.unique(np.round(row.lift, 9))) == 2
     assert row.density[np.abs(np.log10(grid_of(row.parameter).centres()) + 2) < 0.49].sum() > 0.9
 
@@ -114,7 +114,7 @@ def test_domains_that_differ_are_joined() -> None:
         x = np.geomspace(domain.low, domain.high, 300)
         table = {"lr": x, "loss": (np.log10(x) + 2.0) ** 2}
         made[name] = pa.analyze(table, "loss", direction="minimize", space={"lr": domain})
-    prior = prior_of(made)
+    prior = prior_over(made)
     assert prior.space["lr"] == pa.Float(1e-4, 1.0, log=True)
     assert float(prior["lr"].mode) == pytest.approx(1e-2, rel=0.2)
     silent = np.array(grid_of(prior["lr"].parameter).centres()) > 0.11  # where `a` has no values it says nothing
@@ -154,11 +154,11 @@ def test_safety_one_is_a_uniform_search(prior: SearchPrior) -> None:
 def test_a_study_that_cannot_be_asked_is_told(studies: dict[str, pa.Analysis]) -> None:
     table = family_table(9) | {"loss": np.repeat([5.0, 6.0], 150)}
     flat = pa.analyze(table, "loss", direction="minimize", space=SPACE)
-    prior = prior_of(studies | {"flat": flat}, target=pa.at_most(0.5))  # no row of `flat` is that good
+    prior = prior_over(studies | {"flat": flat}, target=pa.at_most(0.5))  # no row of `flat` is that good
     assert prior.studies == tuple(studies)
     assert any(note.subject == "flat" and "left out" in note for note in prior.notes)
     with pytest.raises(QueryError, match="target"):
-        prior_of({"flat": flat}, target=2)
+        prior_over({"flat": flat}, target=2)
 
 
 def test_parameters_of_some_studies_alone_are_told(studies: dict[str, pa.Analysis]) -> None:
@@ -166,7 +166,7 @@ def test_parameters_of_some_studies_alone_are_told(studies: dict[str, pa.Analysi
     del table["width"]
     space = {name: one for name, one in SPACE.items() if name != "width"}
     less = pa.analyze(table, "loss", direction="minimize", space=space)
-    prior = prior_of(studies | {"less": less})
+    prior = prior_over(studies | {"less": less})
     assert prior["width"].studies == tuple(studies)
     assert any("less" in note and note.subject == "width" for note in prior.notes)
 
@@ -176,9 +176,9 @@ def test_parameters_of_some_studies_alone_are_told(studies: dict[str, pa.Analysi
 ])  # fmt: skip
 def test_bad_options_are_refused(studies: dict[str, pa.Analysis], options: dict[str, Any], words: str) -> None:
     with pytest.raises(QueryError, match=words):
-        prior_of(studies, **options)
+        prior_over(studies, **options)
     with pytest.raises(QueryError, match="studies"):
-        prior_of({})
+        prior_over({})
 
 
 def test_it_prints(prior: SearchPrior) -> None:

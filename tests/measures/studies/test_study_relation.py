@@ -28,7 +28,7 @@ def first(data: dict[str, Any], rows: int) -> dict[str, Any]:
 
 def relation_of(one: dict[str, Any], two: dict[str, Any]) -> StudyRelation:
     a, b = (pa.analyze(data, "loss", space=SPACE) for data in (one, two))
-    return study_relation(a, b, shared_space(a.space, b.space))
+    return study_relation(a.data, b.data, shared_space(a.space, b.space))
 
 
 def test_the_same_rows_in_any_order() -> None:
@@ -64,14 +64,14 @@ def test_another_seed_and_another_sampler() -> None:
 def test_another_space() -> None:
     a = pa.analyze(table(200, 0), "loss", space=SPACE)
     b = pa.analyze(table(200, 1), "loss", space=SPACE | {"units": pa.Int(1, 9000)}, outside="count")
-    assert "the search spaces differ" in study_relation(a, b, shared_space(a.space, b.space)).in_words()
+    assert "the search spaces differ" in study_relation(a.data, b.data, shared_space(a.space, b.space)).in_words()
 
 
 def test_a_file_without_rows_leaves_it_open(tmp_path: Path) -> None:
     a = pa.analyze(table(200, 0), "loss", space=SPACE)
     a.save(tmp_path / "a.pedanova")
     b = pa.load(tmp_path / "a.pedanova")
-    found = study_relation(a, b, shared_space(a.space, b.space))
+    found = study_relation(a.data, b.data, shared_space(a.space, b.space))
     assert found.kind == "unknown"
     assert "cannot be told" in found.note
 

@@ -12,6 +12,8 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import pair_plane
 
 Table = dict[str, np.ndarray]
 SPACE = {name: pa.Float(0, 1) for name in ("x", "y", "z")}
@@ -160,7 +162,7 @@ class TestChoice:
 
     def test_quantiles_of_other_rows_are_counted(self, smooth: pa.Analysis) -> None:
         """The best tenth of the first rows is no tenth of these."""
-        b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.levels)
+        b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.data.levels)
         assert b.importance(0.2, draws=0).estimator == "counts"
         refuse(QueryError, "the quantiles are those of other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
 
@@ -297,7 +299,7 @@ class TestAfterAnAdaptiveSampler:
         assert found.interactions().target == answer.target
         step = next(step for step in found.profile(ladder=[0.1]) if step.quantile == Fraction(1, 10))
         assert [row.share for row in step.rows] == [row.share for row in answer.rows]
-        assert found.pair("x", "y").target.sum() == answer.rows[0].n_target
+        assert pair_plane(found.data, ("x", "y"), Question(), 8).target.sum() == answer.rows[0].n_target
 
     def test_a_value_is_a_value(self, found: pa.Analysis) -> None:
         answer = found.importance(pa.at_most(0.02))

@@ -79,7 +79,7 @@ def test_bands_begin_where_the_region_begins(direction: str) -> None:
     low, high = sorted(np.quantile(loss, (0.2, 0.8)))
     region = pa.between(low, high, values=True)
     for step in b.profile(region):
-        end = float(b.reach(step.quantile)[0])
+        end = float(b.data.reach(step.quantile)[0])
         target = Region("value", *((low, end) if direction == "minimize" else (end, high)))
         assert plain(b.importance(target, region, force=True).rows) == list(step.rows)
 

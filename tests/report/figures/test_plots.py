@@ -22,6 +22,8 @@ from matplotlib.testing.compare import compare_images
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
 from pedanova.errors import LevelsError, PedanovaError, QueryError
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import pair_plane
 from pedanova.report.palette import LIGHT
 
 
@@ -82,12 +84,12 @@ def test_profile_over_rows(a: pa.Analysis) -> None:
     ax = a.plot.profile(over="rows", target=0.2, **COUNTS)
     ticks = [int(label.get_text().replace(",", "")) for label in ax.get_xticklabels()]
     assert ticks[0] >= 50
-    assert ticks[-1] == a.rows
+    assert ticks[-1] == len(a)
     last = a.importance(0.2, **COUNTS)
     lowest = ax.collections[0].get_paths()[0].vertices
-    assert lowest[lowest[:, 0] == a.rows, 1].max() == pytest.approx(100 * last.rows[0].ratio)
+    assert lowest[lowest[:, 0] == len(a), 1].max() == pytest.approx(100 * last.rows[0].ratio)
     few = a.first(ticks[2])
-    assert few.rows == ticks[2]
+    assert len(few) == ticks[2]
     assert few.importance(0.2, **COUNTS).rows[0].n_region == ticks[2]
     with pytest.raises(QueryError, match="over='time' must be"):
         a.plot.profile(over="time")
@@ -111,11 +113,11 @@ def test_pairs(a: pa.Analysis) -> None:
     assert sum(text.get_text().startswith("~") for text in matrix.texts) == sum(
         not row.significant for row in a.interactions(params=few).rows
     )
-    plane = a.pair("units", "learning_rate", 0.1, cells=5)
+    plane = pair_plane(a.data, ("units", "learning_rate"), Question(0.1), 5)
     assert plane.target.shape == (5, 5)
     assert plane.target.sum() == a.importance(estimator="counts", draws=0).rows[0].n_target
-    assert plane.region.sum() == a.rows
-    other = a.pair("learning_rate", "units", 0.1, cells=5)
+    assert plane.region.sum() == len(a)
+    other = pair_plane(a.data, ("learning_rate", "units"), Question(0.1), 5)
     np.testing.assert_array_equal(plane.target, other.target.T)
     assert len(plane.to_dict()["lift"]) == 25
     drawn = a.plot.pair("units", "learning_rate", cells=5)
@@ -123,17 +125,17 @@ def test_pairs(a: pa.Analysis) -> None:
     assert counts[2, 3] == f"{plane.target[2, 3]}/{plane.region[2, 3]}"
     hatched = [bool(patch.get_hatch()) for patch in drawn.patches]
     assert hatched == [bool(one) for one in (plane.expected < 5).ravel()]
-    refuse(PedanovaError, "nope", of=lambda: a.pair("nope", "units"))
+    refuse(PedanovaError, "nope", of=lambda: pair_plane(a.data, ("nope", "units"), Question(), 8))
 
 
 def test_marginals_have_their_intervals(a: pa.Analysis) -> None:
     ax = a.plot.marginal("learning_rate")
-    marginal = a.marginal("learning_rate")
+    marginal = a.effects().marginal("learning_rate")
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert band.min() == pytest.approx(np.nanmin(marginal.low))
     assert band.max() == pytest.approx(np.nanmax(marginal.high))
     ax = a.plot.marginal("activation", clip=0.5)
-    marginal = a.marginal("activation", clip=0.5)
+    marginal = a.effects(clip=0.5).marginal("activation")
     ends = np.array([segment[:, 1] for segment in ax.containers[0].lines[2][0].get_segments()])
     np.testing.assert_allclose(ends, np.stack([marginal.low, marginal.high], axis=1))
 
@@ -148,7 +150,7 @@ def test_effects_and_objective(a: pa.Analysis) -> None:
 
 def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path) -> None:
     """On the ladder of levels or beside it; where it cannot be known, that is said."""
-    error = np.sort(a.observations.ranked)
+    error = np.sort(a.data.observations.ranked)
     for target, rows in ((0.1, 100), (0.123, 123), (pa.between(0.05, 0.777), 777)):
         marks = [line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")]
         assert [float(line.get_xdata()[0]) for line in marks] == [error[rows - 1]]

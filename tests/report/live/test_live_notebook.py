@@ -38,7 +38,7 @@ def test_a_selection_can_be_set_and_read(a: pa.Analysis, w: Any) -> None:
     assert w.question["selection"]["opt"] == {"labels": ["adam"]}
     assert w.wanted["question"] == w.question
     inner = a.within(w.selection)
-    good = a.reach(0.1, of="space")[0]
+    good = a.data.reach(0.1, of="space")[0]
     assert w.importance().to_dict() == inner.importance(pa.at_most(good), **COUNTS).to_dict()
     w.selection = {}
     assert w.importance().to_dict() == a.importance(**COUNTS).to_dict()

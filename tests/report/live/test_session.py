@@ -41,7 +41,7 @@ def a() -> pa.Analysis:
 
 @pytest.fixture
 def session(a: pa.Analysis) -> Session:
-    return Session(a, options={"estimator": "counts", "draws": 50}, source="trials.csv --objective loss")
+    return Session(a.data, options={"estimator": "counts", "draws": 50}, source="trials.csv --objective loss")
 
 
 @pytest.mark.parametrize("part", [card.name for card in CARDS if card.answer is not None])
@@ -75,7 +75,7 @@ def test_the_same_question_is_answered_once(session: Session) -> None:
 
 
 def test_several_threads_get_the_same_answers(a: pa.Analysis) -> None:
-    session, start, found = Session(a, options={"estimator": "counts", "draws": 0}), Barrier(8), {}
+    session, start, found = Session(a.data, options={"estimator": "counts", "draws": 0}), Barrier(8), {}
 
     def ask(i: int) -> None:
         start.wait()
@@ -87,7 +87,7 @@ def test_several_threads_get_the_same_answers(a: pa.Analysis) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    alone = Session(study(), options={"estimator": "counts", "draws": 0})
+    alone = Session(study().data, options={"estimator": "counts", "draws": 0})
     for i, answer in found.items():
         question = {"selection": {"lr": {"range": [1e-5 * (i % 4 + 1), 1e-2]}}}
         assert answer == alone.ask({"part": "answer", "question": question, "sure": i % 2 == 0})
@@ -95,7 +95,7 @@ def test_several_threads_get_the_same_answers(a: pa.Analysis) -> None:
 
 def test_a_newer_analysis_takes_over_and_says_what_changed(session: Session) -> None:
     before = session.ask({"part": "answer", "question": {}})
-    assert session.renew(study(500), ["100 trials were added"]) == 2
+    assert session.renew(study(500).data, ["100 trials were added"]) == 2
     after = session.ask({"part": "answer", "question": {}})
     assert (before["version"], after["version"]) == (1, 2)
     assert (before["rows"]["selected"], after["rows"]["selected"]) == (400, 500)
@@ -109,7 +109,7 @@ def test_facts_say_what_can_be_asked(session: Session, a: pa.Analysis, tmp_path:
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert all(able is True for able in facts["ask"].values())
     a.save(tmp_path / "kept.pedanova")
-    kept = Session(pa.load(tmp_path / "kept.pedanova")).facts()["ask"]
+    kept = Session(pa.load(tmp_path / "kept.pedanova").data).facts()["ask"]
     assert kept["answer"] is True
     assert "no longer at hand" in kept["brush"]
 
@@ -145,7 +145,7 @@ REQUESTS = st.dictionaries(st.sampled_from(ASKED), JSON, max_size=3)
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(sorted(card.name for card in CARDS)), QUESTIONS, REQUESTS)
 def test_whatever_is_sent_is_answered_or_refused(a: pa.Analysis, part: str, question: Any, request: Any) -> None:
-    session, found = Session(a, options={"estimator": "counts", "draws": 0}), None
+    session, found = Session(a.data, options={"estimator": "counts", "draws": 0}), None
     with suppress(QueryError):
         found = session.ask({**request, "part": part, "question": question})
     assert json.dumps(found, allow_nan=False)

@@ -53,7 +53,7 @@ def test_rows_arrive_and_the_ranking_is_stable(path: Path) -> None:
     told = news(watcher)
     assert (told["version"], told["rows"], told["finished"]) == (2, 140, 140)
     assert told["stable"] == "the ranking has been stable for 90 trials"
-    assert told["best"] == min(pa.analyze(path, "loss").observations.ranked)
+    assert told["best"] == min(pa.analyze(path, "loss").data.observations.ranked)
     assert told["changes"] == []
 
 
@@ -181,7 +181,7 @@ def until(done: Callable[[], bool]) -> None:
 def test_no_page_no_work(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "PATIENCE", 0.05)
     quiet = Quiet()
-    watcher = Watcher(Session(pa.analyze(path, "loss"), options=OPTIONS, watch=True), quiet).start()
+    watcher = Watcher(Session(pa.analyze(path, "loss").data, options=OPTIONS, watch=True), quiet).start()
     try:
         assert not quiet.looked.wait(0.3), "nobody has asked"
         watcher.session.ask({"part": "news"})

@@ -25,6 +25,8 @@ import pedanova as pa
 from helpers.followed import same
 from helpers.servers import postgresql_url  # noqa: F401
 from pedanova.analysis.watched import Watched
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
 from pedanova.report.live.watch import Watcher
 from pedanova.sources import read_records
@@ -104,7 +106,7 @@ def watch(url: str, for_optuna: str, folder: Path) -> None:
     watcher.step()
     final = watcher.session.analysis
     assert final.rows == TRIALS
-    assert final.importance(**OPTIONS).to_dict() == pa.analyze(url).importance(**OPTIONS).to_dict()
+    assert importance_of(final, Question(**OPTIONS)).to_dict() == pa.analyze(url).importance(**OPTIONS).to_dict()
     whole = follow(url).look().records
     assert whole is not None
     same(whole, read_records(url))

@@ -45,14 +45,14 @@ def a() -> pa.Analysis:
 
 
 def test_it_is_plain_json(a: pa.Analysis) -> None:
-    facts = page_facts(a, "Title", PageQuestion())
+    facts = page_facts(a.data, "Title", PageQuestion())
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert (facts["title"], facts["rows"]) == ("Title", 500)
     assert PageQuestion.parse(facts["start"], a.space) == PageQuestion()
 
 
 def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> None:
-    known = {one["name"]: one for one in page_facts(a, "", PageQuestion())["parameters"]}
+    known = {one["name"]: one for one in page_facts(a.data, "", PageQuestion())["parameters"]}
     assert list(known) == list(a.space)
     assert {name: one["brush"] for name, one in known.items()} == {
         "model.lr": "range", "layers": "range", "width": "range", "kind": "labels", "depth": "range",
@@ -65,9 +65,9 @@ def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> Non
 
 
 def test_densities_are_cut_up_as_the_facts_say_in_every_answer(a: pa.Analysis) -> None:
-    shapes = {one["name"]: one["shape"] for one in page_facts(a, "", PageQuestion())["parameters"]}
+    shapes = {one["name"]: one["shape"] for one in page_facts(a.data, "", PageQuestion())["parameters"]}
     for selection in ({}, {"kind": {"labels": ["tree"]}}, {"layers": {"range": [2, 3]}}):
-        found = answer(a, PageQuestion.parse({"selection": selection}, a.space), estimator="counts", draws=0)
+        found = answer(a.data, PageQuestion.parse({"selection": selection}, a.space), estimator="counts", draws=0)
         for name, shape in shapes.items():
             many = len(shape["labels"]) if shape["kind"] == "bars" else len(shape["edges"]) - 1
             assert len(found["densities"][name]["target"]) == many
@@ -78,11 +78,11 @@ def test_what_moves_with_another_parameter_is_not_brushed() -> None:
     high = rng.choice([10.0, 100.0], 300)
     data = {"high": high, "x": rng.uniform(0, 1, 300) * high}
     a = pa.analyze(data, data["x"] / high, space={"high": pa.Float(10, 100), "x": pa.Moving(0, "high")})
-    assert [one["brush"] for one in page_facts(a, "", PageQuestion())["parameters"]] == ["range", None]
+    assert [one["brush"] for one in page_facts(a.data, "", PageQuestion())["parameters"]] == ["range", None]
 
 
 def test_single_rows_cannot_be_read_from_the_objective(a: pa.Analysis) -> None:
-    points = spaced(a)
+    points = spaced(a.data)
     assert all(math.isfinite(x) for x, _ in points)
     assert all(round((after - before) * a.rows) >= 5 for (_, before), (_, after) in pairwise(points))
 

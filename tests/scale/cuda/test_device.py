@@ -139,9 +139,9 @@ def test_analyze_takes_arrays_where_they_lie(library) -> None:
     else:
         data, options = cupy.asarray(np.stack(list(host.values()), axis=1)), {"names": names}
     a, b = pa.analyze(data, "loss", **options), pa.analyze(host, "loss")
-    assert a.observations is None
-    assert (a.space, a.levels, a.rows, [*a.notes]) == (b.space, b.levels, b.rows, [*b.notes])
-    assert all(np.array_equal(a.tallies[n].counts, b.tallies[n].counts) for n in a.space)
+    assert a.data.observations is None
+    assert (a.space, a.data.levels, len(a), [*a.notes]) == (b.space, b.data.levels, len(b), [*b.notes])
+    assert all(np.array_equal(a.data.tallies[n].counts, b.data.tallies[n].counts) for n in a.space)
     assert a.importance(estimator="counts").ratios == b.importance(estimator="counts").ratios
     for name in a.space:
         assert a.effects()[name].share == pytest.approx(b.effects()[name].share, rel=1e-9)
@@ -154,7 +154,7 @@ def test_conditions_hold_on_the_card() -> None:
     space = {"gate": pa.Ordinal((0, 1, 2)), "x": pa.Float(0.0, 1.0, when={"gate": [1]})}
     a = pa.analyze({name: cupy.asarray(v) for name, v in host.items()}, "loss", space=space, engine="cuda")
     b = pa.analyze(host, "loss", space=space)
-    assert all(np.array_equal(a.tallies[n].counts, b.tallies[n].counts) for n in space)
+    assert all(np.array_equal(a.data.tallies[n].counts, b.data.tallies[n].counts) for n in space)
     assert [*a.notes] == [*b.notes]
 
 
@@ -163,8 +163,8 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
     names = rng.choice(["adam", "sgd", "lamb"], 50_000)
     host = {"lr": 10.0 ** rng.uniform(-5, 0, 50_000), "optimizer": names, "loss": rng.random(50_000)}
     a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
-    assert all(np.array_equal(a.tallies[n].counts, b.tallies[n].counts) for n in a.space)
-    assert np.allclose(a.tallies["lr"].sums, b.tallies["lr"].sums, rtol=1e-12)
+    assert all(np.array_equal(a.data.tallies[n].counts, b.data.tallies[n].counts) for n in a.space)
+    assert np.allclose(a.data.tallies["lr"].sums, b.data.tallies["lr"].sums, rtol=1e-12)
 
 
 @pytest.mark.parametrize("large", [1 << 10, 1 << 30])
@@ -184,10 +184,10 @@ def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, sing
     if single:
         host["loss"] = np.asarray(host["loss"], np.float32)
     a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
-    assert (a.levels, a.rows, [*a.notes]) == (b.levels, b.rows, [*b.notes])
+    assert (a.data.levels, len(a), [*a.notes]) == (b.data.levels, len(b), [*b.notes])
     for name in a.space:
-        assert np.array_equal(a.tallies[name].counts, b.tallies[name].counts), name
-        assert np.allclose(a.tallies[name].sums, b.tallies[name].sums, rtol=1e-12, atol=1e-9)
+        assert np.array_equal(a.data.tallies[name].counts, b.data.tallies[name].counts), name
+        assert np.allclose(a.data.tallies[name].sums, b.data.tallies[name].sums, rtol=1e-12, atol=1e-9)
 
 
 def test_a_table_in_parts_is_counted_on_a_card(tmp_path) -> None:
@@ -199,10 +199,10 @@ def test_a_table_in_parts_is_counted_on_a_card(tmp_path) -> None:
         parquet.write_table(arrow.table(table), tmp_path / f"{part}.parquet", row_group_size=20_000)
     how = {"stream": True, "space": {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}}
     a, b = (pa.analyze(str(tmp_path / "*.parquet"), "loss", engine=engine, **how) for engine in ("cuda", "cpu"))
-    assert a.levels == b.levels
+    assert a.data.levels == b.data.levels
     for name in a.space:
-        assert np.array_equal(a.tallies[name].counts, b.tallies[name].counts)
-        assert np.allclose(a.tallies[name].sums, b.tallies[name].sums, rtol=1e-12)
+        assert np.array_equal(a.data.tallies[name].counts, b.data.tallies[name].counts)
+        assert np.allclose(a.data.tallies[name].sums, b.data.tallies[name].sums, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["few cells", "one cell", "smallest singles", "far", "half infinite", "cancels out"])
@@ -235,7 +235,7 @@ def test_narrow_sums_carry_what_a_word_cannot_hold(kind, direction) -> None:
 def test_a_small_table_is_copied_and_can_be_asked_everything() -> None:
     x = cupy.linspace(0, 1, 500)
     a = pa.analyze({"x": x, "loss": (x - 0.3) ** 2}, "loss")
-    assert a.observations is not None
+    assert a.data.observations is not None
     assert a.importance(0.1, {"x": (0.2, 0.6)}).rows[0].n_region == 200
 
 

@@ -47,12 +47,12 @@ def test_constraints_of_numpy_are_constraints(kind: Callable[[float], object]) -
     sampler = TPESampler(seed=0, constraints_func=lambda trial: (kind(trial.params["x"] - 0.5),))  # type: ignore[arg-type,return-value]
     study = run(total, sampler=sampler)
     allowed = sum(float(trial.system_attrs["constraints"][0]) <= 0 for trial in study.trials)
-    assert pa.analyze(study).rows == allowed < len(study.trials)
+    assert len(pa.analyze(study)) == allowed < len(study.trials)
 
 
 def test_an_array_of_constraints_is_a_list_of_them() -> None:
     study = run(total, sampler=TPESampler(seed=0, constraints_func=lambda t: np.array([t.params["x"] - 0.5])))
-    assert pa.analyze(study).rows < len(study.trials)
+    assert len(pa.analyze(study)) < len(study.trials)
 
 
 def test_attributes_of_numpy_are_numbers() -> None:
@@ -234,21 +234,21 @@ def with_budgets(tmp_path: Path) -> Path:
 def test_what_is_given_by_row_goes_with_the_rows_of_the_log(with_budgets: Path) -> None:
     """Not with those that are left of them once the budget is chosen."""
     plain = pa.analyze(with_budgets)
-    assert plain.rows == 10
+    assert len(plain) == 10
     cost = np.arange(60) * 7 % 13
     for given in (cost, list(map(float, cost))):
         same = pa.analyze(with_budgets, given)
         assert same.importance(**COUNTS)["lr"].share == plain.importance(**COUNTS)["lr"].share
-    assert pa.analyze(with_budgets, feasible=np.arange(60) >= 6).rows == 9
-    assert pa.analyze(with_budgets, state=["FAIL"] * 6 + ["COMPLETE"] * 54).rows == 9
-    assert pa.analyze(with_budgets, where=[i >= 6 for i in range(60)]).rows == 9
+    assert len(pa.analyze(with_budgets, feasible=np.arange(60) >= 6)) == 9
+    assert len(pa.analyze(with_budgets, state=["FAIL"] * 6 + ["COMPLETE"] * 54)) == 9
+    assert len(pa.analyze(with_budgets, where=[i >= 6 for i in range(60)])) == 9
 
 
 def test_a_box_asks_for_other_budgets_as_a_condition_does(with_budgets: Path) -> None:
-    assert pa.analyze(with_budgets, where="budget == 1").rows == 30
-    assert pa.analyze(with_budgets, where={"budget": (1, 1)}).rows == 30
-    assert pa.analyze(with_budgets, where={"budget": (1, 9)}).rows == 60
-    assert pa.analyze(with_budgets, where={"lr": (0, 0.5)}).rows == 5
+    assert len(pa.analyze(with_budgets, where="budget == 1")) == 30
+    assert len(pa.analyze(with_budgets, where={"budget": (1, 1)})) == 30
+    assert len(pa.analyze(with_budgets, where={"budget": (1, 9)})) == 60
+    assert len(pa.analyze(with_budgets, where={"lr": (0, 0.5)})) == 5
 
 
 # ── URLs and spaces ─────────────────────────────────────────────────────────────────────────────

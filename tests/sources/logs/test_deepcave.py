@@ -64,8 +64,8 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
     assert records.columns["error"].values.tolist() == [number / 30 for number in range(30)]
     assert records.columns["duration"].values.tolist() == [2.5] * 30
     assert "seed" not in records.columns
-    assert pedanova.analyze(tmp_path, threads=1).rows == 30
-    assert pedanova.analyze(tmp_path / history, threads=1).rows == 30
+    assert len(pedanova.analyze(tmp_path, threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path / history, threads=1)) == 30
 
 
 def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
     told = read_records(tmp_path).metadata
     assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
     assert any("the time" in note for note in read_records(tmp_path).notes)
-    assert pedanova.analyze(tmp_path, "time", threads=1).rows == 30
+    assert len(pedanova.analyze(tmp_path, "time", threads=1)) == 30
     write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
     assert read_records(tmp_path).metadata.objectives == ("time",)
 
@@ -87,7 +87,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 5.0", "mean")
     a = pedanova.analyze(tmp_path, threads=1)
-    assert a.rows == 12
+    assert len(a) == 12
     assert any("5 of 30 rows failed" in note for note in a.notes)
     assert any("1 of 30 rows are unfinished" in note for note in a.notes)
 
@@ -97,7 +97,7 @@ def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
     rows += [trial(number, [float(number)], budget=float("inf")) for number in range(12)]
     write(tmp_path, rows)
     assert read_records(tmp_path).metadata.where == "budget > 1.0"
-    assert pedanova.analyze(tmp_path, threads=1).rows == 12
+    assert len(pedanova.analyze(tmp_path, threads=1)) == 12
 
 
 def test_words_for_states() -> None:
@@ -195,8 +195,8 @@ def test_tables(tmp_path: Path) -> None:
     )
     assert (told.objectives, told.directions, told.repeats) == (("score",), ("maximize",), "all")
     assert "seed" not in records.columns
-    assert pedanova.analyze(tmp_path, threads=1).rows == 29
-    assert pedanova.analyze(tmp_path / "trials.csv", threads=1).rows == 29
+    assert len(pedanova.analyze(tmp_path, threads=1)) == 29
+    assert len(pedanova.analyze(tmp_path / "trials.csv", threads=1)) == 29
 
 
 def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
     (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
     told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 3.0", "mean")
-    assert pedanova.analyze(tmp_path, threads=1).rows == 29
+    assert len(pedanova.analyze(tmp_path, threads=1)) == 29
 
 
 @pytest.mark.parametrize(

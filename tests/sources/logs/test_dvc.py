@@ -45,7 +45,7 @@ def test_version_3(tmp_path: Path) -> None:
     assert cells(records, "experiment")[:2] == ["main", "exp-0"]
     assert cells(records, "state")[:2] == ["RUNNING", "COMPLETE"]
     assert cells(records, "loss")[1:] == [number / 10 for number in range(12)]
-    assert pedanova.analyze(tmp_path / "exp.json", "loss", threads=1).rows == 12
+    assert len(pedanova.analyze(tmp_path / "exp.json", "loss", threads=1)) == 12
 
 
 def test_version_2(tmp_path: Path) -> None:

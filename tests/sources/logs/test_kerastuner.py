@@ -90,7 +90,7 @@ def test_a_project(tmp_path: Path) -> None:
     )
     assert cells(records, "val_acc") == [n + 0.5 for n in range(12)]
     a = pedanova.analyze(folder, threads=1)
-    assert a.levels.direction == "maximize"
+    assert a.data.levels.direction == "maximize"
     assert any("depth: 6 of 12 rows are inactive" in note for note in a.notes)
 
 

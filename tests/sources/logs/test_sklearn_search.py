@@ -52,8 +52,8 @@ def test_a_grid(grid: Any) -> None:
     assert cells(records, "mean_test_score") == grid.cv_results_["mean_test_score"].tolist()
     a = pedanova.analyze(grid, threads=1)
     assert not any("outside" in note or "minimised" in note for note in a.notes)
-    assert set(a.tallies) == set(GRID)
-    assert all(tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values())  # none missing, none outside
+    assert set(a.data.tallies) == set(GRID)
+    assert all(tally.counts[..., -2:].sum() == 0 for tally in a.data.tallies.values())  # none missing, none outside
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -93,7 +93,7 @@ def test_drawn_settings() -> None:
             "solver": Categorical(("auto",)),
         }
     )
-    assert "alpha" in pedanova.analyze(search, threads=1).tallies
+    assert "alpha" in pedanova.analyze(search, threads=1).data.tallies
     laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
     other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
     assert read_records(other).metadata.space is None
@@ -109,7 +109,7 @@ def test_several_scores_and_refit() -> None:
     assert told.objectives == ("mean_test_mse",)
     assert told.metrics == ("mean_test_r2", "mean_test_mse")
     a = pedanova.analyze(one, "mean_test_r2", threads=1)  # not the one it was fitted for, yet a score
-    assert a.levels.direction == "maximize"
+    assert a.data.levels.direction == "maximize"
     assert not any("minimised" in note for note in a.notes)
 
 

@@ -84,7 +84,7 @@ def test_sessions(runs: Path) -> None:
     assert cells(records, "depth") == [number % 3 for number in range(12)]
     assert cells(records, "flag") == [number > 5 for number in range(12)]
     assert cells(records, "loss") == [number / 4 for number in range(12)]
-    assert pedanova.analyze(runs, threads=1).rows == 12
+    assert len(pedanova.analyze(runs, threads=1)) == 12
 
 
 def test_folders_inside_and_beside(tmp_path: Path) -> None:

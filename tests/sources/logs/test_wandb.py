@@ -62,7 +62,7 @@ def test_plain_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export(""))
     refuse(QueryError, "objective=", "val_loss", of=lambda: pedanova.analyze(path))
     a = pedanova.analyze(path, "val_loss", threads=1)
-    assert set(a.tallies) == {"lr", "opt"}
+    assert set(a.data.tallies) == {"lr", "opt"}
     assert any("does not tell settings from results" in note for note in a.notes)
 
 

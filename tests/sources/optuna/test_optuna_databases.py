@@ -306,8 +306,8 @@ class TestDomains:
     def test_constraints_and_several_objectives(self) -> None:
         study = make(None, "c", constrain=True)
         a = pa.analyze(study)
-        assert a.observations is not None
-        assert [(goal.name, goal.direction) for goal in a.observations.goals] == [
+        assert a.data.observations is not None
+        assert [(goal.name, goal.direction) for goal in a.data.observations.goals] == [
             ("error", "minimize"),
             ("gain", "maximize"),
         ]
@@ -321,16 +321,16 @@ class TestDomains:
         study = make(None, "p")
         pruned = [trial for trial in study.trials if trial.state.name == "PRUNED"]
         a, b = pa.analyze(study), pa.analyze(study, pruned="last")
-        assert b.rows == a.rows + len(pruned)
+        assert len(b) == len(a) + len(pruned)
 
     def test_other_columns_can_be_the_objective(self) -> None:
         study = make(None, "u")
         a = pa.analyze(study, objective="user_attrs_accuracy", direction="maximize")
         assert next(iter(a.importance(0.3, estimator="counts", draws=0))) == "rate"
-        assert pa.analyze(study, objective="duration").rows > TRIALS // 2
+        assert len(pa.analyze(study, objective="duration")) > TRIALS // 2
         assert pa.analyze(study, exclude=["rate"], params=None).space.keys() == a.space.keys() - {"rate"}
         refuse(PedanovaError, "'value'", of=lambda: pa.analyze(study, exclude=["value"]))
-        assert pa.analyze(study, where="last_step >= 5 and depth > 3").rows < a.rows
+        assert len(pa.analyze(study, where="last_step >= 5 and depth > 3")) < len(a)
 
 
 class TestJournals:

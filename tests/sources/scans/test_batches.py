@@ -50,7 +50,7 @@ def test_the_objective_comes_once_where_there_is_room(
     for threads in (1, 2):
         read.clear()
         a = pa.analyze("s3://data", "loss", space=space, stream=True, threads=threads)
-        assert a.tallies == pa.analyze(files, "loss", space=space, stream=True, threads=threads).tallies
+        assert a.data.tallies == pa.analyze(files, "loss", space=space, stream=True, threads=threads).data.tallies
         assert read["x"] == read["kind"] == 2 * GROUPS
         if times == 1:
             assert read["loss"] == 2 * GROUPS

@@ -50,7 +50,7 @@ def port(files: Path) -> Iterator[int]:
 def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> None:
     here = pa.analyze(files / "nasty", "loss", stream=True, **OPTIONS)
     a = pa.analyze("s3://data/nasty", "loss", stream=stream, **OPTIONS)
-    assert a.tallies == here.tallies
+    assert a.data.tallies == here.data.tallies
     nasty.check(pa.analyze("s3://data/nasty/*.parquet", "loss", stream=stream, **OPTIONS), "minimize", "drop")
 
 
@@ -58,13 +58,15 @@ def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> No
 def test_columns_that_stand_in_the_path() -> None:
     a = pa.analyze("s3://data/keyed", "loss", stream=True)
     assert set(a.space) == {"x", "year"}
-    assert a.rows == 800
-    assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").tallies == a.tallies
+    assert len(a) == 800
+    assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").data.tallies == a.data.tallies
 
 
 @pytest.mark.usefixtures("port")
 def test_a_csv_file_is_brought_here(files: Path) -> None:
-    assert pa.analyze("s3://data/trials.csv", "loss").tallies == pa.analyze(files / "trials.csv", "loss").tallies
+    assert (
+        pa.analyze("s3://data/trials.csv", "loss").data.tallies == pa.analyze(files / "trials.csv", "loss").data.tallies
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_busy_server_and_broken_connections_change_nothing(
     with bad_road(port, road) as way, environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{way}"):
         a = pa.analyze("s3://data/keyed", "loss", stream=True)
     assert len(road.requests) > 20
-    assert a.tallies == here.tallies
+    assert a.data.tallies == here.data.tallies
 
 
 @pytest.mark.parametrize("after", [1, 12])
@@ -151,8 +153,11 @@ def test_a_web_server_gives_the_tallies_of_its_files(web: str, files: Path, monk
     monkeypatch.setattr(objects, "PAUSE", 0.0)
     secret = "X-Signature=very-secret"
     near, far = files / "keyed/year=2025/a.parquet", f"{web}/keyed/year%3D2025/a.parquet?{secret}"
-    assert pa.analyze(far, "loss").tallies == pa.analyze(near, "loss", stream=True).tallies
-    assert pa.analyze(f"{web}/trials.csv?{secret}", "loss").tallies == pa.analyze(files / "trials.csv", "loss").tallies
+    assert pa.analyze(far, "loss").data.tallies == pa.analyze(near, "loss", stream=True).data.tallies
+    assert (
+        pa.analyze(f"{web}/trials.csv?{secret}", "loss").data.tallies
+        == pa.analyze(files / "trials.csv", "loss").data.tallies
+    )
     for name in ("none.parquet", "none.csv", "broken.parquet"):
         with pytest.raises(PedanovaError, match=name) as error:
             pa.analyze(f"{web}/{name}?{secret}", "loss")

@@ -123,5 +123,5 @@ def test_ten_thousand_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, p
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines))
     found = analyze(path)
-    assert list(found.tallies) == names
-    assert found.rows == 30
+    assert list(found.data.tallies) == names
+    assert len(found) == 30

@@ -98,8 +98,8 @@ def test_every_format_gives_the_same_tallies(
     judge = pedanova.analyze(TABLE, objective="loss", threads=1)
     for given_path in (path, str(path)):
         found = pedanova.analyze(given_path, objective="loss", threads=1)
-        assert found.tallies == judge.tallies
-        assert (found.notes, found.dropped) == (judge.notes, judge.dropped)
+        assert found.data.tallies == judge.data.tallies
+        assert (found.notes, found.data.dropped) == (judge.notes, judge.data.dropped)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])

@@ -204,18 +204,18 @@ ANY: dict[str, Callable[[Table], Any]] = {
 def test_every_source_gives_the_same_tallies(form: str) -> None:
     found = pedanova.analyze((WHOLE_ONLY | ANY)[form](TABLE), objective="loss", threads=1)
     judge = pedanova.analyze(TABLE, objective="loss", threads=1)
-    assert list(found.tallies) == NAMES[:-1]
-    assert found.tallies == judge.tallies
-    assert found.dropped == 0
+    assert list(found.data.tallies) == NAMES[:-1]
+    assert found.data.tallies == judge.data.tallies
+    assert found.data.dropped == 0
 
 
 @pytest.mark.parametrize("form", list(ANY))
 def test_every_source_finds_the_same_gaps(form: str) -> None:
     found = pedanova.analyze(ANY[form](GAPPED), objective="loss", threads=1)
     judge = pedanova.analyze(GAPPED, objective="loss", threads=1)
-    assert found.tallies == judge.tallies
-    assert found.dropped == judge.dropped == GAPPED["loss"].count(None)
-    for name, tally in found.tallies.items():
+    assert found.data.tallies == judge.data.tallies
+    assert found.data.dropped == judge.data.dropped == GAPPED["loss"].count(None)
+    for name, tally in found.data.tallies.items():
         gone = sum(v in (None, "") and y is not None for v, y in zip(GAPPED[name], GAPPED["loss"], strict=True))
         assert tally.counts[:, tally.grid.missing].sum() == gone
 
@@ -225,14 +225,14 @@ def test_a_matrix_with_names_gives_the_same_tallies() -> None:
     judge = pedanova.analyze(numbers, objective="loss", threads=1)
     for order in ("C", "F"):
         matrix = np.array(list(numbers.values()), order=order).T
-        assert pedanova.analyze(matrix, "loss", names=list(numbers), threads=1).tallies == judge.tallies
+        assert pedanova.analyze(matrix, "loss", names=list(numbers), threads=1).data.tallies == judge.data.tallies
     apart = pedanova.analyze(matrix[:, :3], matrix[:, 3], names=["lr", "momentum", "layers"], threads=1)
-    assert apart.tallies == judge.tallies
+    assert apart.data.tallies == judge.data.tallies
 
 
 def test_a_matrix_of_objects_gives_the_same_tallies() -> None:
     found = pedanova.analyze(object_matrix(GAPPED), "loss", names=NAMES, threads=1)
-    assert found.tallies == pedanova.analyze(GAPPED, "loss", threads=1).tallies
+    assert found.data.tallies == pedanova.analyze(GAPPED, "loss", threads=1).data.tallies
 
 
 def test_a_matrix_without_names_counts_its_columns() -> None:
@@ -257,7 +257,7 @@ def test_decimals_are_numbers(make: Callable[[Any], Any]) -> None:
     loss = [i * 37 % 100 / 10 for i in range(100)]
     exact = [None if v is None else decimal.Decimal(str(v)) for v in values]
     found = pedanova.analyze(make(exact), loss, threads=1)
-    assert found.tallies == pedanova.analyze({"cost": values}, loss, threads=1).tallies
+    assert found.data.tallies == pedanova.analyze({"cost": values}, loss, threads=1).data.tallies
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_whole_numbers_of_every_type_mean_the_same(values: Callable[[list[int]],
     column = list(range(1, 61))
     loss = [i * 7 % 60 for i in range(60)]
     found = pedanova.analyze({"n": values(column)}, loss, params="n", threads=1)
-    assert found.tallies == pedanova.analyze({"n": column}, loss, params="n", threads=1).tallies
+    assert found.data.tallies == pedanova.analyze({"n": column}, loss, params="n", threads=1).data.tallies
 
 
 @pytest.mark.parametrize(

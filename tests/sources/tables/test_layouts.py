@@ -33,7 +33,7 @@ NESTED = [{"params": {"lr": r["lr"], "depth": r["depth"], "kind": r["kind"]}, "l
 def tallies(data: object, **options: Any) -> dict[str, Any]:
     return {
         name.removeprefix("params."): t.counts.tolist()
-        for name, t in pa.analyze(data, "loss", **options).tallies.items()
+        for name, t in pa.analyze(data, "loss", **options).data.tallies.items()
     }
 
 

@@ -154,7 +154,7 @@ def forest_effects(
     Parameters
     ----------
     observed
-        The rows: ``analyze(…).observations``. Rows without a finite objective are left out.
+        The rows: ``analyze(…).data.observed()``. Rows without a finite objective are left out.
     clip
         A quantile such as 0.1: objectives worse than those of the best 10 % are taken as equal, so
         that only differences among good rows count (Hutter's min(f, f*)).
@@ -186,7 +186,7 @@ def forest_effects(
     --------
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
-    >>> pa.forest_effects(a.observations, trees=8, pairs=False).n_rows
+    >>> pa.forest_effects(a.data.observed(), trees=8, pairs=False).n_rows
     99
     """
     workers, encoded = as_threads(threads), encode(observed, clip=clip)

@@ -14,8 +14,10 @@ from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError, listed
-from pedanova.measures.asks import Asks
 from pedanova.measures.importance import NEVER, Importances
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import brief_importance, importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.pooling import (
     Disagreements,
     Mean,
@@ -98,8 +100,8 @@ class Facts:
     space: Space
 
     @classmethod
-    def of(cls, a: Asks) -> Facts:
-        return cls(f"{a.direction} {a.objective}", a.space)
+    def of(cls, data: TrialData) -> Facts:
+        return cls(f"{data.direction} {data.objective}", data.space)
 
 
 def study_notes(
@@ -190,6 +192,7 @@ def among(studies: Sequence[str]) -> str:
 
 
 Reals: TypeAlias = NDArray[np.float64]
+Narrow: TypeAlias = Callable[[TrialData, Question], tuple[TrialData, Question]]
 SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
 SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
 FIRST = 3
@@ -244,8 +247,8 @@ class Pooling(NamedTable[PooledShare]):
     ----------
     rows
         The same, by place.
-    analyses, answers
-        Of every study by name; `answers` lacks those that were left out, which `notes` name.
+    answers
+        Of every study by name, but those that were left out, which `notes` name.
     studies
         Rows, first parameters and agreement of every study.
     ranks
@@ -261,7 +264,6 @@ class Pooling(NamedTable[PooledShare]):
     """
 
     rows: tuple[PooledShare, ...]
-    analyses: Mapping[str, Asks] = field(compare=False)
     answers: Mapping[str, Importances] = field(compare=False)
     studies: Studies
     ranks: RankTest | None
@@ -312,23 +314,15 @@ class Matrix:
         return rows.tolist(), columns.tolist()
 
 
-def pool_studies(
-    analyses: Mapping[str, Asks],
-    target: object = 0.1,
-    region: object = 1.0,
-    *,
-    draws: int = 500,
-    brief: Callable[..., Importances] | None = None,
-    **options: Any,
-) -> dict[str, Any]:
-    """The fields of a `Pooling`: every study is asked the same question, and the answers are put together.
+def pool_studies(studies: Mapping[str, TrialData], question: Question, narrow: Narrow | None = None) -> dict[str, Any]:
+    """The fields of a `Pooling` but its analyses: every study is asked the question, and the answers are put together.
 
-    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone.
+    `narrow` picks some rows of each study. Beyond `SURE` studies, most are asked for numbers alone, without draws.
     """
-    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options))
+    answers, left, facts = ask_all(studies, question, narrow)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
-        raise QueryError(f"{len(answers)} of {len(analyses)} studies can be asked; across needs at least two{why}")
+        raise QueryError(f"{len(answers)} of {len(studies)} studies can be asked; across needs at least two{why}")
     matrix = matrix_of(answers)
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
@@ -339,13 +333,12 @@ def pool_studies(
     odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     first = next(iter(answers.values()))
     notes = study_notes(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
-    if len(analyses) > SURE:
-        few = len(chosen(list(analyses)))
+    if len(studies) > SURE:
+        few = len(chosen(list(studies)))
         words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"
         notes.append(Note("answer", words))
     return {
         "rows": pooled_rows(matrix, ranks),
-        "analyses": analyses,
         "answers": answers,
         "studies": studies_of(matrix, answers, odd),
         "ranks": ranks,
@@ -357,10 +350,6 @@ def pool_studies(
     }
 
 
-def without_draws(a: Asks, target: object, region: object, **options: Any) -> Importances:
-    return a.importance(target, region, draws=0, **options)
-
-
 def chosen(names: list[str]) -> set[str]:
     """Studies of which draws are asked: all, or a few of many, evenly chosen."""
     most = SURE if len(names) <= MANY else SURE_OF_MANY
@@ -368,28 +357,23 @@ def chosen(names: list[str]) -> set[str]:
 
 
 def ask_all(
-    analyses: Mapping[str, Asks],
-    brief: Callable[..., Importances],
-    question: tuple[object, object, int, dict[str, Any]],
+    studies: Mapping[str, TrialData], question: Question, narrow: Narrow | None
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
     """Answers by study, why others have none, and what each is about; every study is opened once.
 
-    Draws are asked of at most `SURE` studies.
+    Draws are made for at most `SURE` studies.
     """
-    target, region, draws, options = question
-    names = list(analyses)
+    names = list(studies)
     sure = chosen(names)
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
     facts: dict[str, Facts] = {}
     for name in names:
         try:
-            a = analyses[name]
-            if name in sure:
-                answers[name] = a.importance(target, region, draws=draws, **options)
-            else:
-                answers[name] = brief(a, target, region, **options)
-            facts[name] = Facts.of(a)
+            data = studies[name]
+            inner, asking = (data, question) if narrow is None else narrow(data, question)
+            answers[name] = importance_of(inner, asking) if name in sure else brief_importance(inner, asking)
+            facts[name] = Facts.of(data)
         except OutsideSpaceError:
             raise
         except PedanovaError as error:

@@ -20,9 +20,11 @@ from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, PedanovaError, QueryError
-from pedanova.measures.asks import Asks
 from pedanova.measures.bins import bins_of
 from pedanova.measures.densities import Densities, lattice_parts
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import densities_of_all
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import domains_of, union_space
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
@@ -208,17 +210,12 @@ class SearchPrior(NamedTable[ParameterPrior]):
 
 
 def prior_of(
-    analyses: Mapping[str, Asks],
-    *,
-    target: object = 0.1,
-    safety: float = SAFETY,
-    strength: float = STRENGTH,
-    **options: Any,
+    studies: Mapping[str, TrialData], question: Question, *, safety: float = SAFETY, strength: float = STRENGTH
 ) -> SearchPrior:
     """The density of good values over studies, each of which weighs the same; see `Across.prior`."""
-    check_parts(analyses, safety=safety, strength=strength)
-    densities, notes = densities_by_study(analyses, target, {"estimator": "counts", **options})
-    space, owners, differing = union_space({name: analyses[name].space for name in densities})
+    check_parts(studies, safety=safety, strength=strength)
+    densities, notes = densities_by_study(studies, question)
+    space, owners, differing = union_space({name: studies[name].space for name in densities})
     rows = []
     for name, parameter in domains_of(space).items():
         own = [densities[study][name] for study in owners[name]]
@@ -230,8 +227,8 @@ def prior_of(
     return SearchPrior(tuple(rows), space, tuple(densities), words, safety, in_order([*notes, *differing]))
 
 
-def check_parts(analyses: Mapping[str, Asks], **parts: object) -> None:
-    if not isinstance(analyses, Mapping) or not analyses:
+def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
+    if not studies:
         raise QueryError("a prior needs studies: give a dict of analyses by name")
     for name, value in parts.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
@@ -239,13 +236,13 @@ def check_parts(analyses: Mapping[str, Asks], **parts: object) -> None:
 
 
 def densities_by_study(
-    analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
+    studies: Mapping[str, TrialData], question: Question
 ) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
     """A study that cannot answer is left out with a note, unless none can."""
     densities, errors = {}, {}
-    for study in analyses:
+    for study in studies:
         try:
-            densities[study] = analyses[study].all_densities(target, **options)
+            densities[study] = densities_of_all(studies[study], question)
         except PedanovaError as error:
             errors[study] = error
     if not densities:

@@ -9,8 +9,8 @@ scale of log(mean square between / within), where it is nearly normal, and holds
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -19,8 +19,16 @@ from numpy.typing import NDArray
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
-from pedanova.errors import Arg, DataError
+from pedanova.counting.few_rows import counted_rows
+from pedanova.data.observations import Observations
+from pedanova.data.prepare import prepare, settings_of
+from pedanova.data.regions import as_region
+from pedanova.data.row_status import configurations
+from pedanova.data.space_inference import SEED_NAMES, as_names
+from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.space.parameters import Space
 
 Reals: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration
@@ -268,3 +276,53 @@ class ConfigurationSums:
         middle = float(pseudo.mean())
         low, high = (math.expm1(min(700.0, end)) / runs for end in (middle - reach, middle + reach))
         return low, high
+
+
+def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None) -> Seeds:
+    """How much of the variance is the seed's, from configurations that were run several times."""
+    observed, notes = without_seeds(single_runs(data.observed()), exclude)
+    inner = data.like(observed)
+    result = seeds_of_repeats(inner, target)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def seeds_of_repeats(data: TrialData, target: object) -> Seeds:
+    """The same of these very rows."""
+    observed, wanted = data.observed(), data.resolve(target, "target")
+    counted = counted_rows(observed, data.levels.nan)
+    groups = configurations(settings_of(observed))[counted]
+    varying = {goal.name: goal.values.astype(np.float64)[counted] for goal in observed.goals}
+    inside = data.codes(wanted, as_region(1.0, "region"))[counted] == 0
+    return seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
+
+
+def single_runs(observed: Observations) -> Observations:
+    """The same rows before any were averaged."""
+    origin = observed.origin
+    if origin is None:
+        return observed
+    metadata = origin.records.metadata
+    if (origin.request.repeats or metadata.repeats) == "all":
+        return observed
+    single = prepare(origin.records, replace(origin.request, repeats="all", space=observed.space, params=None))[0]
+    if len(observed.goals) == len(single.goals):
+        return single
+    names = {goal.name for goal in observed.goals}  # one of several objectives
+    return replace(single, goals=tuple(goal for goal in single.goals if goal.name in names), order=None)
+
+
+def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tuple[Observations, list[Note]]:
+    """Less the parameters that are named, or that are called like a seed: they set no configuration apart."""
+    named = as_names(exclude, "exclude")
+    for name in named:
+        if name not in observed.space:
+            raise QueryError(
+                Arg("exclude"), f" names {name!r}, no parameter here: {listed(list(observed.space), most=40)}"
+            )
+    seeds = [name for name in observed.space if name in named or SEED_NAMES.match(name)]
+    left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})
+    if not seeds or not left:
+        return observed, []
+    words = f"taken as seeds and not as settings: {listed(seeds)}"
+    columns = {name: observed.columns[name] for name in left}
+    return replace(observed, space=left, columns=columns), [Note("unused", words)]

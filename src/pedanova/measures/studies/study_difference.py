@@ -25,10 +25,10 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.tally import Tally
 from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
-from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm
 from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
 
 Keys: TypeAlias = NDArray[np.uint64]
@@ -90,14 +90,14 @@ class StudyRelation:
         return Note("answer", self.in_words())
 
 
-def study_relation(a: Asks, b: Asks, shared: CommonSpace) -> StudyRelation:
+def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRelation:
     """Compare rows, configurations, spaces, and how rows were drawn."""
     kind, common, longer = compared_rows(a, b, (*shared.alike, *shared.narrowed))
     drawn = () if kind == "same" else sampled_differently(a, b, shared.alike)
     return StudyRelation(kind, common, longer, drawn, shared.same)
 
 
-def compared_rows(a: Asks, b: Asks, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
+def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
     """Which rows both have, by the values of the parameters that both have, and by the objective."""
     settings = [keys_of(one, names) for one in (a, b)]
     one, two = settings
@@ -116,7 +116,7 @@ def part_in(one: Keys, two: Keys) -> float:
     return float(np.isin(one, two).mean()) if len(one) else 0.0
 
 
-def keys_of(a: Asks, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
+def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
     """A number for every row that counts: of its configuration, and of that with its objective."""
     observed = a.observations
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
@@ -152,7 +152,7 @@ def mixed(keys: Keys, values: Keys) -> Keys:
     return turned ^ (turned >> np.uint64(29))
 
 
-def sampled_differently(a: Asks, b: Asks, names: tuple[str, ...]) -> tuple[str, ...]:
+def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
     """Parameters whose rows lie differently in the same cells: a chi-square of the counts, all taken together."""
     same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
     if not same:

@@ -138,14 +138,14 @@ class Sliced(Protocol):
 
     @property
     def space(self) -> Space: ...
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
+    def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
     def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
 
 
 def profile_answer(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
     """The answer of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
     slices, same = a.slices(base, parts)
-    queries = [a.asked(one.contrasts(), one.target, base) for one in slices]
+    queries = [a.inputs(one.contrasts(), one.target, base) for one in slices]
     answers = [estimate(query, question) for query in queries]
     by_model = any(answer.model_query is not None for answer in answers)
     steps, more = distinct_targets(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -11,11 +11,23 @@ import numpy as np
 from pedanova.base.documents import completed
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
-from pedanova.measures.question import How
+from pedanova.measures.question import HOW, How, Question, check_how
+from pedanova.measures.questions.ask import (
+    densities_of_all,
+    effects_within,
+    importance_of,
+    interactions_of,
+    pair_plane,
+    profile_of,
+)
+from pedanova.measures.questions.compare import compare_measures, compare_objectives
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
+from pedanova.measures.studies.budgets import along_budgets
+from pedanova.measures.surrogate.profile import Profile
 from pedanova.measures.tradeoff import tradeoff_of
+from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace
-from pedanova.report.asks import Shows
 from pedanova.report.figures.draw import (
     draw_along,
     draw_growth,
@@ -158,14 +170,14 @@ Rows: TypeAlias = object  # whatever `importance` takes as target or region
 class Plots:
     """Figures of one analysis: ``a.plot``. Each takes ``ax=``, and returns the Axes."""
 
-    _analysis: Shows
+    _data: TrialData
 
     def importance(
         self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Unpack[How]
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals."""
-        importances = self._analysis.importance(target, region, **options)
-        nesting = nesting_of(self._analysis.tallies)
+        importances = importance_of(self._data, Question(target, region, **options))
+        nesting = nesting_of(self._data.tallies)
         return draw_importances(importances, ax, metric=metric, nesting=nesting)
 
     def densities(self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
@@ -174,8 +186,8 @@ class Plots:
         The band is what chance alone would do, full colour what is beyond it; ~ and grey mark a parameter that is
         not distinguishable from noise.
         """
-        densities = self._analysis.all_densities(target, region)
-        ranked = self._analysis.importance(target, region, force=True)
+        densities = densities_of_all(self._data, Question(target, region, force=True))
+        ranked = importance_of(self._data, Question(target, region, force=True))
         chosen = list(ranked)[:SHOWN] if names is None else names
         shown = plain_names(list(densities))
 
@@ -199,8 +211,9 @@ class Plots:
         Further options are those of `reduce`; `reduced` is a space that it gave before.
         """
         if reduced is None:
-            reduced = self._analysis.reduce(target, keep, **{"folds": 0, **options})
-        verdicts, densities = dict(reduced), self._analysis.all_densities(target)
+            how = {name: options.pop(name) for name in list(options) if name in HOW}
+            reduced = reduce_space(self._data, Question(target, **how), keep, **{"folds": 0, **options})
+        verdicts, densities = dict(reduced), densities_of_all(self._data, Question(target, force=True))
         shown = plain_names(list(densities))
 
         def draw(name: str, one: Axes) -> Axes:
@@ -217,11 +230,11 @@ class Plots:
         more and more of them, for one `target`, and takes those of `importance`. Both draw its numbers.
         """
         if over == "target":
-            return draw_profile(self._analysis.profile(region, **options), ax)
+            return draw_profile(self._profile(region, **options), ax)
         if over != "rows":
             raise QueryError(f"over={over!r} must be 'target' or 'rows'")
-        steps, options = steps_to(self._analysis.rows), {"draws": 0} | options
-        answers = [self._analysis.first(rows).importance(target, region, **options) for rows in steps]
+        steps, options = steps_to(self._data.rows), {"draws": 0} | options
+        answers = [importance_of(self._data.first(rows), Question(target, region, **options)) for rows in steps]
         return draw_growth(steps, answers, ax)
 
     def along(
@@ -238,17 +251,18 @@ class Plots:
 
         Further options are those of `Analysis.along`.
         """
-        return draw_along(self._analysis.along(budget, target, at=at, among=among, **options), ax)
+        question = Question(target, **check_how(options))
+        return draw_along(along_budgets(self._data, budget, question, at=at, among=among), ax)
 
     def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """All pairs as a matrix, or the strongest as a list where there are more than eight parameters."""
-        return draw_interactions(self._analysis.interactions(target, region, **options), ax)
+        return draw_interactions(self._interactions(target, region, **options), ax)
 
     def pair(
         self, first: str, second: str, target: Rows = 0.1, region: Rows = 1.0, *, cells: int = 8, ax: Axes = None
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier."""
-        return draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
+        return draw_pair(pair_plane(self._data, (first, second), Question(target, region), cells), ax)
 
     def effects(
         self,
@@ -260,7 +274,7 @@ class Plots:
         ax: Axes = None,
     ) -> Axes:
         """The mean objective by value."""
-        effects = self._analysis.effects(region, clip=clip, smoothing=smoothing)
+        effects = effects_within(self._data, region, clip, smoothing)
         shown = plain_names(list(effects))
 
         def draw(name: str, one: Axes) -> Axes:
@@ -270,7 +284,7 @@ class Plots:
 
     def compare(self, target: float = 0.1, *, seed: int = 0, ax: Axes = None) -> Axes:
         """Ratios of every parameter by PED, f-ANOVA and a forest, side by side."""
-        measures = self._analysis.compare(target, seed=seed)
+        measures = compare_measures(self._data, target, seed=seed)
         return draw_measures(measures.ratios, measures.noise, ax)
 
     def objectives(
@@ -280,11 +294,11 @@ class Plots:
 
         Further options are those of `importance`. Returns an array of Axes, the scatter first.
         """
-        observed = self._analysis.observations
+        observed = self._data.observations
         if observed is None:
             raise QueryError("the rows are no longer at hand; keep them with save(…, rows=True)")
-        tradeoff = tradeoff_of(observed, target, self._analysis.levels.nan, objectives)
-        return draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
+        tradeoff = tradeoff_of(observed, target, self._data.levels.nan, objectives)
+        return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
 
     def marginal(
         self,
@@ -296,26 +310,43 @@ class Plots:
         ax: Axes = None,
     ) -> Axes:
         """The mean objective by value with its 95 % interval."""
-        effects = self._analysis.effects(region, clip=clip, smoothing=smoothing)
+        effects = effects_within(self._data, region, clip, smoothing)
         return panels(
             names or list(effects)[:SHOWN],
             ax,
             lambda name, one: draw_marginal_band(effects.marginal(name), effects.mean, one),
         )
 
+    def _profile(self, region: Rows, ladder: Iterable[object] | None = None, **how: Unpack[How]) -> Profile:
+        how.setdefault("draws", 0)
+        return profile_of(self._data, replace(Question(region=region, **check_how(how)), force=True), ladder)
+
+    def _interactions(
+        self,
+        target: Rows,
+        region: Rows,
+        order: int = 2,
+        cells: object = "auto",
+        corrected: bool = True,
+        params: Iterable[str] | None = None,
+        **how: Unpack[How],
+    ) -> Any:
+        question = Question(target, region, **check_how(how))
+        return interactions_of(self._data, question, order=order, cells=cells, corrected=corrected, params=params)
+
     def objective(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
         """How the objective is spread, and where target and region end."""
-        levels = self._analysis.levels
-        by_level = next(iter(self._analysis.tallies.values())).rows_by_level()
+        levels = self._data.levels
+        by_level = next(iter(self._data.tallies.values())).rows_by_level()
         reached = np.cumsum(by_level) / max(1, by_level.sum())
         marks = []
         for word, rows in (("target", as_region(target, "target")), ("region", as_region(region, "region"))):
             end = rows.cuts(levels.direction)[1]
             if isinstance(end, Quantile):
-                marks.append((word, self._analysis.reach(end.part, of="space")[0]))
+                marks.append((word, self._data.reach(end.part, of="space")[0]))
             elif end is not None:
                 marks.append((word, levels.sign * end.signed))
-        return draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
+        return draw_objective(levels.thresholds, reached, marks, self._data.objective, ax)
 
 
 def with_legend(axes: Axes) -> Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.pooling import RankTest, StudyMap
-from pedanova.measures.studies.prior import prior_of
+from pedanova.measures.studies.prior import SearchPrior
 from pedanova.measures.studies.study_difference import Differences
 from pedanova.report.figures.draw import (
     NOISE,
@@ -118,6 +118,7 @@ class AcrossPlots:
     """
 
     _result: Pooling
+    _prior: Callable[..., SearchPrior]
 
     def importance(self, *, ax: Axes = None) -> Axes:
         """Pooled shares with their intervals, and a dot for every study."""
@@ -138,7 +139,7 @@ class AcrossPlots:
 
     def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
         """Where good values lie over all studies, and in grey in each."""
-        return draw_prior(prior_of(self._result.analyses, **options), names)
+        return draw_prior(self._prior(**options), names)
 
 
 def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:

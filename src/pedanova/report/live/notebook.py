@@ -8,7 +8,8 @@ from typing import Any, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError, unknown_name
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import How
+from pedanova.measures.question import How, Question, check_how
+from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.html import asset, draw_page
@@ -61,7 +62,9 @@ class LiveWidget(anywidget.AnyWidget):
         """What the page shows: which parameters decide, for its present question; options as in `importance`."""
         question = PageQuestion.parse(self.question, self._session.analysis.space)
         inner, target, region = asked_of(self._session.study_of(question), question)
-        return inner.importance(target, region, **{**question.how(self._session.options), **options})
+        how = question.how(self._session.options)
+        how.update(check_how(options))
+        return importance_of(inner, Question(target, region, **how))
 
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:

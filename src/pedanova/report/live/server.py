@@ -14,7 +14,8 @@ from typing import Any, Self, TypeAlias, TypeVar, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.measures.question import How
-from pedanova.report.asks import Shows
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.groups import groups_by
 from pedanova.report.live.access import Access, new_token
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.live.watch import Watcher, Watches
@@ -285,7 +286,7 @@ def listening(port: int) -> socket.socket:
 
 
 def explore(
-    a: Shows,
+    a: TrialData,
     *,
     title: str,
     start: tuple[object, object],
@@ -299,7 +300,7 @@ def explore(
 ) -> Explorer:
     """Serve an analysis. `watched`: its source, while it grows; `group`: the column of its studies."""
     if group is not None and watched is None:
-        a.groups(group)  # a column that names none is told before anything is served
+        groups_by(a, group)  # a column that names none is told before anything is served
     session = Session.of(a, title, start, options, source=source, watch=watched is not None, group=group)
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)

@@ -15,7 +15,8 @@ from pedanova.base.threads import ResultCache
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline, How
-from pedanova.report.asks import Shows
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import inside
 from pedanova.report.page.cards import BY_NAME, Card, can_be_asked, taken
 from pedanova.report.page.embedded import check_options, payload_of
@@ -83,7 +84,7 @@ class Change:
 class SessionState:
     """What is analysed just now, with its answers: both are replaced together."""
 
-    analysis: Shows
+    analysis: TrialData
     version: int = 1
     changes: tuple[Change, ...] = ()
     kept: ResultCache[dict[str, Any]] = field(default_factory=lambda: ResultCache(KEPT))
@@ -112,7 +113,7 @@ class Session:
 
     def __init__(
         self,
-        analysis: Shows,
+        analysis: TrialData,
         *,
         title: str = "Hyperparameter importance",
         start: PageQuestion | None = None,
@@ -131,7 +132,7 @@ class Session:
     @classmethod
     def of(
         cls,
-        analysis: Shows,
+        analysis: TrialData,
         title: str,
         start: tuple[object, object],
         options: Mapping[str, Any],
@@ -151,14 +152,14 @@ class Session:
         return cls(analysis, title=title, start=first, options=how, source=source, watch=watch, group=group)
 
     @property
-    def analysis(self) -> Shows:
+    def analysis(self) -> TrialData:
         return self._state.analysis
 
     @property
     def version(self) -> int:
         return self._state.version
 
-    def renew(self, analysis: Shows, changes: Sequence[str] = ()) -> int:
+    def renew(self, analysis: TrialData, changes: Sequence[str] = ()) -> int:
         """A newer analysis takes over; questions asked before are still answered from the old one."""
         with self._lock:
             now = self._state
@@ -200,19 +201,19 @@ class Session:
         of_study = card.name == "answer" and question.study is not None
         return answer | ({"about": self._about(a)} if of_study else {})
 
-    def _about(self, study: Shows) -> dict[str, Any]:
+    def _about(self, study: TrialData) -> dict[str, Any]:
         """What the page says of one study whatever is asked: where its objectives lie."""
         facts = page_facts(study, self.title, self.start, **self.options)
         return {name: facts[name] for name in ("objective", "rungs")}
 
-    def study_of(self, question: PageQuestion, whole: Shows | None = None) -> Shows:
+    def study_of(self, question: PageQuestion, whole: TrialData | None = None) -> TrialData:
         """The analysis that a question is asked of: all rows, or one study among them."""
         a = self.analysis if whole is None else whole
         if question.study is None:
             return a
         if question.study.column != self.group:
             raise QueryError(f"study: {question.study.column!r} is not the column of the studies here")
-        study = a.groups(question.study.column)[question.study.name]
+        study = groups_by(a, question.study.column)[question.study.name]
         draw_like(study, a)
         return study
 

@@ -10,7 +10,9 @@ from typing import Any, Protocol
 
 from pedanova.errors import PedanovaError, TooFewRowsError
 from pedanova.measures.importance import Importances, Pass, Standings
-from pedanova.report.asks import Shows
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
 from pedanova.report.sentences import joined
@@ -22,7 +24,7 @@ from pedanova.space.parameters import in_words
 class Update:
     """A newer analysis, and what happened to the source meanwhile."""
 
-    analysis: Shows | None  # of all rows so far; None where nothing is new
+    analysis: TrialData | None  # of all rows so far; None where nothing is new
     finished: int = 0  # trials that have ended
     running: int | None = None  # that have not; None where the source does not tell
     event: str | None = None  # "replaced", "shortened", "study anew": what was read before is gone
@@ -197,7 +199,7 @@ class Watcher:
         """What was seen before, with the counts of a look that found nothing new."""
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
-    def _ranked(self, analysis: Shows) -> list[str]:
+    def _ranked(self, analysis: TrialData) -> list[str]:
         """The standings brought up to date, and who passed whom."""
         before, self._ranked_rows = self.standings, analysis.rows
         rankings = self._looked_back(analysis) if before is None else iter(())
@@ -216,13 +218,13 @@ class Watcher:
         passes = () if self.standings is None else self.standings.passes
         return said_of_passes([one for one in passes if one.rows > seen])
 
-    def _ranking(self, analysis: Shows) -> Importances:
+    def _ranking(self, analysis: TrialData) -> Importances:
         """The answer to the question that the page was opened with."""
         start = self.session.start
         inner, target, region = asked_of(analysis, start)
-        return inner.importance(target, region, **start.how(self.session.options))
+        return importance_of(inner, Question(target, region, **start.how(self.session.options)))
 
-    def _looked_back(self, analysis: Shows) -> Iterator[tuple[int, Shows]]:
+    def _looked_back(self, analysis: TrialData) -> Iterator[tuple[int, TrialData]]:
         """Earlier rankings, each of half as many rows, oldest first: so that stability is known from the start."""
         halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
         for rows in halves if self.watched.ordered else ():

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Unpack
 
 from pedanova.errors import QueryError
-from pedanova.report.asks import Shows
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
 from pedanova.report.page.embedded import QUESTIONS, TITLE, FileOptions, payload_of
 from pedanova.report.page.html import draw_page
@@ -42,7 +42,7 @@ class Widget:
 
 
 def widget_of(
-    a: Shows,
+    a: TrialData,
     *,
     height: int,
     note: str = "",
@@ -68,7 +68,7 @@ NO_ROWS = "A page of fixed answers: the rows are no longer at hand (loaded or ad
 
 
 def cell_of(
-    a: Shows,
+    a: TrialData,
     *,
     height: int,
     live: bool | None = None,

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, ParamSpec, Unpack, cast
 from weakref import WeakKeyDictionary
 
 from pedanova.base.threads import ResultCache
 from pedanova.data.regions import Region
-from pedanova.errors import LevelsError, PedanovaError, QueryError
+from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.question import How, Question
+from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.answer import Glance
-from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
 from pedanova.report.page.question import PageQuestion, Span
 from pedanova.report.page.shapes import bins_for, density_to_json, exact, inside_span
 from pedanova.report.sentences import headline, summarize
 
-_SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
-_GLANCES: WeakKeyDictionary[Shows, ResultCache[Glance]] = WeakKeyDictionary()
-_DRAWN: WeakKeyDictionary[Shows, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
+_SPREAD: WeakKeyDictionary[TrialData, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
+_GLANCES: WeakKeyDictionary[TrialData, ResultCache[Glance]] = WeakKeyDictionary()
+_DRAWN: WeakKeyDictionary[TrialData, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
 KEPT = 8  # questions of an analysis, from their bars to their intervals
 Given = ParamSpec("Given")
 COLUMNS = (
@@ -39,7 +39,7 @@ COLUMNS = (
 class Inside:
     """A question's rows: where they are looked for, the choice of them, and target and region inside it."""
 
-    rows: Shows  # all, or a sample of them
+    rows: TrialData  # all, or a sample of them
     chosen: tuple[Any, ...]  # as `within` takes it; nothing for all rows
     target: Region
     region: Region
@@ -47,7 +47,7 @@ class Inside:
     weight: float = 1.0  # rows that each of them stands for
 
     @cached_property
-    def analysis(self) -> Shows:
+    def analysis(self) -> TrialData:
         """Of the selected rows; counted when it is first needed."""
         return self.rows.within(*self.chosen, at=(self.target, self.region))
 
@@ -57,13 +57,13 @@ class Inside:
         return {name: None if rows is None else round(self.weight * rows) for name, rows in counts.items()}
 
 
-def asked_of(a: Shows, question: PageQuestion) -> tuple[Shows, Region, Region]:
+def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, Region]:
     """The analysis of the selected rows, and target and region inside it."""
     here = inside(a, question)
     return here.analysis, here.target, here.region
 
 
-def inside(a: Shows, question: PageQuestion, *, of: Shows | None = None) -> Inside:
+def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
     """Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
 
     `of` is a sample of the rows to look at instead of all.
@@ -72,30 +72,8 @@ def inside(a: Shows, question: PageQuestion, *, of: Shows | None = None) -> Insi
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
     target, region = question.target, question.region
     if question.selects and question.good == "all" and not a.levels.several:
-        target, region = (by_value(a if at_hand(a, one) else rows, one, question.of) for one in (target, region))
+        target, region = ((a if a.has_counts_for(one) else rows).by_value(one, question.of) for one in (target, region))
     return Inside(rows, question.rows(), target, region, sample, weight)
-
-
-def at_hand(a: Shows, *bands: Region) -> bool:
-    """Whether the counts that there are suffice for these parts or values of the objective."""
-    by_level = next(iter(a.tallies.values())).rows_by_level()
-    try:
-        for band in bands:
-            a.levels.find(band, by_level)
-    except LevelsError:
-        return False
-    return True
-
-
-def by_value(a: Shows, rows: Region, of: str) -> Region:
-    """The values of the objective at which a part of all rows begins and ends."""
-    if rows.kind == "value" or rows.is_all:
-        return rows
-    begin, end = ((None if part in (None, 0, 1) else a.reach(part, of=of)[0]) for part in (rows.low, rows.high))
-    low, high = (begin, end) if a.direction == "minimize" else (end, begin)
-    if begin is not None:  # behind the best part: its last value does not belong to the band
-        low, high = (math.nextafter(begin, math.inf), end) if low == begin else (end, math.nextafter(begin, -math.inf))
-    return Region("value", low, high)
 
 
 def importance_row(row: Importance) -> dict[str, Any]:
@@ -128,7 +106,7 @@ def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[st
 
 
 def answer(
-    a: Shows, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **how: Unpack[How]
+    a: TrialData, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **how: Unpack[How]
 ) -> dict[str, Any]:
     """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
@@ -152,22 +130,22 @@ def answer(
 
 
 @refusing
-def densities(a: Shows, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+def densities(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """What an answer that need not be sure leaves for later: where its rows lie."""
     here = inside(a, question, of=some_rows(a, question))
     return spread_of(here, question, bins_for(a), how, sure=False)
 
 
-def some_rows(a: Shows, question: PageQuestion) -> Shows | None:
+def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
     """A sample to look at first, where there is one and the counts at hand do not suffice."""
-    if a.excerpt is None or (not question.selects and at_hand(a, question.target, question.region)):
+    if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
 
 
 def numbers(here: Inside, question: PageQuestion, how: How, *, sure: bool) -> dict[str, Any]:
     if sure:
-        table = here.analysis.importance(here.target, here.region, **question.how(how))
+        table = importance_of(here.analysis, Question(here.target, here.region, **question.how(how)))
         rows = here.analysis.rows
     else:
         glance = glance_at(here, question, how)
@@ -222,7 +200,8 @@ def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Den
     """The densities of the last question of each analysis are kept: another baseline asks for the same."""
     inner, key = here.analysis, (here.target, here.region, question.of, *sorted(how.items()))
     if inner not in _SPREAD or _SPREAD[inner][0] != key:
-        _SPREAD[inner] = key, inner.all_densities(here.target, here.region, of=question.of, **how)
+        asking = replace(Question(here.target, here.region, **how), of=question.of, force=True)
+        _SPREAD[inner] = key, densities_of_all(inner, asking)
     return _SPREAD[inner][1]
 
 
@@ -234,7 +213,7 @@ def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str,
         return {}
     rows = here.count(inner.rows)
     try:
-        first = inner.ask(here.target, here.region)[0][0]
+        first = inner.contrasts(here.target, here.region)[0][0]
         rows = here.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
         densities = spread_over(here, question, only(how, "estimator", "seed"))
     except QueryError:
@@ -250,13 +229,13 @@ def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Ma
     return result
 
 
-def ends_of(a: Shows, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
+def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
     """Where target and region begin and end on the objective, None for an open end."""
     if a.levels.several:
         return None
     whole = here.analysis if question.good == "selection" else a
     ends = {}
     for name, band in (("target", here.target), ("region", here.region)):
-        values = by_value(whole, band, question.of) if at_hand(whole, band) else band
+        values = whole.by_value(band, question.of) if whole.has_counts_for(band) else band
         ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
     return ends

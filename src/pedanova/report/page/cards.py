@@ -11,8 +11,11 @@ from typing import Any, TypeAlias
 
 from pedanova.data.regions import as_part, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
-from pedanova.measures.question import How
-from pedanova.report.asks import Shows
+from pedanova.measures.question import How, Question
+from pedanova.measures.questions.ask import importance_of, pair_planes
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.budgets import budget_name
+from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page import tabs
 from pedanova.report.page.answers import answer, asked_of, densities
 from pedanova.report.page.facts import Ladder
@@ -33,7 +36,7 @@ FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # with w
 class FilePlan:
     """What a file is to hold."""
 
-    analysis: Shows
+    analysis: TrialData
     ladder: Ladder
     questions: list[PageQuestion]  # those of the user, the one that is shown first at the beginning
     answered: list[tuple[PageQuestion, Answer]]  # every question of the sliders, with its importances
@@ -151,19 +154,21 @@ def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
             continue
         try:
             inner, target, region = asked_of(plan.analysis, question)
-            planes = inner.pairs(names, target, region, cells=tabs.PLANE)
+            planes = pair_planes(inner, names, Question(target, region), tabs.PLANE)
         except PedanovaError:
             continue
         for one in planes.values():
             yield question, {"first": one.first, "second": one.second}, tabs.plane_to_json(one)
 
 
-def paired(a: Shows, question: PageQuestion) -> list[str]:
+def paired(a: TrialData, question: PageQuestion) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
     if len(a.space) <= ALL_PAIRED:
         return list(a.space)
     try:
-        importances = a.importance(question.target, question.region, estimator="counts", draws=0, force=True)
+        importances = importance_of(
+            a, Question(question.target, question.region, estimator="counts", draws=0, force=True)
+        )
     except QueryError:
         return list(a.space)[:MOST_PAIRED]
     return list(importances)[:MOST_PAIRED]
@@ -194,7 +199,7 @@ def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
-    if plan.budget is None and plan.analysis.budget is None:
+    if plan.budget is None and budget_name(plan.analysis) is None:
         return
     whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
     along = tabs.along_budget(plan.analysis, whole_table, plan.budget, **plan.how)
@@ -208,7 +213,7 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The first question asked of every study; of many, those are shown that agree least with the others."""
     if plan.group is None:
         return
-    order = "disagreement" if len(plan.analysis.groups(plan.group)) > SHOWN else "name"
+    order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > SHOWN else "name"
     first = plan.questions[0]
     yield first, {}, side_by_side(plan.analysis, first, column=plan.group, order=order, **plan.how)
 
@@ -266,7 +271,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in card.takes}
 
 
-def can_be_asked(a: Shows) -> dict[str, bool | str]:
+def can_be_asked(a: TrialData) -> dict[str, bool | str]:
     """Every card, and selecting rows: True, or why not."""
     reason = "the rows are no longer at hand; explore the data itself"
     able: bool | str = True if a.observations is not None else reason

@@ -15,7 +15,8 @@ from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline, How, Question, check_how
-from pedanova.report.asks import Shows
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import CARDS, FilePlan, distinct
 from pedanova.report.page.facts import RUNGS, Ladder, facts_of, ladder_of, part_of
@@ -39,7 +40,7 @@ class FileOptions(How, total=False):
 
 
 def payload_of(
-    a: Shows,
+    a: TrialData,
     title: str = TITLE,
     questions: Sequence[tuple[object, object]] = QUESTIONS,
     *,
@@ -53,7 +54,7 @@ def payload_of(
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
     a = a if within is None else a.within(within)
     if group is not None:
-        a.groups(group)  # a column that names no studies is an error before the long work
+        groups_by(a, group)  # a column that names no studies is an error before the long work
     how, wanted = check_options(options), check_questions(questions)
     modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
     parts = {part for pair in wanted for part in pair if part}
@@ -113,7 +114,7 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     return wanted
 
 
-def as_question(a: Shows, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
+def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
     """On the steps where it is one of them; a box is a selection."""
     selection = {}
     if isinstance(region, Mapping):

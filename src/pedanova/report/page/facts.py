@@ -15,12 +15,12 @@ import numpy as np
 from pedanova.base.notes import Note, shortened
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent, sign_of
 from pedanova.errors import LevelsError, QueryError
-from pedanova.measures.asks import Tallied
 from pedanova.measures.bins import Bins
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import How
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import USUAL_PARTS
-from pedanova.report.asks import Shows
 from pedanova.report.names import short_names
 from pedanova.report.page.question import PageQuestion, labels_by_text
 from pedanova.report.page.shapes import bins_for, rounded, shape_to_json
@@ -66,7 +66,7 @@ def part_of(rows: object) -> Fraction | None:
 
 
 def ladder_of(
-    a: Tallied,
+    a: TrialData,
     wanted: Iterable[Fraction],
     chosen: Iterable[object] | None,
     *,
@@ -93,7 +93,7 @@ def ladder_of(
 
 
 def _usual(
-    a: Tallied, reach: Reach, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
+    a: TrialData, reach: Reach, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
 ) -> tuple[list[Rung], list[Note]]:
     rungs: list[Rung] = []
     few: list[Rung] = []
@@ -106,7 +106,7 @@ def _usual(
     return rungs, [Note("question", words)] if few else []
 
 
-def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
+def _at_hand(a: TrialData, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     """The usual rungs; where too few of them were counted, the ones that were."""
     counted = a.levels.quantiles
     if a.observations is not None or len(set(usual) & set(counted)) > 3:
@@ -115,7 +115,7 @@ def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     return tuple(counted[::step])
 
 
-def _rung(a: Tallied, reach: Reach, part: Fraction) -> Rung:
+def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
     threshold, rows = reach(part)
     finite = math.isfinite(threshold) and part < 1 and not a.levels.several
     uneven = part < 1 and (threshold, rows) != a.reach(part)
@@ -144,7 +144,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
 LEAST_APART = 5  # rows between two points of the objective's distribution
 
 
-def page_facts(a: Shows, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """The facts of a page whose every question is asked live."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
     by_rows = how.get("estimator") == "counts" or how.get("smoothing", "auto") != "auto"
@@ -153,7 +153,7 @@ def page_facts(a: Shows, title: str, start: PageQuestion, **how: Unpack[How]) ->
 
 
 def facts_of(
-    a: Shows, title: str, ladder: Ladder, shapes: Mapping[str, Bins], start: PageQuestion, notes: Sequence[Note]
+    a: TrialData, title: str, ladder: Ladder, shapes: Mapping[str, Bins], start: PageQuestion, notes: Sequence[Note]
 ) -> dict[str, Any]:
     """JSON: all that does not change with the question."""
     short = short_names(tuple(a.space))
@@ -167,12 +167,12 @@ def facts_of(
         "start": start.to_json(),
         "notes": [note_of(note) for note in notes],
         "live": False,  # whether questions can be asked of somebody
-        "budget": a.budget,  # what trials were given more or less of, where the source tells
+        "budget": budget_name(a),  # what trials were given more or less of, where the source tells
         "watch": False,  # whether rows may be added
     }
 
 
-def objective_of(a: Shows) -> dict[str, Any]:
+def objective_of(a: TrialData) -> dict[str, Any]:
     points = [] if a.levels.several else spaced(a)
     ends = [x for x, _ in points]
     return {
@@ -184,7 +184,7 @@ def objective_of(a: Shows) -> dict[str, Any]:
     }
 
 
-def spaced(a: Shows) -> list[tuple[float, float]]:
+def spaced(a: TrialData) -> list[tuple[float, float]]:
     """The distribution of the objective, no two points so near that single rows could be read from it."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
@@ -216,7 +216,7 @@ def _whole(parameter: Ordinal) -> bool:
     return all(isinstance(value, int) and not isinstance(value, bool) for value in parameter.values)
 
 
-def rung_of(rung: Rung, a: Shows) -> dict[str, Any]:
+def rung_of(rung: Rung, a: TrialData) -> dict[str, Any]:
     end = None if rung.threshold is None else rounded(rung.threshold)
     sign = "≤" if sign_of(a.direction) > 0 else "≥"
     where = "" if end is None else f"{a.objective} {sign} {end:g}"

@@ -9,9 +9,11 @@ from typing import Any, Unpack
 from pedanova.base.notes import gathered
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import How
+from pedanova.measures.question import How, Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, StudyRow
-from pedanova.report.asks import Shows
+from pedanova.measures.studies.groups import groups_by, pooled_studies
 from pedanova.report.page.answers import importance_row, inside, refusing, row_to_json, texts_of
 from pedanova.report.page.lines import USUAL, python_rows
 from pedanova.report.page.question import PageQuestion
@@ -26,7 +28,7 @@ POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
 
 @refusing
 def side_by_side(
-    a: Shows,
+    a: TrialData,
     question: PageQuestion,
     *,
     column: str | None,
@@ -37,13 +39,14 @@ def side_by_side(
     """Shares of every parameter over all studies, and in some of them each with its interval."""
     if column is None:
         raise QueryError("no column names the studies of this table; open it with --group COLUMN")
-    how, studies, notes = question.how(options), a.groups(column), []
+    how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"
         notes = [f"plain counts answer in all {len(studies):,} studies; one that is asked alone may have a model"]
     parts = "selected" if question.good == "selection" or a.levels.several else "all"
-    within: dict[str, Any] = {"within": list(question.rows()), "parts": parts} if question.selects else {}
-    pooled = a.pooled_by(column, question.target, question.region, **within, **how)
+    within = list(question.rows()) if question.selects else None
+    asking = Question(question.target, question.region, **how)
+    pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
     shown = first_studies(pooled, order, limit)
     return {
         "column": column,
@@ -68,7 +71,7 @@ def first_studies(pooled: Pooling, order: str, limit: int) -> list[StudyRow]:
 
 
 def with_intervals(
-    pooled: Pooling, name: str, studies: Mapping[str, Shows], question: PageQuestion, how: How
+    pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
 ) -> Importances:
     """A study's answer with its intervals: of very many, only those that are shown are asked for them."""
     plain = pooled.answers[name]
@@ -76,7 +79,7 @@ def with_intervals(
         return plain
     here = inside(studies[name], replace(question, of="rows") if how["estimator"] == "counts" else question)
     try:
-        return here.analysis.importance(here.target, here.region, **how)
+        return importance_of(here.analysis, Question(here.target, here.region, **how))
     except PedanovaError:
         return plain
 

@@ -14,7 +14,7 @@ from pedanova.base.digits import short
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
 from pedanova.measures.question import Baseline
-from pedanova.report.asks import Shows
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.page.question import Span, labels_by_text
 from pedanova.space.parameters import Parameter
 
@@ -56,10 +56,10 @@ def exact(value: Any) -> Any:
 
 
 POINTS = 40  # steps of a range
-_BINS: WeakKeyDictionary[Shows, dict[str, Bins]] = WeakKeyDictionary()
+_BINS: WeakKeyDictionary[TrialData, dict[str, Bins]] = WeakKeyDictionary()
 
 
-def bins_for(a: Shows) -> dict[str, Bins]:
+def bins_for(a: TrialData) -> dict[str, Bins]:
     """Of every parameter, from all rows of the analysis."""
     if a not in _BINS:
         _BINS[a] = {
@@ -69,7 +69,7 @@ def bins_for(a: Shows) -> dict[str, Bins]:
     return _BINS[a]
 
 
-def draw_like(part: Shows, whole: Shows) -> None:
+def draw_like(part: TrialData, whole: TrialData) -> None:
     """A study among others is drawn as all of them are: in the same steps."""
     _BINS.setdefault(part, bins_for(whole))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -17,10 +18,21 @@ from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.question import DEFAULT, How
+from pedanova.measures.question import DEFAULT, How, Question
+from pedanova.measures.questions.ask import (
+    effects_within,
+    importance_of,
+    interactions_of,
+    pair_plane,
+    profile_of,
+    trial_table,
+)
+from pedanova.measures.questions.compare import compare_objectives
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
+from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
-from pedanova.report.asks import Shows
 from pedanova.report.page.answers import asked_of, importance_row, inside, refusing, row_to_json, rows_of, texts_of
 from pedanova.report.page.lines import condition_of, lines_of
 from pedanova.report.page.question import PageQuestion, labels_by_text
@@ -45,7 +57,7 @@ class WhichRows(TypedDict, total=False):
 
 @refusing
 def pairs(
-    a: Shows,
+    a: TrialData,
     question: PageQuestion,
     names: Sequence[str] | None,
     *,
@@ -54,15 +66,17 @@ def pairs(
 ) -> dict[str, Any]:
     """Interactions of every two of these parameters, the largest first."""
     inner, target, region = asked_of(a, question)
-    result = inner.interactions(target, region, params=names, estimator=estimator, seed=seed, of=question.of)
+    result = interactions_of(
+        inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
+    )
     return {"cells": result.cells, "rows": rows_of(result.rows, PAIR_COLUMNS), "notes": texts_of(result.notes)}
 
 
 @refusing
-def plane(a: Shows, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
+def plane(a: TrialData, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
     """Rows of target and region on the plane of two parameters."""
     inner, target, region = asked_of(a, question)
-    return plane_to_json(inner.pair(first, second, target, region, cells=PLANE))
+    return plane_to_json(pair_plane(inner, (first, second), Question(target, region), PLANE))
 
 
 def plane_to_json(density: PairDensity) -> dict[str, Any]:
@@ -78,20 +92,22 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 
 
 @refusing
-def targets(a: Shows, question: PageQuestion, parts: Sequence[object] | None, **how: Unpack[How]) -> dict[str, Any]:
+def targets(a: TrialData, question: PageQuestion, parts: Sequence[object] | None, **how: Unpack[How]) -> dict[str, Any]:
     """The same importances for one target after the other, all of them parts of the selected rows."""
     inner, _, region = asked_of(a, question)
-    profile = inner.profile(region, ladder=parts, **{**question.how(how), "draws": 0})
+    profile = profile_of(inner, replace(Question(region=region, **question.how(how)), draws=0, force=True), parts)
     return {"columns": {name: [exact(cell) for cell in cells] for name, cells in profile.to_dict().items()}}
 
 
 @refusing
 def smaller_space(
-    a: Shows, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
+    a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
 ) -> dict[str, Any]:
     """The space that `reduce` suggests for the target, or why none."""
     inner, target, _ = asked_of(a, question)
-    return space_to_json(inside_box(inner.reduce(target, estimator=estimator, seed=seed), question.box()))
+    return space_to_json(
+        inside_box(reduce_space(inner, Question(target, estimator=estimator, seed=seed)), question.box())
+    )
 
 
 FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
@@ -135,10 +151,10 @@ MEAN_DIGITS = 3  # of the spread of what is drawn: less is below a pixel
 
 
 @refusing
-def marginals(a: Shows, question: PageQuestion) -> dict[str, Any]:
+def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
     """`Analysis.effects` of the region, and its marginals by the bars and steps of the densities; target aside."""
     inner, _target, region = asked_of(a, question)
-    effects = inner.effects(region)
+    effects = effects_within(inner, region)
     shapes = bins_for(a)
     binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
     places = places_of(list(binned.values()))
@@ -181,10 +197,10 @@ ORDER_OF_FRONTS = (
 
 
 @refusing
-def objectives(a: Shows, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """Shares for each objective and for all together, and the plane of the first two."""
     inner, target, region = asked_of(a, question)
-    answers = inner.by_objective(target, region, **question.how(how))
+    answers = compare_objectives(inner, Question(target, region, **question.how(how)))
     return {
         "best": ORDER_OF_FRONTS,
         "importances": {name: [importance_row(row) for row in one.rows] for name, one in answers.items()},
@@ -205,13 +221,13 @@ def plane_of_goals(plane: GoalPlane) -> dict[str, Any]:
 
 @refusing
 def along_budget(
-    a: Shows, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **how: Unpack[How]
+    a: TrialData, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
     """Shares at each budget for the question's target, and from which budget on the ranking is the full one's.
 
     Of all trials, since lower budgets are none of the rows that are selected from.
     """
-    along = a.along(budget, question.target, **question.how(how))
+    along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {
         "name": along.name,
         "summary": along.in_words(),
@@ -234,7 +250,7 @@ def along_budget(
 
 @refusing
 def difference_of(
-    a: Shows, question: PageQuestion, other: PageQuestion, *, beside: Shows | None = None, **how: Unpack[How]
+    a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
     """Shares of the question less those of the other one, the clearest difference first.
 
@@ -242,7 +258,7 @@ def difference_of(
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))
-    one, two = (at.analysis.importance(at.target, at.region, **each.how(how)) for at, each in both)
+    one, two = (importance_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
     lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
     result = difference_of_answers(one, two)
     return {
@@ -263,7 +279,7 @@ def place_of(question: PageQuestion, name: str) -> str:
 
 @refusing
 def trials(
-    a: Shows, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
+    a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
 ) -> dict[str, Any]:
     """A page of the table of rows, best first or in the order of a column."""
     table = shown_rows(a, question, sort=sort, descending=descending, offset=offset, limit=limit)
@@ -271,25 +287,25 @@ def trials(
 
 
 @refusing
-def parallel(a: Shows, question: PageQuestion, limit: int) -> dict[str, Any]:
+def parallel(a: TrialData, question: PageQuestion, limit: int) -> dict[str, Any]:
     """A sample of the rows with all their settings."""
     return rows_to_json(shown_rows(a, question, limit=None, sample=limit), a.space)
 
 
 @refusing
-def points(a: Shows, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
+def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
     """A sample of the rows on the plane of two parameters."""
     table = shown_rows(a, question, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
     return rows_to_json(table, a.space)
 
 
-def shown_rows(a: Shows, question: PageQuestion, **which: Unpack[WhichRows]) -> Trials:
+def shown_rows(a: TrialData, question: PageQuestion, **which: Unpack[WhichRows]) -> Trials:
     """Rows of the selection; which of them are good, where that can be said."""
     inner, target, region = asked_of(a, question)
     try:
-        return inner.trials(target, region, of=question.of, **which)
+        return trial_table(inner, Question(target, region, of=question.of), **which)
     except QueryError:  # no good row among them
-        return inner.trials(**which)
+        return trial_table(inner, Question(None), **which)
 
 
 def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:

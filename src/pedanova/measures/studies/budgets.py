@@ -1,27 +1,35 @@
-"""Trials at each of several budgets: a row for each, or what a trial was worth on the way."""
+"""Importances along a budget: the rows at each budget, and the question asked there."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import short
 from pedanova.base.notes import Note
+from pedanova.base.progress import watched
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
-from pedanova.data.row_selection import columns_in
+from pedanova.data.regions import Region, as_region
+from pedanova.data.row_selection import columns_in, needs_rows
 from pedanova.data.row_status import NanPolicy, Policies, configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
-from pedanova.errors import Arg, QueryError, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, listed, unknown_name
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.studies.along import ALL
+from pedanova.measures.importance import Importances
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.along import ALL, Along, TooFew, along_of
 from pedanova.space.parameters import Space
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -275,3 +283,120 @@ def named(budgets: HasBudgets, at: Sequence[object]) -> list[float]:
     if not wanted:
         raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
     return sorted(set(wanted))
+
+
+Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, importances
+
+
+def along_budgets(
+    data: TrialData,
+    budget: str | Mapping[float, str] | None,
+    question: Question,
+    *,
+    at: Sequence[float] | None = None,
+    among: str = "all",
+) -> Along:
+    """The question answered at each budget, and from which on its ranking is that of the full one."""
+    check_parts(question.target, question.region)
+    if among not in AMONG:
+        raise QueryError(Arg("among", among), " must be 'all' or 'full'")
+    budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
+    least = math.ceil(LEAST_TARGET / part_of(question.target)) if not question.force else 2
+    selected, notes = chosen(budgets, at, least)
+    notes = [*budgets.notes, *notes]
+    answer = _answer_at(data, budgets, question, among)
+    answers = [
+        answer(one) for one in watched(selected[::-1], "budgets", len(selected), verb="asking")
+    ]  # full one first
+    if by_model := answered_by_model(answers):  # at some budgets, not at all
+        answer = _answer_at(data, budgets, replace(question, estimator="counts"), among)
+        answers = [answer(one) for one in selected[::-1]]
+        notes = [*notes, counts_note(budgets.name, by_model)]
+    if all(isinstance(one, TooFew) for one in answers):
+        raise too_few(budgets, [one for one in answers if isinstance(one, TooFew)])
+    others = passed_over(budgets, selected, least) if at is None else []
+    words = str(as_region(question.target, "target")), str(as_region(question.region, "region"))
+    combine = partial(along_of, budgets.name, words, notes=notes, seed=question.seed, followed=budgets.followed())
+    return refined(answers, others, answer, combine)
+
+
+def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
+    """What answers at one budget; the first that has enough rows is the full one."""
+    within: list[NDArray[np.bool_]] = []
+
+    def answer(budget: float) -> Answer:
+        try:
+            result = importance_of(data.like(budgets.observed(budget, *within)), question)
+        except (DataError, QueryError) as error:  # these rows are too few, in some way or other
+            return TooFew(budget, budgets.rows[budget], str(error))
+        if among == "full" and not within:
+            within.append(budgets.reached(budget))
+        return budget, result.rows[0].n_region, result
+
+    return answer
+
+
+def check_parts(target: object, region: object) -> None:
+    """A value of the objective is not as good at one budget as at another."""
+    for name, rows in (("target", target), ("region", region)):
+        plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
+        if not plain or as_region(rows, name).kind != "quantile":
+            raise QueryError(Arg(name), " must be a part of the rows, such as 0.1: budgets have no value in common")
+
+
+def part_of(target: object) -> float:
+    """How much of the rows a target is."""
+    region = as_region(target, "target")
+    return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
+
+
+def answered_by_model(answers: Sequence[Answer]) -> list[float]:
+    """The budgets that a model answers, where at others it cannot: their shares would not be alike."""
+    enough = [one for one in answers if not isinstance(one, TooFew)]
+    modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
+    return modelled if len(modelled) < len(enough) else []
+
+
+def counts_note(name: str, budgets: Sequence[float]) -> Note:
+    where = ", ".join(short(budget) for budget in budgets)
+    return Note("answer", f"counts answer at every budget, since a model could do so only at {name} {where}")
+
+
+def passed_over(budgets: Budgets, selected: Sequence[float], least: int) -> list[float]:
+    """Budgets with enough rows that were passed over."""
+    values = budgets.values.tolist()
+    return [one for one in values if one not in selected and budgets.rows[one] >= least]
+
+
+def refined(
+    answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
+) -> Along:
+    """Of budgets passed over, those are asked too between which the ranking becomes that of the full one."""
+    answers, others = list(answers), list(others)
+    while True:
+        enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])
+        left_out = sorted((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.budget)
+        result = combine(enough, left_out)
+        since = result.since if result.since is not None else result.full.budget
+        before = max((step.budget for step in result.steps if step.budget < since), default=since)
+        between = [one for one in others if before < one < since]
+        if not between:
+            return result
+        answers.append(answer(between[len(between) // 2]))
+        others.remove(between[len(between) // 2])
+
+
+def too_few(budgets: Budgets, left_out: Sequence[TooFew]) -> TooFewRowsError:
+    most = max(left_out, key=lambda one: one.rows)
+    words = f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
+    return TooFewRowsError(words)
+
+
+def budget_name(data: TrialData) -> str | None:
+    """What `Analysis.along` follows where no budget is named; None where the source does not say."""
+    if data.observations is None:
+        return None
+    try:
+        return budgets_of(data.observations, data.space, None, data.levels.nan).name
+    except (DataError, QueryError):
+        return None

@@ -13,10 +13,12 @@ from pedanova.base.terminal import TableColumn
 from pedanova.data.regions import as_part
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
-from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
-from pedanova.measures.forest.forest import ForestEffects
+from pedanova.measures.forest.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import effects_within, importance_of
+from pedanova.measures.questions.trial_data import TrialData
 
 Ranked: TypeAlias = Importances | Effects | ForestEffects
 Answer = TypeVar("Answer", bound=Ranked)
@@ -42,7 +44,7 @@ class Comparison(Table, Mapping[str, Answer]):
     --------
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
-    >>> c = a.by_objective(estimator="counts", draws=0)
+    >>> c = a.compare(by="objective", estimator="counts", draws=0)
     >>> next(iter(c["train_seconds"]))
     'epochs'
     """
@@ -100,13 +102,13 @@ def shown_value(row: Any, column: str) -> str:
     return known_percent(row, value) if column == "share" and isinstance(row, Importance) else percent(value)
 
 
-def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Comparison[Ranked]:
+def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:
     """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest.
 
     Parameters
     ----------
-    a
-        An `Analysis`.
+    data
+        What was counted, with its rows.
     target
         The best part of the rows that the questions are about: globally, how to reach it; locally,
         how to reach its own best tenth.
@@ -116,23 +118,33 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Comparis
     part = as_part(target, "target")
     whole, tenth = part_in_words(part), part_in_words(part / 10)
     ways: Ways = {
-        "PED": (f"what separates the best {whole} from all rows", lambda: a.importance(part, seed=seed)),
+        "PED": (
+            f"what separates the best {whole} from all rows",
+            lambda: importance_of(data, Question(part, seed=seed)),
+        ),
         "PED local": (
             f"what separates the best {tenth} from the best {whole}",
-            lambda: a.importance(part / 10, part, seed=seed),
+            lambda: importance_of(data, Question(part / 10, part, seed=seed)),
         ),
-        "f-ANOVA": ("what moves the objective itself, by counts", lambda: a.effects()),
-        "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: a.effects(part)),
+        "f-ANOVA": ("what moves the objective itself, by counts", lambda: effects_within(data)),
+        "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: effects_within(data, part)),
         "forest": (
             "what moves a random forest's prediction over the space",
-            lambda: a.forest(None, seed=seed, pairs=False),
+            lambda: forest_effects(data.observed(), seed=seed, pairs=False, threads=data.threads),
         ),
         "forest clipped": (
             f"the same, everything worse than the best {whole} taken as equal",
-            lambda: a.forest(float(part), seed=seed, pairs=False),
+            lambda: forest_effects(data.observed(), clip=float(part), seed=seed, pairs=False, threads=data.threads),
         ),
     }
     return _answered(ways)
+
+
+def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
+    """The importances for each of several objectives alone, beside those for all together."""
+    goals = data.observed().goals
+    together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
+    return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})
 
 
 def _answered(ways: Ways) -> Comparison[Ranked]:

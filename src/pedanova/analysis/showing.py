@@ -1,0 +1,161 @@
+"""What an analysis shows of itself: figures, the page as a file, in a notebook, and live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from pedanova.measures.question import DEFAULT, How
+from pedanova.measures.questions.trial_data import TrialData
+
+if TYPE_CHECKING:
+    from pedanova.report.figures.plots import Plots
+    from pedanova.report.live.notebook import LiveWidget
+    from pedanova.report.live.server import Explorer
+    from pedanova.report.live.widget import Widget
+
+
+class Showing:
+    """Something that can be drawn: pages and figures ask its `data` what they need."""
+
+    data: TrialData
+
+    @property
+    def plot(self) -> Plots:
+        """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …"""
+        from pedanova.report.figures.plots import Plots
+
+        return Plots(self.data)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "Hyperparameter importance",
+        questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
+        ladder: Iterable[object] | None = None,
+        reduce: bool = True,
+        within: object = None,
+        group: str | None = None,
+        budget: str | Mapping[float, str] | None = None,
+        **how: Unpack[How],
+    ) -> None:
+        """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
+
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        title
+            Of the page.
+        questions
+            (target, region): the one that is shown first, then others that must be on the page.
+        ladder
+            The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
+        reduce
+            Whether a smaller search space is suggested (`reduce`), which may take some seconds.
+        within
+            A page about some of the rows only, as `within` takes them.
+        group
+            A column that names the study of each row: their rankings then stand side by side in a tab of their own.
+        budget
+            What `along` follows in a tab of its own; None for what the source tells.
+        how
+            The other options of `importance`; `baseline` is the one that is shown first.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, pedanova as pa
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> a.report(path, ladder=[0.1, 1.0], questions=[(0.1, 1.0)], estimator="counts", reduce=False)
+        >>> path.stat().st_size < 1_000_000
+        True
+        """
+        from pedanova.base.files import check_output_path
+        from pedanova.report.page.embedded import payload_of
+        from pedanova.report.page.html import draw_page, write_page
+
+        place = check_output_path(path)  # before the long work
+        shown: dict[str, Any] = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, "budget": budget}
+        write_page(place, draw_page(payload_of(self.data, title, questions, **shown, **how)))
+
+    def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
+        """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.
+
+        Parameters
+        ----------
+        height
+            Of the frame, in pixels.
+        live
+            Whether rows can be selected in it; None for wherever anywidget is installed and the rows are at hand.
+        options
+            Those of `report`.
+
+        Returns
+        -------
+        LiveWidget or Widget
+            What a notebook shows; the live one has ``selection`` and ``importance()``.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> w = pa.analyze(pa.demo_trials(), "error").widget()
+        >>> w.selection = {"solver": ["adam"]}
+        >>> w.selection
+        {'solver': ['adam']}
+        """
+        from pedanova.report.live.widget import cell_of
+
+        return cell_of(self.data, height=height, live=live, **options)
+
+    def explore(
+        self,
+        *,
+        title: str = "Hyperparameter importance",
+        start: tuple[object, object] = (DEFAULT.target, DEFAULT.region),
+        source: str = "",
+        group: str | None = None,
+        port: int = 0,
+        open: bool = True,  # noqa: A002  (what the option is called everywhere)
+        wait: bool = True,
+        **how: Unpack[How],
+    ) -> Explorer:
+        """Serve a live page to brush in, on this machine alone, until Ctrl-C: docs/explore.md says what it shows.
+
+        Parameters
+        ----------
+        title
+            Of the page.
+        start
+            (target, region): what is asked first, as parts or values of the objective.
+        source
+            What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
+        group
+            A column that names the study of each row: their rankings then stand side by side.
+        port
+            Of 127.0.0.1; 0 for a free one.
+        open
+            Whether the browser is asked to show it.
+        wait
+            Whether to stay until Ctrl-C. Else the page is served in the background until its ``close()``.
+        how
+            The other options of `importance`.
+
+        Returns
+        -------
+        Explorer
+            Its ``url`` opens the page, its ``close()`` ends it.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> with pa.analyze(pa.demo_trials(), "error").explore(open=False, wait=False) as page:
+        ...     page.url.partition("?")[0].rpartition(":")[0]
+        'http://127.0.0.1'
+        """
+        from pedanova.report.live.server import explore
+
+        about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
+        return explore(self.data, **about, port=port, show=open, wait=wait, **how)

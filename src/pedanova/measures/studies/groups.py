@@ -1,0 +1,153 @@
+"""The studies of one table, each an analysis of its own: whole, or some rows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pedanova.base.notes import Count, Note
+from pedanova.base.threads import ResultCache
+from pedanova.counting.countable import InMemory, assembled, levels_for
+from pedanova.counting.grouped import GroupedRows, group_rows
+from pedanova.counting.levels import LADDER, SHORT_LADDER
+from pedanova.data.column import Column
+from pedanova.data.observations import Observations
+from pedanova.data.regions import as_region
+from pedanova.data.row_selection import needs_rows
+from pedanova.data.row_status import NanPolicy
+from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, listed, unknown_name
+from pedanova.measures.question import Question
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.across import pool_studies
+from pedanova.space.grid import grid_of
+
+_GROUPS: WeakKeyDictionary[TrialData, ResultCache[GroupData]] = WeakKeyDictionary()
+DRAWS = 500  # behind the interval of one study: only their mean is used
+KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
+PARTS = ("selected", "all")  # rows that a quantile is a part of, where some are selected
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupData(Mapping[str, TrialData]):
+    """The data of every group of a table, counted when first asked for; the last ones are kept."""
+
+    groups: GroupedRows
+    levels: object
+    nan: NanPolicy
+    inside: bool  # no row may lie outside the space
+    _kept: ResultCache[TrialData] = field(repr=False)
+
+    def __getitem__(self, name: str) -> TrialData:
+        if name not in self.groups:
+            raise QueryError(unknown_name(name, tuple(self.groups), what="study"))
+        return self._kept.get(name, lambda: self._counted(name))
+
+    def _counted(self, name: str) -> TrialData:
+        source = InMemory(self.groups[name], self.nan, 1)
+        levels = levels_for(source, self.levels)
+        try:
+            counted = assembled(source, levels, source.count(levels), notes=(), inside=self.inside, part=True)
+        except OutsideSpaceError as error:
+            raise error.behind(f"study {name}: ") from None
+        return TrialData.of(counted, 1)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.groups
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+def grouped(
+    observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
+) -> tuple[GroupData, list[Note]]:
+    """Rows sorted into groups once; every group is then counted from its own rows."""
+    groups = group_rows(observed, column)
+    widths = sum(grid_of(parameter).width for parameter in observed.space.values())
+    # Of very many studies few levels are kept; others are counted when asked for.
+    if levels is None and widths * len(LADDER) * len(groups) > KEPT_COUNTS:
+        levels = SHORT_LADDER
+    many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
+    kept = max(2, KEPT_COUNTS // (widths * many))
+    notes = []
+    if groups.unnamed:
+        words = (
+            Count(groups.unnamed),
+            " of ",
+            Count(len(observed)),
+            f" rows have no value of {column.name}; in no study",
+        )
+        notes.append(Note("rows", *words))
+    if len(groups) < 2:
+        named = f" names {len(groups)} study ({listed(list(groups))}); give two or more"
+        raise QueryError(Arg("group", column.name), named)
+    return GroupData(groups, levels, nan, inside, ResultCache(kept)), notes
+
+
+def groups_by(data: TrialData, column: str) -> GroupData:
+    """Every study that a column of the table names; the last two columns are kept."""
+    return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
+
+
+def _sorted_into(data: TrialData, column: str) -> GroupData:
+    observed = data.observed()
+    if not isinstance(column, str) or column not in observed.table:
+        raise DataError(unknown_name(column, tuple(observed.table), what="column"))
+    if observed.origin is not None and len(observed) != observed.origin.records.rows:
+        words = " needs every row of the source, and some were averaged or taken together; analyze it with "
+        raise QueryError(Arg("group"), words, Arg("repeats", "all"))
+    levels, nan = data.levels.quantiles, data.levels.nan
+    return grouped(observed, observed.table[column], levels=levels, nan=nan, inside=False)[0]
+
+
+def check_narrowing(within: tuple[object, ...], parts: str) -> None:
+    if parts not in PARTS:
+        raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
+    for one in within:
+        if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
+            words = " must be a box or a condition, which every study has; part of a study is region="
+            raise QueryError(Arg("within"), words)
+
+
+def as_choices(within: object) -> tuple[object, ...]:
+    """One choice of rows, or several that must all hold."""
+    if within is None:
+        return ()
+    return tuple(within) if isinstance(within, list | tuple) else (within,)
+
+
+def pooled_studies(
+    studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
+) -> dict[str, Any]:
+    """The fields of a `Pooling`: every study, or these rows of every study, asked the same question."""
+    rows = as_choices(within)
+    check_narrowing(rows, parts)
+    narrow = partial(narrowed, rows=rows, parts=parts) if rows else None
+    fields = pool_studies(studies, question, narrow)
+    return fields | (words_of(question.target, question.region, parts) if rows else {})
+
+
+def narrowed(
+    data: TrialData, question: Question, *, rows: tuple[object, ...], parts: str
+) -> tuple[TrialData, Question]:
+    """Some rows of a study, and the question to them: parts of all rows are values of the objective there."""
+    target, region = question.target, question.region
+    if parts == "all" and not data.levels.several:
+        of = "rows" if question.estimator == "counts" else question.of
+        target, region = (
+            one if needs_rows(one) else data.by_value(as_region(one, "target"), of) for one in (target, region)
+        )
+    return data.within(*rows, at=(target, region)), replace(question, target=target, region=region)
+
+
+def words_of(target: object, region: object, parts: str) -> dict[str, str]:
+    """Target and region of selected rows, for all studies alike."""
+    wanted, base = (str(one) if needs_rows(one) else str(as_region(one, "region")) for one in (target, region))
+    of = " of all rows" if parts == "all" and not needs_rows(target) else ""
+    return {"target": f"{wanted}{of}", "region": "the selected rows" if base == "all rows" else f"{base}, selected"}
