@@ -115,7 +115,7 @@ def test_the_table_says_how_often_a_child_is_active() -> None:
     }
     loss = 2.0 * (kind == "sgd") + np.nan_to_num(momentum) + 3 * other
     a = pa.analyze({"other": other, "kind": kind, "momentum": momentum}, loss, space=space)
-    nesting = nesting_of(a.tallies)
+    nesting = nesting_of(a.data.tallies)
     assert nesting.active == {"momentum": 0.4}
     assert nesting.note("momentum") == "active in 40\u00a0%"
     assert nesting.note("other") == ""

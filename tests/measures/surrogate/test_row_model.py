@@ -20,7 +20,7 @@ def a() -> pa.Analysis:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_box_is_known_wherever_its_bounds_run(a, seed) -> None:
     rng = np.random.default_rng(seed)
-    few, table = a.row_model.few, a.observations.table
+    few, table = a.data.row_model.few, a.data.observations.table
     low = rng.uniform(0, 0.6)
     inside = (table["x"].values >= low) & (table["x"].values <= low + 0.3) & (table["k"].values <= 3)
     kept = bounding_box(few, inside[few.rows], a.space)
@@ -29,7 +29,7 @@ def test_a_box_is_known_wherever_its_bounds_run(a, seed) -> None:
 
 
 def test_other_rows_in_the_midst_make_it_no_box(a) -> None:
-    few, table = a.row_model.few, a.observations.table
+    few, table = a.data.row_model.few, a.data.observations.table
     x = table["x"].values
     inside = ((x > 0.2) & (x < 0.4)) | ((x > 0.6) & (x < 0.8))
     assert bounding_box(few, inside[few.rows], a.space) is None

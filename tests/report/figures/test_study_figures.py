@@ -90,7 +90,7 @@ def test_panels_and_studies() -> None:
 
     from pedanova.report.figures.spread import draw_prior
 
-    prior = prior_of(family(3, rows=120))
+    prior = prior_of({name: one.data for name, one in family(3, rows=120).items()})
     panels = draw_prior(prior)
     assert [ax.get_xlabel() for ax in panels] == list(prior)
     by_name = dict(zip(prior, panels, strict=True))

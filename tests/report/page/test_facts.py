@@ -84,7 +84,7 @@ def test_what_moves_with_another_parameter_is_not_brushed() -> None:
 def test_single_rows_cannot_be_read_from_the_objective(a: pa.Analysis) -> None:
     points = spaced(a.data)
     assert all(math.isfinite(x) for x, _ in points)
-    assert all(round((after - before) * a.rows) >= 5 for (_, before), (_, after) in pairwise(points))
+    assert all(round((after - before) * len(a)) >= 5 for (_, before), (_, after) in pairwise(points))
 
 
 @pytest.fixture
@@ -94,35 +94,35 @@ def steps(trials: dict[str, np.ndarray]) -> pa.Analysis:
 
 def test_where_a_part_of_the_rows_ends(steps: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
     ordered = np.sort(trials["loss"])
-    assert steps.reach(0.1) == (ordered[39], 40)
-    assert steps.reach(0.123) == (ordered[49], 50)  # beside the ladder: counted anew
-    assert steps.reach(1.0) == (np.inf, 400)
+    assert steps.data.reach(0.1) == (ordered[39], 40)
+    assert steps.data.reach(0.123) == (ordered[49], 50)  # beside the ladder: counted anew
+    assert steps.data.reach(1.0) == (np.inf, 400)
 
 
 def test_the_ladder_has_what_was_asked_and_enough_rows(steps: pa.Analysis) -> None:
-    parts = [rung.part for rung in ladder_of(steps, [Fraction(3, 10)], None).rungs]
+    parts = [rung.part for rung in ladder_of(steps.data, [Fraction(3, 10)], None).rungs]
     assert parts == sorted({*RUNGS, Fraction(3, 10)} - {Fraction(1, 100)})  # 4 rows of 400
-    ladder = ladder_of(steps, [], None)
+    ladder = ladder_of(steps.data, [], None)
     assert ladder.notes == ("left out of the sliders, with fewer than 5 rows: the best 1 %",)
     assert [rung.rows for rung in ladder.rungs][-1] == 400
     assert ladder.rungs[-1].threshold is None
     for rung in ladder.rungs[:-1]:
-        assert rung.threshold == np.sort(steps.observations.ranked)[rung.rows - 1]
-    assert len(ladder_of(steps, [], None, force=True).rungs) == 7
+        assert rung.threshold == np.sort(steps.data.observations.ranked)[rung.rows - 1]
+    assert len(ladder_of(steps.data, [], None, force=True).rungs) == 7
 
 
 def test_rungs_of_the_same_rows_are_one() -> None:
     steps = pa.analyze({"x": np.arange(400.0), "y": np.repeat(np.arange(10.0), 40)}, "y", params=["x"])
-    ladder = ladder_of(steps, [Fraction(1, 10)], None)
+    ladder = ladder_of(steps.data, [Fraction(1, 10)], None)
     assert [float(rung.part) for rung in ladder.rungs] == [0.1, 0.2, 0.5, 1.0]
     assert "the same rows as a neighbour: 1 %, 2 %, 5 %" in ladder.notes[0]
 
 
 def test_a_loaded_analysis_has_the_rungs_that_were_counted(steps: pa.Analysis, tmp_path: Path) -> None:
-    few = pa.analyze(steps.observations.table, "loss", levels=[0.25, 0.75])
+    few = pa.analyze(steps.data.observations.table, "loss", levels=[0.25, 0.75])
     few.save(tmp_path / "few.pedanova")
     loaded = pa.load(tmp_path / "few.pedanova")
-    made = payload_of(loaded, "t", ((0.25, 1.0),), estimator="counts", draws=0, reduce=False)
+    made = payload_of(loaded.data, "t", ((0.25, 1.0),), estimator="counts", draws=0, reduce=False)
     assert [rung["part"] for rung in made["facts"]["rungs"]] == [0.25, 0.75, 1.0]
     pairs = next(one for one in made["answers"] if one["part"] == "pairs")
     assert "no longer at hand" in pairs["answer"]["refused"]

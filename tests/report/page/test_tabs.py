@@ -33,7 +33,7 @@ def question(a: pa.Analysis, **parts: object) -> PageQuestion:
 
 
 def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None:
-    found = tabs.trials(analysis, question(analysis, of="rows"), **TABLE)
+    found = tabs.trials(analysis.data, question(analysis, of="rows"), **TABLE)
     wanted = analysis.trials(0.1, limit=20)
     assert found["total"] == 300
     assert found["columns"]["lr"] == wanted.columns["lr"]
@@ -44,16 +44,16 @@ def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None
 
 def test_samples_are_rows_of_the_selection(analysis: pa.Analysis) -> None:
     asked = question(analysis, selection={"optimizer": {"labels": ["sgd"]}})
-    some = tabs.parallel(analysis, asked, limit=30)
+    some = tabs.parallel(analysis.data, asked, limit=30)
     assert len(some["columns"]["row"]) == 30
     assert set(some["columns"]["optimizer"]) == {"sgd"}
-    plane = tabs.points(analysis, asked, x="lr", y="momentum", limit=1000)
+    plane = tabs.points(analysis.data, asked, x="lr", y="momentum", limit=1000)
     assert plane["parameters"] == ["lr", "momentum"]
-    assert len(plane["columns"]["row"]) == plane["total"] == analysis.within({"optimizer": ["sgd"]}).rows
+    assert len(plane["columns"]["row"]) == plane["total"] == len(analysis.within({"optimizer": ["sgd"]}))
 
 
 def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
-    found = tabs.trials(analysis, question(analysis, target={"value": [None, -1e9]}), **TABLE)
+    found = tabs.trials(analysis.data, question(analysis, target={"value": [None, -1e9]}), **TABLE)
     assert found["refused"] is None
     assert "in" not in found["columns"]
 
@@ -61,13 +61,13 @@ def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
 def test_infinity_is_a_word_in_the_table_and_nothing_in_a_drawing() -> None:
     loss = np.r_[np.arange(50.0), np.inf]
     a = pa.analyze({"x": np.linspace(0, 1, 51), "loss": loss}, "loss")
-    table = tabs.trials(a, question(a), **{**TABLE, "limit": 100})
+    table = tabs.trials(a.data, question(a), **{**TABLE, "limit": 100})
     assert table["columns"]["loss"][-1] == "inf"
-    assert tabs.parallel(a, question(a), limit=100)["columns"]["loss"][-1] is None
+    assert tabs.parallel(a.data, question(a), limit=100)["columns"]["loss"][-1] is None
 
 
 def test_an_empty_selection_is_refused_in_words(analysis: pa.Analysis) -> None:
-    found = tabs.trials(analysis, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
+    found = tabs.trials(analysis.data, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
     assert "at least two" in found["refused"]
 
 
@@ -86,8 +86,8 @@ def by_name(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("asked", [{}, CHOSEN], ids=["all", "some"])
 def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any]) -> None:
     question = PageQuestion.parse(asked, a.space)
-    found = json.loads(json.dumps(marginals(a, question), allow_nan=False))
-    end = np.inf if not asked else a.reach(0.5)[0]
+    found = json.loads(json.dumps(marginals(a.data, question), allow_nan=False))
+    end = np.inf if not asked else a.data.reach(0.5)[0]
     rows = a.within(*question.rows()).trials(limit=None).columns
     loss = np.array(rows["loss"], dtype=float)
     assert found["rows"] == (loss <= end).sum()
@@ -108,28 +108,28 @@ def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any
 def test_one_row_is_no_mean() -> None:
     kind = np.array(["often"] * 60 + ["once"])
     a = pa.analyze({"kind": kind, "x": np.linspace(0, 1, 61), "loss": np.linspace(1000, 1001, 61)}, "loss")
-    one = by_name(marginals(a, PageQuestion()))["kind"]
+    one = by_name(marginals(a.data, PageQuestion()))["kind"]
     assert dict(zip(["often", "once"], one["mean"], strict=True))["once"] is None
     assert one["rows"] == [60, 1]
     assert one["mean"][0] == pytest.approx(1000.49, abs=0.01)  # digits are those of the spread
 
 
 def test_a_file_has_them_for_every_step_of_the_region(a: pa.Analysis) -> None:
-    made = payload_of(a, ladder=[0.1, 0.5, 1.0], questions=[(0.1, 1.0)], reduce=False, **FAST)
+    made = payload_of(a.data, ladder=[0.1, 0.5, 1.0], questions=[(0.1, 1.0)], reduce=False, **FAST)
     given = {str(one["question"]["region"]): one["answer"] for one in made["answers"] if one["part"] == "marginal"}
     assert made["facts"]["means"] is True
     assert set(given) == {"{'part': [0.0, 0.5]}", "{'part': [0.0, 1.0]}"}
     half = PageQuestion.parse({"region": {"part": [0, 0.5]}}, a.space)
-    assert given["{'part': [0.0, 0.5]}"] == marginals(a, half)
-    assert Session(a, options=FAST).ask({"part": "marginal", "question": half.to_json()})["mean"] == pytest.approx(
+    assert given["{'part': [0.0, 0.5]}"] == marginals(a.data, half)
+    assert Session(a.data, options=FAST).ask({"part": "marginal", "question": half.to_json()})["mean"] == pytest.approx(
         given["{'part': [0.0, 0.5]}"]["mean"]
     )
 
 
 def test_several_objectives_have_no_mean() -> None:
     a = two_goals(120)
-    assert "several objectives" in marginals(a, PageQuestion())["refused"]
-    made = payload_of(a, ladder=[0.3, 1.0], questions=[(0.3, 1.0)], reduce=False, **FAST)
+    assert "several objectives" in marginals(a.data, PageQuestion())["refused"]
+    made = payload_of(a.data, ladder=[0.3, 1.0], questions=[(0.3, 1.0)], reduce=False, **FAST)
     assert made["facts"]["means"] is False
 
 
@@ -154,7 +154,7 @@ def asked(made: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_file_holds_what_along_says(reported: pa.Analysis) -> None:
-    made = payload_of(reported, questions=[(0.2, 1.0)], **STILL)
+    made = payload_of(reported.data, questions=[(0.2, 1.0)], **STILL)
     assert made["facts"]["budget"] == "step"
     (one,) = asked(made)
     found = reported.along(target=0.2, **QUICK)
@@ -168,16 +168,16 @@ def test_a_budget_may_be_named_and_is_checked() -> None:
     rng = np.random.default_rng(0)
     table = {"x": rng.random(200), "epochs": np.tile([1, 2], 100)}
     a = pa.analyze(table | {"loss": table["x"] ** 2}, "loss")
-    assert payload_of(a, **STILL)["facts"]["budget"] is None
-    made = payload_of(a, budget="epochs", questions=[(0.2, 1.0)], **STILL)
+    assert payload_of(a.data, **STILL)["facts"]["budget"] is None
+    made = payload_of(a.data, budget="epochs", questions=[(0.2, 1.0)], **STILL)
     assert made["facts"]["budget"] == "epochs"
     assert len(asked(made)) == 1
     with pytest.raises(QueryError, match="no column is called 'epoch'"):
-        payload_of(a, budget="epoch", **STILL)
+        payload_of(a.data, budget="epoch", **STILL)
 
 
 def test_a_live_page_asks_for_it_whatever_is_selected(reported: pa.Analysis) -> None:
-    session = Session(reported, options=QUICK)
+    session = Session(reported.data, options=QUICK)
     assert session.facts()["budget"] == "step"
     question = {"target": {"part": [0, 0.2]}, "region": {"part": [0, 1]}}
     found = session.ask({"part": "along", "question": question})
@@ -192,7 +192,7 @@ BRUSHED = {"selection": {"lr": {"range": [0.1, 0.95]}}, "target": {"part": [0, 0
 
 
 def session_of(a: pa.Analysis, **options: Any) -> Session:
-    return Session.of(a, "", (0.1, 1.0), {**SOME_DRAWS, **options}, group="dataset")
+    return Session.of(a.data, "", (0.1, 1.0), {**SOME_DRAWS, **options}, group="dataset")
 
 
 @pytest.mark.slow
@@ -262,5 +262,5 @@ def test_a_study_that_is_none_is_refused(study: object, said: str) -> None:
 
 
 def test_a_table_without_studies_says_so() -> None:
-    found = Session(studies_of(), options=SOME_DRAWS).ask({"part": "groups", "question": {}})
+    found = Session(studies_of().data, options=SOME_DRAWS).ask({"part": "groups", "question": {}})
     assert "--group" in found["refused"]
