@@ -22,7 +22,7 @@ def paper_domains(a: pa.Analysis, target: float = 0.1, estimator: str = "counts"
     """The values that are left of every parameter: middles of cells, categories, or places of an order."""
     low = low_parameters(a, target, estimator)
     domains = {}
-    for name, density in a.all_densities(target, estimator=estimator).items():
+    for name, density in a.densities(None, target, estimator=estimator).items():
         ratio = density.target / np.maximum(density.uniform, 1e-300)
         dense = np.flatnonzero(ratio >= 1.0 - 1e-9)
         if name in low:

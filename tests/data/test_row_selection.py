@@ -401,11 +401,11 @@ class ReadBox(dict[str, Any]):
     [
         lambda a, box: a.importance(0.2, box, **COUNTS),
         lambda a, box: a.importance(box, **COUNTS),
-        lambda a, box: a.all_densities(0.2, box),
+        lambda a, box: a.densities(None, 0.2, box),
         lambda a, box: a.profile(box),
         lambda a, box: a.effects(box),
         lambda a, box: a.interactions(0.2, box),
-        lambda a, box: a.pair("lr", "layers", 0.2, box),
+        lambda a, box: a.pairs(["lr", "layers"], 0.2, box),
         lambda a, box: a.reduce(box, folds=0),
     ],
 )
@@ -418,11 +418,11 @@ def test_a_question_reads_a_box_once(analysis: pa.Analysis, ask: Callable[[pa.An
 
 def test_rows_asked_about_again_are_not_counted_anew(analysis: pa.Analysis, inside: np.ndarray) -> None:
     box = {"layers": {1, 2}}
-    inner = analysis.within(box)
+    inner = analysis.within(box).data
     analysis.importance(0.37, **COUNTS)  # another question, whose levels were not counted before
-    assert analysis.within(dict(box)) is inner
-    assert analysis.within("layers in [1, 2]") is inner  # the same rows, however they are named
-    assert analysis.within(inside) is not inner
+    assert analysis.within(dict(box)).data is inner
+    assert analysis.within("layers in [1, 2]").data is inner  # the same rows, however they are named
+    assert analysis.within(inside).data is not inner
 
 
 def test_a_range_holds_no_missing_value() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import pedanova as pa
-from pedanova.measures.question import Question
+from pedanova.measures.question import HOW, Question
 from pedanova.measures.studies.prior import SearchPrior, prior_of
 
 SPACE: dict[str, Any] = {
@@ -42,5 +42,6 @@ def family(count: int = 3, rows: int = 300, shift: float = 0.3) -> dict[str, pa.
 
 def prior_over(analyses: Mapping[str, pa.Analysis], *, target: object = 0.1, **options: Any) -> SearchPrior:
     """`Across.prior` of studies that need not be pooled otherwise."""
-    question = Question(target, estimator="counts", force=True)
+    how = {name: options.pop(name) for name in list(options) if name in HOW}
+    question = Question(target, **{"estimator": "counts", "force": True, **how})
     return prior_of({name: a.data for name, a in analyses.items()}, question, **options)

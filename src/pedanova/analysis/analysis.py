@@ -72,17 +72,46 @@ class Analysis(Showing):
 
     @property
     def objective(self) -> str:
-        """The name of the objective."""
+        """The name of the objective.
+
+        Returns
+        -------
+        str
+            Of several, their names together.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), "error").objective
+        'error'
+        """
         return self.data.objective
 
     @property
     def direction(self) -> str:
-        """``"minimize"`` or ``"maximize"``."""
+        """``"minimize"`` or ``"maximize"``.
+
+        Returns
+        -------
+        str
+            Which way the objective is better.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), "error").direction
+        'minimize'
+        """
         return self.data.direction
 
     @property
     def space(self) -> Space:
         """The search space: as given, as the log has it, or as guessed.
+
+        Returns
+        -------
+        Space
+            Parameters by name.
 
         Examples
         --------
@@ -94,7 +123,19 @@ class Analysis(Showing):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was guessed, dropped or merged, in sentences."""
+        """What was guessed, dropped or merged, in sentences.
+
+        Returns
+        -------
+        tuple of Note
+            The most severe first.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> len(pa.analyze(pa.demo_trials(), "error").notes) > 5
+        True
+        """
         return self.data.notes
 
     def __len__(self) -> int:
@@ -443,6 +484,11 @@ class Analysis(Showing):
         -------
         Comparison
             Answers by name, printed as a column each.
+
+        Raises
+        ------
+        QueryError
+            `by` is neither, or an option does not go with it.
 
         Examples
         --------

@@ -321,6 +321,7 @@ def reduce_space(
 ) -> ReducedSpace:
     """See `Analysis.reduce`."""
     wanted = data.resolve(question.target, "target")
+    question = replace(question, target=wanted)
     contrasts, words, notes = data.contrasts(wanted, 1.0)
     observed = data.observed()
     counted = counted_rows(observed, data.levels.nan)

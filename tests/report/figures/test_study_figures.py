@@ -9,10 +9,9 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from helpers.families import family
+from helpers.families import family, prior_over
 from pedanova.errors import QueryError, UnknownParameterError
 from pedanova.measures.studies.pooling import rank_test
-from pedanova.measures.studies.prior import prior_of
 from pedanova.report.figures.studies import rank_lines_of
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -90,7 +89,7 @@ def test_panels_and_studies() -> None:
 
     from pedanova.report.figures.spread import draw_prior
 
-    prior = prior_of({name: one.data for name, one in family(3, rows=120).items()})
+    prior = prior_over(family(3, rows=120))
     panels = draw_prior(prior)
     assert [ax.get_xlabel() for ax in panels] == list(prior)
     by_name = dict(zip(prior, panels, strict=True))

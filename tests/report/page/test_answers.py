@@ -134,8 +134,8 @@ def test_an_answer_while_the_mouse_moves_has_the_numbers_of_the_sure_one(a: pa.A
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> pa.Analysis:
-    monkeypatch.setattr("pedanova.analysis.trials.LARGE", 50_000)
-    monkeypatch.setattr("pedanova.analysis.trials.SAMPLE", 20_000)
+    monkeypatch.setattr("pedanova.measures.questions.trial_data.LARGE", 50_000)
+    monkeypatch.setattr("pedanova.measures.questions.trial_data.SAMPLE", 20_000)
     return study(60_000)
 
 
