@@ -244,7 +244,7 @@ def by_optuna(
 def by_forest(table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]) -> Iterator[Answer]:
     """Random-forest f-ANOVA of the objective itself: it knows no target, so every question gets the same."""
     a = pa.analyze(table.columns(rows), table.objective[rows], space=table.space())
-    found = a.forest(pairs=False, trees=32)
+    found = pa.forest_effects(a.data.observed(), pairs=False, trees=32, threads=None)
     for _ in questions:
         yield Answer(np.array([found[name].ratio for name in table.names]))
 

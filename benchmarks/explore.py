@@ -110,7 +110,7 @@ def beside_plain(a: pa.Analysis, sizes: dict[str, int]) -> None:
         work()
         return 1e3 * (time.process_time() - begin[0]), 1e3 * (time.perf_counter() - begin[1])
 
-    plain = cost(lambda: a._source.count(a.levels))  # type: ignore[union-attr]  # noqa: SLF001  (no reading, no thresholds)
+    plain = cost(lambda: a.data._source.count(a.data.levels))  # type: ignore[union-attr]  # noqa: SLF001  (no reading, no thresholds)
     print(f"a plain count of the table: {plain[1]:.0f} ms, {plain[0]:.0f} ms of processors", flush=True)
     for name in (names[0], names[len(names) // 2], names[-1]):  # from stretches of rows to every so-many-th row
         question = {"selection": {name: {"range": [0, sizes[name] // 2]}}}

@@ -73,7 +73,7 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
             lambda: [fit(matrix) for _ in range(100)],
             repeats,
         ),
-        "densities of all / np.histogram": ratio(lambda: small.all_densities(), histograms, repeats),
+        "densities of all / np.histogram": ratio(lambda: small.densities(), histograms, repeats),
     }
 
 

@@ -45,7 +45,7 @@ class Rates:
 
 
 def as_rows(study: Study, *, numbered: bool) -> RankedRows:
-    observed = pa.analyze(study.columns, study.loss, space=study.space).observations
+    observed = pa.analyze(study.columns, study.loss, space=study.space).data.observations
     rows = np.arange(len(study.loss))
     few = few_rows(observed, rows)
     trials = rows.astype(np.float64) if study.ordered and numbered else None

@@ -54,14 +54,14 @@ JOINT: dict[str, Rule] = {  # losses
 def compare(rows: int, columns: int, repeats: int) -> list[str]:
     data, objective = make_data(rows, columns)
     a = pa.analyze(data, objective, space={name: pa.Float(-5, 5) for name in data})
-    observed, threads = a.observations, as_threads(None)
+    observed, threads = a.data.observations, as_threads(None)
     contrasts, _, _ = a.ask(0.1, 1.0)
     groups = groups_of(contrasts, 8)
     codes = (objective > np.quantile(objective, 0.1)).astype(np.uint8)
     contestants: dict[str, Work] = {
         "pairs": lambda: pairs.tally_pairs(observed, codes, groups, threads=threads),
         "one thread": lambda: pairs.tally_pairs(observed, codes, groups, threads=1),
-        "single": lambda: tally_columns(observed, a.levels, threads=threads),
+        "single": lambda: tally_columns(observed, a.data.levels, threads=threads),
         "question": lambda: a.interactions(cells=8),
     }
     number = columns * (columns - 1) // 2

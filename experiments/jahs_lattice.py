@@ -72,7 +72,7 @@ def main() -> int:
     start = time.perf_counter()
     a = analyze(columns, accuracy, space, options.threads)
     seconds = time.perf_counter() - start
-    print(f"{a.rows:,} rows x {len(space)} parameters counted in {seconds:.2f} s")
+    print(f"{len(a):,} rows x {len(space)} parameters counted in {seconds:.2f} s")
     after = peak_megabytes()
     print(f"peak memory {after:,.0f} MB, of which {after - before:,.0f} MB for the analysis")
     print("\nBy pedanova's rule (published in brackets):")

@@ -42,7 +42,7 @@ def analyze(folder: Path, name: str, **options: object) -> pa.Analysis:
     names = [objective] if isinstance(objective, str) else objective
     directions = [facts["objectives"][key]["direction"] for key in names]  # type: ignore[union-attr]
     a = pa.analyze(folder / f"{name}.parquet", objective, direction=directions, space=space, **options)
-    print(f"\n== {name}: {a.rows:,} rows, {len(a.space)} parameters, {a.objective} {directions}")
+    print(f"\n== {name}: {len(a):,} rows, {len(a.space)} parameters, {a.objective} {directions}")
     for note in a.notes:
         print(f"  - {note}")
     return a

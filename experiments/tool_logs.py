@@ -66,7 +66,7 @@ def ask(place: Path, study: str | None) -> list[str]:
     return [
         told.source or place.name,
         f"{records.rows:,}",
-        f"{a.rows:,}",
+        f"{len(a):,}",
         str(len(a.space)),
         f"{a.direction} {a.objective}",
         "; ".join(skipped) or "-",

@@ -94,7 +94,7 @@ def gamma_sets(page: Page) -> None:
     """2: the best part of a function as a set, and its density with two estimates."""
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.0), layout="constrained")
     axis, values, a = plane(lambda one, two: one**2 + two**2)
-    limit, _ = a.reach(0.1)
+    limit, _ = a.data.reach(0.1)
     axes[0].contourf(axis, axis, (values <= limit).T, levels=[0.5, 1], colors=["#bbbbbb"], hatches=["///"])
     axes[0].contour(axis, axis, values.T, levels=6, colors="#555555", linewidths=0.7)
     axes[0].set_aspect("equal")
@@ -121,7 +121,7 @@ def marginals(page: Page) -> None:
     _, _, a = plane(lambda one, two: one**2 + two**2 / 10)
     effects = a.effects(smoothing="none")
     for i, name in enumerate(SQUARE):
-        m = a.marginal(name, smoothing="none")
+        m = a.effects(smoothing="none").marginal(name)
         label = f"{name}: variance {effects[name].variance:.3g}"
         axes[0].plot(m.cells, m.mean, color=COLOURS[i], linestyle=DASHES[i], label=label)
     axes[0].set_title("marginal means of x1² + x2²/10: f-ANOVA", fontsize=9)

@@ -42,7 +42,7 @@ def main() -> None:
         figure, axes = plt.subplots(2, 4, figsize=(12, 5), layout="constrained", sharex=True, sharey="row")
         lines = []
         for row, (question, printed) in zip(axes, FIGURE.items(), strict=True):
-            densities = a.all_densities(*question, estimator="counts")
+            densities = a.densities(None, *question, estimator="counts")
             found = a.importance(*question, estimator="counts")
             theirs = a.importance(*question, estimator="paper").ratios
             exact = ratios(*question, shift)

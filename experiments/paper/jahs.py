@@ -113,7 +113,7 @@ def forest_columns(columns: dict[str, np.ndarray], accuracy: np.ndarray, runs: i
         ratios = []
         for seed in range(runs):
             a = analyze(*drawn(columns, accuracy, FOREST, seed))
-            told = a.forest(clip, seed=seed, pairs=False).ratios
+            told = pa.forest_effects(a.data.observed(), clip=clip, seed=seed, pairs=False, threads=None).ratios
             ratios.append([told[name] for name in CHOICES])
         found[place] = mean_and_error(ratios)
     return found
@@ -143,7 +143,7 @@ def write_table(page: Page, exact: list[dict[str, float]], forests: dict[int, tu
 
 def draw_densities(page: Page, a: pa.Analysis) -> None:
     figure, axes = plt.subplots(3, 4, figsize=(11, 6.6), layout="constrained", sharey=True)
-    told = {part: a.all_densities(part, estimator="counts") for part in (0.1, 0.01)}
+    told = {part: a.densities(None, part, estimator="counts") for part in (0.1, 0.01)}
     for ax, (name, choices) in zip(axes.flat, CHOICES.items(), strict=True):
         places = np.arange(len(choices))
         for i, (part, densities) in enumerate(told.items()):
@@ -190,7 +190,8 @@ def by_optuna(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:
 
 
 def by_forest(columns: Any, accuracy: np.ndarray, seed: int) -> dict[str, float]:
-    return analyze(columns, accuracy).forest(seed=seed, pairs=False).ratios
+    a = analyze(columns, accuracy)
+    return pa.forest_effects(a.data.observed(), seed=seed, pairs=False, threads=None).ratios
 
 
 def half_difference(ratios: dict[str, float], truth: dict[str, float]) -> float:
@@ -280,7 +281,7 @@ def main() -> None:
     seconds, peak = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     held = sum(column.nbytes for column in columns.values()) / 2**30
     page.text(
-        f"{a.rows:,} configurations counted and all six columns answered in {seconds:.1f} s; peak memory of the whole "
+        f"{len(a):,} configurations counted and all six columns answered in {seconds:.1f} s; peak memory of the whole "
         f"process {peak:.2f} GB (of it {held:.2f} GB columns)."
     )
     print(page.parts[-1], flush=True)

@@ -44,7 +44,8 @@ def by_estimator(estimator: str, target: float, region: float) -> Ask:
 
 
 def by_forest(rows: int, seed: int) -> dict[str, float]:
-    return analysis(rows, seed).forest(seed=seed, pairs=False).ratios
+    a = analysis(rows, seed)
+    return pa.forest_effects(a.data.observed(), seed=seed, pairs=False, threads=None).ratios
 
 
 def by_optuna(rows: int, seed: int) -> dict[str, float]:

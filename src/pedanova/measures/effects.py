@@ -66,7 +66,7 @@ class Marginal(Table):
     Examples
     --------
     >>> import pedanova as pa
-    >>> m = pa.analyze(pa.demo_trials(), "error").marginal("solver", region=0.5)
+    >>> m = pa.analyze(pa.demo_trials(), "error").effects(0.5).marginal("solver")
     >>> m.cells, m.counts.tolist()
     (('adam', 'sgd'), [291, 209])
     """

@@ -73,7 +73,8 @@ class ForestPairs(PairTable[ForestPair]):
     Examples
     --------
     >>> import pedanova as pa
-    >>> effects = pa.analyze(pa.demo_trials(), "error", params=["units", "alpha"]).first(100).forest(trees=8)
+    >>> a = pa.analyze(pa.demo_trials(), "error", params=["units", "alpha"]).first(100)
+    >>> effects = pa.forest_effects(a.data.observed(), trees=8)
     >>> list(effects.pairs)
     [('alpha', 'units')]
     """
@@ -115,7 +116,8 @@ class ForestEffects(ShareTable[ForestEffect]):
     Examples
     --------
     >>> import pedanova as pa
-    >>> effects = pa.analyze(pa.demo_trials(), "error").first(100).forest(trees=8, pairs=False)
+    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
+    >>> effects = pa.forest_effects(a.data.observed(), trees=8, pairs=False)
     >>> effects.trees, round(sum(effects.ratios.values()), 6)
     (8, 1.0)
     """

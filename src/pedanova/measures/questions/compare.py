@@ -27,7 +27,7 @@ Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table, Mapping[str, Answer]):
-    """Answers about the same parameters side by side: by measure (`compare`), or by objective (`by_objective`).
+    """Answers about the same parameters side by side: by measure, or by objective (`Analysis.compare`).
 
     Attributes
     ----------

@@ -212,6 +212,6 @@ class Glance:
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
-        """The answer of `all_densities`."""
+        """The answer of `densities`, of all parameters."""
         plain = replace(self.question, baseline="region", smoothing="auto", force=True)
         return density_answer(self.query, plain, self.words, objective=self.objective)
