@@ -102,7 +102,7 @@ def lattice(folder: Path) -> pa.Analysis:
 
 def beside_plain(a: pa.Analysis, sizes: dict[str, int]) -> None:
     """Exact answers without a page beside a plain count of the table: time, and processor time."""
-    session, names = Session(a), list(sizes)
+    session, names = Session(a.data), list(sizes)
     session.facts()
 
     def cost(work: Callable[[], object]) -> tuple[float, float]:

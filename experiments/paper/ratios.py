@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
+import pedanova as pa
 from population import PRINTED, RELEASED, fanova_ratios, ratios
 from shared import (
     NAMES,

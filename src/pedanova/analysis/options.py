@@ -1,8 +1,8 @@
 """Every option once: what it means, what it may be, and how the command line takes it.
 
-Docstrings of `analyze` and `Analysis.importance`, the command line, its help and its completion are
+The docstring of `analyze`, the command line, its help and its completion are
 made from here; their signatures are checked against it. What an option does is written where rows are
-chosen (`data.request`, `data.prepare`); what it is called and means, here alone.
+chosen (`data.table_options`, `data.prepare`); what it is called and means, here alone.
 """
 
 from __future__ import annotations
