@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
-import pedanova as pa
 from population import PRINTED, RELEASED, fanova_ratios, ratios
 from shared import (
     NAMES,
@@ -30,6 +28,8 @@ from shared import (
     plt,
     sample,
 )
+
+import pedanova as pa
 
 SIZES = [100, 316, 1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000]
 LOCAL = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000]
