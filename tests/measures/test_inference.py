@@ -14,8 +14,16 @@ from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import holm
 from pedanova.measures.importance import Importance, measure, piece_of
-from pedanova.measures.inference import RandomSubsets, Sureness, infer, interval, permutation, with_sureness
-from pedanova.measures.limit_law import LimitLaw, upper_tail
+from pedanova.measures.inference import (
+    LimitLaw,
+    RandomSubsets,
+    Sureness,
+    infer,
+    interval,
+    permutation,
+    upper_tail,
+    with_sureness,
+)
 from pedanova.measures.resampling import (
     MOST_FOR_DRAWS,
     CoarseContrast,

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from pedanova.analysis.files import write_analysis
-from pedanova.analysis.showing import Showing
+from pedanova.analysis.output import Output
 from pedanova.base.notes import Note
-from pedanova.base.table import html_table
-from pedanova.base.terminal import TableColumn, printable
-from pedanova.data.trials import Trials
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
@@ -28,7 +23,6 @@ from pedanova.measures.questions.ask import (
     interactions_of,
     pair_planes,
     profile_of,
-    trial_table,
 )
 from pedanova.measures.questions.compare import Comparison, compare_measures, compare_objectives
 from pedanova.measures.questions.trial_data import TrialData
@@ -38,15 +32,14 @@ from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.groups import groups_by
 from pedanova.measures.studies.seeds import Seeds, seeds_within
 from pedanova.measures.surrogate.profile import Profile
-from pedanova.report.sentences import aim_in_words
-from pedanova.space.parameters import Space, in_words
+from pedanova.space.parameters import Space
 
 if TYPE_CHECKING:
     from pedanova.reduction.result import ReducedSpace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(Showing):
+class Analysis(Output):
     """A table of trials, counted once, and the questions it answers. `analyze` and `load` make one.
 
     ``len(a)`` is the number of rows that count. Analyses of parts add up to the analysis of the whole: ``a + b``,
@@ -67,8 +60,6 @@ class Analysis(Showing):
     """
 
     data: TrialData
-
-    # --- what was analysed ---------------------------------------------------------------------------
 
     @property
     def objective(self) -> str:
@@ -141,31 +132,11 @@ class Analysis(Showing):
     def __len__(self) -> int:
         return self.data.rows
 
-    def __repr__(self) -> str:
-        return f"Analysis({self._in_short()})"
-
-    def _in_short(self) -> str:
-        """What was counted, in one line."""
-        observed = self.data.observations
-        goals = observed.goals if observed is not None else ()
-        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.direction, self.objective)]
-        many = "parameter" if len(self.space) == 1 else "parameters"
-        return f"{len(self):,} rows, {len(self.space)} {many}, {printable(aim_in_words(pairs, self.notes))}"
-
-    def _repr_html_(self) -> str:
-        """The search space, what was assumed, and what can be asked."""
-        names, domains = list(self.space), [in_words(parameter) for parameter in self.space.values()]
-        columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
-        title = f"{self._in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
-        return html_table(title, columns, notes=self.notes)
-
     def __add__(self, other: Analysis) -> Analysis:
         return Analysis(self.data + other.data) if isinstance(other, Analysis) else NotImplemented
 
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
-
-    # --- which parameters matter -----------------------------------------------------------------------
 
     def importance(
         self,
@@ -413,11 +384,8 @@ class Analysis(Showing):
         --------
         >>> import pedanova as pa
         >>> a = pa.analyze(pa.demo_trials(), "error")
-        >>> pairs = a.interactions(params=["learning_rate", "units", "epochs"])
-        >>> next(iter(pairs))
+        >>> next(iter(a.interactions(params=["learning_rate", "units", "epochs"])))
         ('learning_rate', 'units')
-        >>> pairs["units", "learning_rate"].significant
-        False
         """
         question = Question(target, region, estimator=estimator, seed=seed, of=of)
         return interactions_of(self.data, question, order=order, cells=cells, corrected=corrected, params=params)
@@ -457,8 +425,6 @@ class Analysis(Showing):
         [27, 29, 18, 26]
         """
         return pair_planes(self.data, names, Question(target, region), cells)
-
-    # --- side by side ----------------------------------------------------------------------------------
 
     def compare(
         self,
@@ -538,13 +504,6 @@ class Analysis(Showing):
         Along
             The importances by budget, the lowest first; ``.since`` is where the ranking has settled.
 
-        Raises
-        ------
-        QueryError
-            Where there is no such budget, or nothing to follow.
-        TooFewRowsError
-            Where no budget has enough rows.
-
         Examples
         --------
         >>> import numpy as np, pedanova as pa
@@ -562,9 +521,6 @@ class Analysis(Showing):
     def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
         """How much the seed alone does, from configurations that were run several times: docs/seeds.md.
 
-        The part of the objective's variance that is the seed's, and of that of "in the target?"; what is left is the
-        most that `effects` and shares can explain, alone and together, each with a 95 % interval.
-
         Parameters
         ----------
         target
@@ -575,12 +531,8 @@ class Analysis(Showing):
         Returns
         -------
         Seeds
-            Parts of the seed by what varies, each with its interval.
-
-        Raises
-        ------
-        DataError
-            Where no configurations are repeated.
+            The seed's part of the variance of the objective and of "in the target?", with 95 % intervals; the rest is
+            the most that effects and shares can explain.
 
         Examples
         --------
@@ -615,8 +567,6 @@ class Analysis(Showing):
         (['adult', 'car'], 100)
         """
         return GroupAnalyses(groups_by(self.data, column))
-
-    # --- some of the rows ------------------------------------------------------------------------------
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
         """The same analysis of some of the rows only; quantiles are then parts of these.
@@ -687,55 +637,6 @@ class Analysis(Showing):
         """
         return Analysis(self.data.alone(objective))
 
-    def trials(
-        self,
-        target: object = None,
-        region: object = DEFAULT.region,
-        *,
-        sort: str | None = None,
-        descending: bool = False,
-        offset: int = 0,
-        limit: int | None = 50,
-        sample: int | None = None,
-        params: Sequence[str] | None = None,
-        of: str = DEFAULT.of,
-        seed: int = DEFAULT.seed,
-    ) -> Trials:
-        """The rows that count, with their settings and objective, best first.
-
-        Parameters
-        ----------
-        target, region, of
-            As in `importance`. Where a target is named, the column ``in`` says whether a row lies in it, or elsewhere
-            in the region.
-        sort, descending
-            A parameter, an objective or ``"row"`` to order by, and whether the largest come first; by default the best
-            come first. What has no value comes last, either way.
-        offset, limit
-            The first row to show, and how many; None for all.
-        sample, seed
-            Show so many rows drawn at random instead, in the same order.
-        params
-            The parameters to show; None for all.
-
-        Returns
-        -------
-        Trials
-            A table: ``.to_pandas()``, ``.to_csv()``.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
-        >>> a.within("units > 100").trials(sort="units", limit=1).to_dict()["units"]
-        [101]
-        """
-        question = Question(target, region, of=of, seed=seed)
-        shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
-        return trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
-
-    # --- what to do with it ----------------------------------------------------------------------------
-
     def reduce(
         self,
         target: object = DEFAULT.target,
@@ -775,30 +676,6 @@ class Analysis(Showing):
 
         question = Question(target, estimator=estimator, seed=seed)
         return reduce_space(self.data, question, keep, widen=widen, folds=folds)
-
-    def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
-        """Write the counts to a small file; `load` reads it, and answers as this analysis does.
-
-        Parameters
-        ----------
-        path
-            Where to; a file that is there is replaced.
-        rows
-            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and `reduce` can be asked
-            of the file. Without them none of their settings is in it.
-        model
-            Keep what few rows (up to 5,000) say beyond their counts: posterior samples of the model, and the p-values
-            of the usual questions and of those asked so far.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib, pedanova as pa
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
-        >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
-        >>> len(pa.load(path))
-        1000
-        """
-        write_analysis(path, self.data, rows=rows, model=model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

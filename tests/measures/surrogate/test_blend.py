@@ -10,7 +10,7 @@ import pytest
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import Importance, measure
-from pedanova.measures.surrogate.blend import (
+from pedanova.measures.surrogate.estimate import (
     CELLS,
     IDLE,
     INTERACTING,

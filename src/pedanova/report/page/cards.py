@@ -19,8 +19,8 @@ from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page import tabs
 from pedanova.report.page.answers import answer, asked_of, densities
 from pedanova.report.page.facts import Ladder
-from pedanova.report.page.groups import ORDERS, SHOWN, side_by_side
 from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.tabs import ORDERS, SHOWN, side_by_side
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.analysis.across import grouped_analyses
 from pedanova.analysis.options import TABLE
-from pedanova.counting.grouped import codes_of, group_rows
 from pedanova.data.column import as_column
+from pedanova.measures.studies.groups import codes_of, group_rows
 
 DEFAULTS = {option.name: option.default for option in TABLE}
 SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}

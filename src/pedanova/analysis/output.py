@@ -1,4 +1,4 @@
-"""What an analysis shows of itself: figures, the page as a file, in a notebook, and live."""
+"""What an analysis gives out: its rows as a table, a file, figures, and pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from pedanova.measures.question import DEFAULT, How
+from pedanova.analysis.files import write_analysis
+from pedanova.base.table import html_table
+from pedanova.base.terminal import TableColumn, printable
+from pedanova.data.trials import Trials
+from pedanova.measures.question import DEFAULT, How, Question
+from pedanova.measures.questions.ask import trial_table
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.report.sentences import aim_in_words
+from pedanova.space.parameters import in_words
 
 if TYPE_CHECKING:
     from pedanova.report.figures.plots import Plots
@@ -16,10 +23,101 @@ if TYPE_CHECKING:
     from pedanova.report.live.widget import Widget
 
 
-class Showing:
-    """Something that can be drawn: pages and figures ask its `data` what they need."""
+class Output:
+    """Whatever has `data`, as a table of rows, a saved file, figures and pages."""
 
     data: TrialData
+
+    def __repr__(self) -> str:
+        return f"Analysis({self._in_short()})"
+
+    def _in_short(self) -> str:
+        """What was counted, in one line."""
+        observed = self.data.observations
+        goals = observed.goals if observed is not None else ()
+        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.data.direction, self.data.objective)]
+        many = "parameter" if len(self.data.space) == 1 else "parameters"
+        return (
+            f"{self.data.rows:,} rows, {len(self.data.space)} {many}, {printable(aim_in_words(pairs, self.data.notes))}"
+        )
+
+    def _repr_html_(self) -> str:
+        """The search space, what was assumed, and what can be asked."""
+        names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
+        columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
+        title = f"{self._in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
+        return html_table(title, columns, notes=self.data.notes)
+
+    def trials(
+        self,
+        target: object = None,
+        region: object = DEFAULT.region,
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+        offset: int = 0,
+        limit: int | None = 50,
+        sample: int | None = None,
+        params: Sequence[str] | None = None,
+        of: str = DEFAULT.of,
+        seed: int = DEFAULT.seed,
+    ) -> Trials:
+        """The rows that count, with their settings and objective, best first.
+
+        Parameters
+        ----------
+        target, region, of
+            As in `importance`. Where a target is named, the column ``in`` says whether a row lies in it, or elsewhere
+            in the region.
+        sort, descending
+            A parameter, an objective or ``"row"`` to order by, and whether the largest come first; by default the best
+            come first. What has no value comes last, either way.
+        offset, limit
+            The first row to show, and how many; None for all.
+        sample, seed
+            Show so many rows drawn at random instead, in the same order.
+        params
+            The parameters to show; None for all.
+
+        Returns
+        -------
+        Trials
+            A table: ``.to_pandas()``, ``.to_csv()``.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
+        >>> a.within("units > 100").trials(sort="units", limit=1).to_dict()["units"]
+        [101]
+        """
+        question = Question(target, region, of=of, seed=seed)
+        shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
+        return trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
+
+    def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
+        """Write the counts to a small file; `load` reads it, and answers as this analysis does.
+
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        rows
+            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and `reduce` can be asked
+            of the file. Without them none of their settings is in it.
+        model
+            Keep what few rows (up to 5,000) say beyond their counts: posterior samples of the model, and the p-values
+            of the usual questions and of those asked so far.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, pedanova as pa
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
+        >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
+        >>> len(pa.load(path))
+        1000
+        """
+        write_analysis(path, self.data, rows=rows, model=model)
 
     @property
     def plot(self) -> Plots:
