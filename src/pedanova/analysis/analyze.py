@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
+from pedanova.analysis.options import check_choices
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads, one_crew
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
@@ -24,7 +24,6 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
 
 
-@documented((OBJECTIVE, *TABLE))
 def analyze(
     data: object,
     objective: object = None,
@@ -63,7 +62,69 @@ def analyze(
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
         structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA GPU stay there.
-    {options}
+    objective
+        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of
+        names: several objectives are ordered by non-domination. A log that knows what was optimised needs
+        none; nor a direction.
+    direction
+        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it the
+        log tells, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say
+        what was guessed, as a warning where the name tells nothing.
+    space
+        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or whatever
+        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the
+        space is the log's own, or guessed from the data; ``notes`` tell every guess.
+    levels
+        Quantiles to cut the objective at, or the ``data.levels`` of another analysis, so that both can be added.
+        By default a ladder from 0.001 to 1.
+    nan
+        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
+    outside
+        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
+    params
+        Columns to use as parameters; by default all that look like settings.
+    exclude
+        Columns to leave out.
+    where
+        Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such as
+        ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
+    feasible
+        Which rows are feasible: a mask, a boolean column, or columns that must be at most 0.
+    infeasible
+        Rows that are not feasible are dropped or count as the ``"worst"``.
+    state
+        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
+    failed
+        Rows that failed are dropped or count as the ``"worst"``.
+    pruned
+        Rows that were pruned are dropped, count as the ``"worst"``, or with their ``"last"`` value.
+    repeats
+        Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
+    study
+        Which study or experiment, where a store holds several.
+    names
+        Column names of a 2-D NumPy array.
+    delimiter
+        The sign between the fields of a CSV file, such as ``";"`` or ``"tab"``; None to find it.
+    decimal
+        The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.
+    stream
+        Read files, lazy frames and relations in parts, in memory that does not grow with them; None for
+        large ones only.
+    executor
+        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's
+        ``client.get_executor(retries=2)``, or a Spark session.
+    on_error
+        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
+        and say so in the notes.
+    pushdown
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the
+        objective travels; None for ibis tables only.
+    engine
+        Who counts: ``"cpu"``, or ``"cuda"`` for a GPU (`pedanova[cuda]`). None for whoever has the rows:
+        arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.
+    threads
+        Threads to count with; None for all cores.
 
     Returns
     -------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
@@ -19,9 +18,6 @@ SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanov
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
 
-own = partial(Option, about="")  # an option that the command line alone has
-
-
 def at_least_0(text: str) -> int:
     number = int(text)
     if number < 0:
@@ -33,37 +29,41 @@ def as_form(text: str) -> str:
     return "text" if text == "table" else text
 
 
-BOX = own("region_box", None, help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
-WITHIN = own(
+BOX = Option(
+    "region_box", None, help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True
+)
+WITHIN = Option(
     "within",
     None,
     help="the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
     metavar="CONDITION",
     several=True,
 )
-DASK = own(
+DASK = Option(
     "dask", None, help="let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS"
 )
-OUTPUT = own("output", None, help="write there instead of to the terminal", group="output", metavar="FILE")
-FORMAT = own("format", "text", help="how to print (default text)", group="output", choices=FORMATS, type=as_form)
-NOTES = own(
+OUTPUT = Option("output", None, help="write there instead of to the terminal", group="output", metavar="FILE")
+FORMAT = Option("format", "text", help="how to print (default text)", group="output", choices=FORMATS, type=as_form)
+NOTES = Option(
     "notes", False, help="print every note in full, not only what may change the ranking", group="output", flag=True
 )
-QUIET = own("quiet", False, help="print the table alone", group="output", flag=True)
+QUIET = Option("quiet", False, help="print the table alone", group="output", flag=True)
 TALK = (NOTES, QUIET)
-SAVE = own("save", None, help="keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
-SAVE_ROWS = own(
+SAVE = Option(
+    "save", None, help="keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE"
+)
+SAVE_ROWS = Option(
     "save_rows",
     False,
     help="keep the rows in it too, so that the file can be asked everything",
     group="output",
     flag=True,
 )
-REPORT = own("report", None, help="write an HTML report as well", group="output", metavar="FILE")
-PAGE = own("output", "report.html", help="where to (default report.html)", group="output", metavar="FILE")
-TITLE = own("title", None, help="above the page (default: the name of the source)", group="output", metavar="TEXT")
-OPEN = own("open", False, help="show it in the browser", group="output", flag=True)
-PORT = own(
+REPORT = Option("report", None, help="write an HTML report as well", group="output", metavar="FILE")
+PAGE = Option("output", "report.html", help="where to (default report.html)", group="output", metavar="FILE")
+TITLE = Option("title", None, help="above the page (default: the name of the source)", group="output", metavar="TEXT")
+OPEN = Option("open", False, help="show it in the browser", group="output", flag=True)
+PORT = Option(
     "port",
     0,
     help="of 127.0.0.1, where the page is served (default: a free one)",
@@ -71,37 +71,37 @@ PORT = own(
     metavar="N",
     type=int,
 )
-SHOW = own("open", True, help="show it in the browser", group="output", flag=True)
-WATCH = own("watch", False, help="follow the source while it grows: new trials appear within seconds", flag=True)
-EXPLORE = own("explore", False, help="then explore these trials in the browser", group="output", flag=True)
-GROUP = own("group", None, help="the column that names the study of each row", metavar="COLUMN", names_columns=True)
+SHOW = Option("open", True, help="show it in the browser", group="output", flag=True)
+WATCH = Option("watch", False, help="follow the source while it grows: new trials appear within seconds", flag=True)
+EXPLORE = Option("explore", False, help="then explore these trials in the browser", group="output", flag=True)
+GROUP = Option("group", None, help="the column that names the study of each row", metavar="COLUMN", names_columns=True)
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
-TOP = own("top", 15, help="pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
-MOST = own("top", 20, help="parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
-TO = own("to", None, help="write the space for a tool instead of the verdicts", group="output", choices=FORMS)
-LADDER = own(
+TOP = Option("top", 15, help="pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
+MOST = Option("top", 20, help="parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
+TO = Option("to", None, help="write the space for a tool instead of the verdicts", group="output", choices=FORMS)
+LADDER = Option(
     "ladder", None, help="targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
-ORDER = own("order", 2, help="parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
-CELLS = own("cells", "auto", help="of each parameter (default: 8, or 4 for few rows)", metavar="N")
-BUDGET = own(
+ORDER = Option("order", 2, help="parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
+CELLS = Option("cells", "auto", help="of each parameter (default: 8, or 4 for few rows)", metavar="N")
+BUDGET = Option(
     "budget", None, help="a column of budgets, or step for values on the way (default: what the source tells); "
     "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN", names_columns=True,
 )  # fmt: skip
-AT = own("at", None, help="budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
-AMONG = own(
+AT = Option("at", None, help="budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
+AMONG = Option(
     "among", "all", help="every trial that has a value there (default), or those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
-KEEP = own(
+KEEP = Option(
     "keep",
     0.95,
     help="of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
     metavar="K",
     type=float,
 )
-WIDEN = own("widen", False, help="move bounds that good values pile up at, instead of saying so", flag=True)
-FOLDS = own("folds", 5, help="parts of the rows, each judged by the others", metavar="N", type=int)
+WIDEN = Option("widen", False, help="move bounds that good values pile up at, instead of saying so", flag=True)
+FOLDS = Option("folds", 5, help="parts of the rows, each judged by the others", metavar="N", type=int)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
