@@ -161,7 +161,7 @@ def test_shards_add_up_to_the_whole(seed: int, sizes: list[int]) -> None:
         if b > a
     ]
     added = sum(shards)
-    assert added.tallies == whole.data.tallies
+    assert added.data.tallies == whole.data.tallies
     assert functools.reduce(operator.add, reversed(shards)).data.tallies == whole.data.tallies
     same(ask(added), ask(whole))
 
