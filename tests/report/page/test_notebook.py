@@ -66,7 +66,7 @@ RESULTS = {
     "hostile": lambda a: a.densities(HOSTILE),
     "conditional": lambda a: a.densities("sometimes"),
     "reduce": lambda a: a.reduce(estimator="counts"),
-    "pair": lambda a: a.pair("lr", "kind"),
+    "pair": lambda a: a.pairs(["lr", "kind"])["lr", "kind"],
 }
 
 
@@ -162,7 +162,7 @@ a""",
     "a.densities('lr')",
     "a.interactions()",
     "a.reduce(estimator='counts')",
-    "from pedanova.report.live.widget import widget_of; widget_of(a, height=700, estimator='counts', draws=0)",
+    "from pedanova.report.live.widget import widget_of; widget_of(a.data, height=700, estimator='counts', draws=0)",
 ]
 
 

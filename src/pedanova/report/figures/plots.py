@@ -59,8 +59,8 @@ WORDS = {
     "budget": "As in `Analysis.along`.",
     "at": "As in `Analysis.along`.",
     "among": "As in `Analysis.along`.",
-    "clip": "As in `Analysis.marginal`.",
-    "smoothing": "As in `Analysis.marginal`.",
+    "clip": "As in `Analysis.effects`.",
+    "smoothing": "As in `Analysis.effects`.",
     "seed": "As in `Analysis.compare`.",
     "objectives": "Which two, where there are more.",
 }

@@ -77,7 +77,7 @@ def ladder_of(
 ) -> Ladder:
     """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones.
 
-    `of` says what they are parts of, as in `Analysis.reach`.
+    `of` says what they are parts of, as in `TrialData.reach`.
     """
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
