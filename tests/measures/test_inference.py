@@ -32,9 +32,11 @@ from pedanova.measures.resampling import (
     coarsen_for_kernel,
     resampled_shares,
     shrunk_chances,
+    stacked_subsets,
     subset_counts,
     subsets,
 )
+from pedanova.measures.share import share_of
 from pedanova.measures.smoothing import scott_bandwidth, smooth
 from pedanova.space.grid import blocks_of, grid_of
 
@@ -326,6 +328,25 @@ class TestConditional:
         found = sure(Contrast("x", grid_of(pa.Categorical(["a", "b"])), target, region))
         assert found.p_value == 1 / 201
         assert found.low > 0.05
+
+
+class TestUniformBaseline:
+    def test_many_rows_are_drawn_by_the_law_and_scored_as_the_target_is(self) -> None:
+        """Bandwidths are interpolated between rows, and counts cut at 0 are parts of the target's rows."""
+        grid, rng = grid_of(pa.Float(0, 1)), np.random.default_rng(0)
+        cells = (grid.cells * rng.beta(20, 20, 5100)).astype(np.int64)  # tails of rare cells
+        target, region = (np.bincount(some, minlength=grid.width) for some in (cells[:510], cells))
+        coarse = coarsen_for_draws(Contrast("x", grid, target, region), "auto")
+        drawn = RandomSubsets.drawn(5100, 510, 200, np.random.default_rng(0))
+        scores = drawn.scores(coarse, slice(None), "uniform", "auto", np.random.default_rng(1))
+        normals, end = drawn.normals[: len(coarse.region)], coarse.blocks[0].stop
+        targets = stacked_subsets(coarse.region, 510, normals, np.random.default_rng(1)).astype(np.float64)
+        assert np.ptp(targets.sum(axis=1)) > 0.1
+        for draw, width, score in zip(targets, coarse.widths(targets, "auto")[0], scores, strict=True):
+            matrix = np.stack([smooth(row, width) for row in np.eye(end)], axis=1)
+            part, base = draw[:end] / 510, matrix @ coarse.prior[:end]
+            square, noise = (np.sum(one / base) for one in ((matrix @ part) ** 2, matrix**2 @ part))
+            assert score == pytest.approx(share_of(square - 1.0, noise, 510 / 4590, 510, 5100, "uniform"), abs=1e-9)
 
 
 class TestFewRows:

@@ -36,7 +36,7 @@ from pedanova.measures.resampling import (
     subsets,
 )
 from pedanova.measures.share import Reals, ratio_of
-from pedanova.measures.smoothing import Smoothing, reflected_matrix
+from pedanova.measures.smoothing import Smoothing, Stack, reflected_matrix
 from pedanova.space.grid import blocks_of
 
 Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix of them, in single precision
@@ -341,7 +341,10 @@ class RandomSubsets:
         normals = self.normals[:cells, some]
         if cells > len(normals):
             normals = rng.standard_normal((cells, normals.shape[1]), dtype=np.float32)
-        return coarse.scores(stacked_subsets(coarse.region, inside, normals, rng), baseline, smoothing)
+        targets: Stack = stacked_subsets(coarse.region, inside, normals, rng)
+        if baseline != "region":  # their bandwidths are interpolated between rows, as that of the target is
+            targets = targets.astype(np.float64)
+        return coarse.scores(targets, baseline, smoothing)
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:

@@ -118,13 +118,15 @@ def shares(
         What is taken off is the scatter of the target's counts as they are, not that of a random target: where one
         cell holds nearly all of the target, the others have no scatter to speak of.
     inside
-        Rows of every target, where counts that are not whole only nearly add up to them.
+        Rows of every target, where counts that are not whole only nearly add up to them. Against a prior, counts are
+        parts of these rows; else of their own sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)
     counted_rows = targets.sum(axis=-1)
     rows = np.maximum(regions.sum(axis=-1), counted_rows + 1.0)
-    scale, part = rows / counted_rows, counted_rows / rows
+    size = counted_rows if inside is None or prior is None else inside
+    scale, part = rows / size, counted_rows / rows
     divergence, noise = np.zeros(len(targets)), np.zeros(len(targets))
     for block, width in zip(blocks, widths, strict=True):
         cells = slice(block.start, block.stop)
@@ -143,6 +145,7 @@ def shares(
     divergence /= rows
     if prior is not None:
         noise *= scale
+        divergence += 2.0 * (counted_rows / size - 1.0)  # of counts that do not add up: Σ t²/b - 1, not Σ (t - b)²/b
     elif as_found:
         noise *= scale / (1.0 - part)
     odds = (part / (1.0 - part)).astype(np.float64) if inside is None else inside / (rows - inside)
