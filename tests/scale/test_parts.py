@@ -217,7 +217,7 @@ def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
         pa.analyze(f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.data.levels)
         for half in "01"
     ]
-    assert sum(pieces).tallies == whole.data.tallies
+    assert sum(pieces).data.tallies == whole.data.tallies
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -573,7 +573,7 @@ from pathlib import Path
 a = pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
 # Not ru_maxrss: a child inherits its parent's, which then hides whatever the child does.
 peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]
-print(a.rows, int(peak) // 1024)
+print(len(a), int(peak) // 1024)
 """
 
 
