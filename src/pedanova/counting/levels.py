@@ -56,7 +56,7 @@ class Levels:
     Examples
     --------
     >>> import pedanova as pa
-    >>> levels = pa.analyze(pa.demo_trials(), "error", levels=[0.1, 0.5]).levels
+    >>> levels = pa.analyze(pa.demo_trials(), "error", levels=[0.1, 0.5]).data.levels
     >>> [float(part) for part in levels.quantiles]
     [0.1, 0.5, 1.0]
     """

@@ -37,7 +37,7 @@ class Tally:
     Examples
     --------
     >>> import pedanova as pa
-    >>> tally = pa.analyze(pa.demo_trials(), "error", levels=[0.1]).tallies["solver"]
+    >>> tally = pa.analyze(pa.demo_trials(), "error", levels=[0.1]).data.tallies["solver"]
     >>> tally.counts.tolist()
     [[56, 44, 0, 0], [441, 445, 0, 0], [0, 14, 0, 0]]
     >>> (tally + tally).rows
