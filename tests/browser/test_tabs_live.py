@@ -184,7 +184,7 @@ def test_new_rows_reach_an_open_tab(browser: Page) -> None:
         tab(page, "trials")
         assert "300 rows" in page.text("#panel-trials .pane-note")
         explorer = page.explorer  # type: ignore[attr-defined]
-        explorer.session.renew(after)
+        explorer.session.renew(after.data)
         page.run("pedanova.page.renew({ ...pedanova.facts, rows: 400 })")
         settled(page)
         assert "400 rows" in page.text("#panel-trials .pane-note")
