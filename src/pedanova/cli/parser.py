@@ -286,7 +286,6 @@ COMMANDS = (
             THREADS,
         ),
         SOURCE_HELP,
-        module="spaces",
     ),
     Command(
         "along",
@@ -353,15 +352,8 @@ COMMANDS = (
         SPACE_EXAMPLES,
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, *TALK),
         SOURCE_HELP,
-        module="spaces",
     ),
-    Command(
-        "formats",
-        "every kind of source, with an example each",
-        "examples:\n  pedanova formats\n",
-        source=None,
-        module="spaces",
-    ),
+    Command("formats", "every kind of source, with an example each", "examples:\n  pedanova formats\n", source=None),
     Command(
         "demo",
         "analyze a real random search that ships with pedanova",
