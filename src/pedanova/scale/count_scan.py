@@ -62,8 +62,7 @@ from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ran
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
 from pedanova.scale.workers import StartOverError, Workers
-from pedanova.sources.reader import table_metadata
-from pedanova.sources.registry import KNOWN_TABLES
+from pedanova.sources.registry import table_metadata
 from pedanova.sources.scans.scan import FilePart, Scan
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Parameter, Space, Switch
@@ -211,7 +210,7 @@ def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Coun
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
-    metadata = table_metadata(scan.columns, KNOWN_TABLES) or SourceMetadata()
+    metadata = table_metadata(scan.columns) or SourceMetadata()
     request = with_names_told(request, metadata)
     check_request(request, scan)
     guess, notes = guess_directions(request.objective, scan.columns, metadata)

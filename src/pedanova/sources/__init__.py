@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +13,7 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
-from pedanova.sources.reader import with_metadata
-from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
+from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url, table_metadata
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of, scan_snapshot
 from pedanova.sources.scans.warehouses import is_warehouse, snapshot_at, snapshot_of, table_kind
@@ -56,7 +56,10 @@ def read_records(
     (1000, ['learning_rate', 'alpha'])
     """
     records = _read(data, names, study, as_delimiter(delimiter))
-    return with_metadata(open_dicts(records) if records.metadata == SourceMetadata() else records, KNOWN_TABLES)
+    if records.metadata != SourceMetadata():
+        return records
+    records = open_dicts(records)
+    return replace(records, metadata=table_metadata(tuple(records.columns)) or SourceMetadata())
 
 
 def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:

@@ -92,16 +92,18 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     if not path.exists():
         raise DataError(f"{place} does not exist; begin to write it, then follow it")
     kind = find_kind("path", path)
-    if kind is storage.FILE:
+    read_by = None if kind is None else kind.read
+    if read_by is storage.read_file:
         return StorageFollow.of_file(path, study)
     if kind is None:
         check_known(path)
-    ordered = kind in (journal.KIND, mlflow.DATABASE) or (kind is None and kind_of(path) in APPENDED)
+    ordered = read_by in (journal.read_journal, mlflow.read_database) or (kind is None and kind_of(path) in APPENDED)
     return Reread(str(path), read, partial(stamp_of, path), ordered)
 
 
 def _follow_url(url: str, study: str | None, read: Callable[[], Records]) -> Follow:
-    if not mlflow.fits_url(url):
+    kind = find_kind("url", url)
+    if kind is None or kind.read is not mlflow.read_address:
         return StorageFollow.of_url(url, study)
     path = mlflow.place_of(url)
     if path is None:

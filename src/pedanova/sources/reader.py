@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import DataError, FormatError, MissingLibraryError
+from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+
+Option = TypeVar("Option")
 
 # PyYAML takes 1e-3 for text, as YAML 1.1 asks for a point in it; people who write it mean a number.
 EXPONENT = re.compile(r"^[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
@@ -26,8 +28,36 @@ class Kind:
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
     takes: Literal["path", "url", "object"]
-    fits: Callable[[Any], bool]  # asked of a path that exists, of a URL's text, or of an object; never raises
-    read: Callable[[Any, str | None], Records]  # the source, and which study or experiment of it
+    matches: Callable[[Any], bool]  # asked of a path that exists, of a URL's text, or of an object
+    read: Callable[..., Records]  # the source, and which study or experiment of it unless it is `single`
+    single: bool = False  # always one study
+
+    def fits(self, source: object) -> bool:
+        try:
+            return self.matches(source)
+        except Exception:  # a folder that may not be entered, a damaged file, a foreign object's property
+            return False
+
+
+def choose(
+    options: Mapping[str, Option], study: str | None, where: object, what: str, many: str = "", label: str = "{}"
+) -> Option:
+    """The option that `study` names, or the only one there is; `label` shows one by its name and itself."""
+    shown = [label.format(name, option) for name, option in options.items()]
+    names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
+    if study is not None and study not in options:
+        raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; there are: {names}")
+    if study is None and len(options) > 1:
+        raise DataError(f"{where} holds {len(options)} {many or f'{what}s'}; name one in ", Arg("study"), f": {names}")
+    return options[study] if study is not None else next(iter(options.values()))
+
+
+def json_head(path: Path, size: int) -> bytes:
+    """The first bytes of a .json file; none of any other."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(size)
 
 
 def read_json(file: Path) -> Any:
@@ -76,21 +106,30 @@ class KnownTable:
     name: str
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
-    fits: Callable[[Sequence[str]], bool]
-    metadata: Callable[[Sequence[str]], SourceMetadata]
+    source: str
+    settings: tuple[str, ...]  # how the names of settings begin
+    fits: Callable[[Sequence[str], Sequence[str]], bool]  # asked of all names, and of those of results
+    is_result: Callable[[str], bool]  # of a column that is no setting
+    several: bool = False  # several results are several objectives
+    state: str | None = None
+    errors: tuple[str, ...] = ()  # columns that are set where a trial failed
 
-
-def table_metadata(names: Sequence[str], tables: Sequence[KnownTable]) -> SourceMetadata | None:
-    """What is known of a table with these columns."""
-    return next((table.metadata(names) for table in tables if table.fits(names)), None)
-
-
-def with_metadata(records: Records, tables: Sequence[KnownTable]) -> Records:
-    """Records of which no source told anything, with what the names of their columns tell."""
-    if records.metadata != SourceMetadata():
-        return records
-    metadata = table_metadata(tuple(records.columns), tables)
-    return records if metadata is None else replace(records, metadata=metadata)
+    def metadata(self, names: Sequence[str]) -> SourceMetadata | None:
+        """What is known of a table with these columns; None where it is of another kind."""
+        settings = tuple(name for name in names if name.startswith(self.settings))
+        results = tuple(name for name in names if name not in settings and self.is_result(name))
+        if not settings or not self.fits(names, results):
+            return None
+        error = next((name for name in self.errors if name in names), None)
+        return SourceMetadata(
+            source=self.source,
+            params=settings,
+            objectives=results if self.several or len(results) == 1 else (),
+            metrics=results,
+            aside=tuple(name for name in names if name not in (*settings, *results)),
+            state=self.state if self.state in names else None,
+            where=None if error is None else f"{error} is None",
+        )
 
 
 def read_yaml(file: Path, *, objects: bool = False) -> Any:
@@ -135,3 +174,8 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
             return loader.construct_sequence(node, deep=True) if kind in ("tuple", "list", "set") else name or None
     text = loader.construct_scalar(node)
     return name or text
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong inside a file of an unknown version, in a few words."""
+    return f"{type(error).__name__} {' '.join(str(error).split())[:100]}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
-from pedanova.data.records import Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, listed
-from pedanova.sources.databases import open_sqlite
+from pedanova.sources.databases import is_database_url, open_sqlite
 from pedanova.sources.logs import (
     ax,
     deepcave,
@@ -46,26 +47,67 @@ TABLES = tuple(
     )
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
-    raytune.KIND,
-    *mlflow.KINDS,  # before Optuna's, which takes the URL of any database
-    *wandb.KINDS,
-    *sklearn_search.KINDS,
-    kerastuner.KIND,
-    *hyperopt.KINDS,
-    optuna_study.KIND,
-    optuna_tables.FILE,
-    optuna_tables.URL,
-    optuna_journal.KIND,
-    smac.KIND,
-    deepcave.KIND,
-    deepcave.TABLE_KIND,
-    ax.KIND,
-    synetune.KIND,
-    dvc.KIND,
-    hydra.KIND,  # before the loggers whose folders lie inside its jobs
-    lightning.KIND,
-    tensorboard.KIND,  # last: many tools write event files beside their own
-)
+    Kind("Ray Tune experiment",
+         "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
+         "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss", "path", raytune.fits, raytune.read),
+    # MLflow before Optuna, which takes the URL of any database
+    Kind("MLflow folder", "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
+         "pedanova analyze mlruns --study my-experiment --objective rmse", "path", mlflow.fits_folder,
+         mlflow.read_folder),
+    Kind("MLflow SQLite store", "a SQLite file with the tables experiments, runs, params, metrics",
+         "pedanova analyze mlflow.db --study my-experiment --objective rmse", "path", mlflow.fits_database,
+         mlflow.read_database),
+    Kind("MLflow URL", "sqlite:///…, postgresql://…, mysql://… or file:///… of such a store",
+         "pedanova analyze sqlite:///mlflow.db --study my-experiment --objective rmse", "url", mlflow.fits_url,
+         mlflow.read_address),
+    Kind("W&B runs table", "a .csv file with Name and State, or with config and summary",
+         "pedanova analyze wandb_export.csv --objective val_loss", "path", wandb.fits_table, wandb.read_table, True),
+    Kind("W&B runs data frame", "a data frame with columns config and summary, or one of an exported runs table",
+         "pedanova.analyze(runs_df, 'val_loss')", "object", wandb.fits_frame, wandb.read_runs, True),
+    Kind("W&B folder", "a folder wandb with run-* or offline-run-* folders",
+         "pedanova analyze wandb --objective val_loss", "path", wandb.fits_folder, wandb.read_folder, True),
+    Kind("scikit-learn search", "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_",
+         "pedanova.analyze(search)", "object", sklearn_search.fits_object, sklearn_search.read_object, True),
+    Kind("scikit-learn cv_results_ as CSV", "a .csv file with params or param_* and mean_test_*",
+         "pedanova analyze cv_results.csv", "path", sklearn_search.fits_path, sklearn_search.read_path, True),
+    Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
+         "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
+    Kind("Hyperopt Trials", "a hyperopt.Trials object, or the list of its trials",
+         "pedanova.analyze(trials)", "object", hyperopt.fits_object, hyperopt.read_object),
+    Kind("Hyperopt JSON", "a .json file of trials with tid, misc.vals and result",
+         "pedanova analyze trials.json", "path", hyperopt.fits_path, hyperopt.read_path),
+    Kind("Optuna study", "an optuna.Study object",
+         "pedanova.analyze(study)", "object", optuna_study.is_study, optuna_study.read_study),
+    Kind("Optuna SQLite file", "a .db or .sqlite file with Optuna's tables",
+         "pedanova analyze optuna.db --study NAME", "path", optuna_tables.is_storage, optuna_tables.read_file),
+    Kind("Optuna database", "a URL: sqlite:///, postgresql://, mysql://",
+         "pedanova analyze postgresql://user:password@host/database --study NAME", "url", is_database_url,
+         optuna_tables.read_url),
+    Kind("Optuna journal", "a file whose lines are journal operations",
+         "pedanova analyze journal.log", "path", optuna_journal.is_journal, optuna_journal.read_journal),
+    Kind("SMAC3 run", "a folder with runhistory.json",
+         "pedanova analyze smac3_output/run/0", "path", smac.fits, smac.read),
+    Kind("DeepCAVE run", "a folder with meta.json, configs.json and history.jsonl",
+         "pedanova analyze deepcave_run/", "path", deepcave.fits, deepcave.read, True),
+    Kind("DeepCAVE table", "a folder with configspace.csv and trials.csv",
+         "pedanova analyze run_1/", "path", deepcave.fits_tables, deepcave.read_tables, True),
+    Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
+         "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
+    Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or one that holds such",
+         "pedanova analyze ~/syne-tune/train-2025-05-22", "path", synetune.fits, synetune.read),
+    Kind("DVC experiments", "a .json file with the output of `dvc exp show --json`",
+         "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss", "path", dvc.fits, dvc.read,
+         True),
+    # Hydra before the loggers whose folders lie inside its jobs
+    Kind("Hydra jobs", "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
+         "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
+    Kind("Lightning runs", "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
+         "pedanova analyze lightning_logs --objective val_loss", "path", lightning.fits, lightning.read),
+    # TensorBoard last: many tools write event files beside their own
+    Kind("TensorBoard runs",
+         "a folder with event files (events.out.tfevents.*) that hold settings of the hparams plugin",
+         "pedanova analyze runs --objective hparam/accuracy", "path", tensorboard.fits, tensorboard.read, True),
+)  # fmt: skip
 # Told by their columns, wherever they are.
 KNOWN_TABLES: tuple[KnownTable, ...] = (optuna_study.TABLE, raytune.TABLE, mlflow.TABLE)
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
@@ -107,13 +149,23 @@ def read_url(url: str, study: str | None) -> Records:
     return read_as(kind, url, study)
 
 
+def table_metadata(names: Sequence[str]) -> SourceMetadata | None:
+    """What the names of a table's columns tell of it."""
+    known = (table.metadata(names) for table in KNOWN_TABLES)
+    return next((metadata for metadata in known if metadata is not None), None)
+
+
 def find_kind(takes: str, source: object) -> Kind | None:
     return next((kind for kind in LOGS if kind.takes == takes and kind.fits(source)), None)
 
 
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
+    if kind.single and study is not None:
+        raise DataError(
+            Arg("study", study), f" is for stores of several studies; this is one {kind.name}; leave it out"
+        )
     try:
-        return kind.read(source, study)
+        return kind.read(source) if kind.single else kind.read(source, study)
     except RecursionError:
         raise DataError(f"{kind.name}: values are nested too deeply to be read; flatten them") from None
     except PermissionError as error:

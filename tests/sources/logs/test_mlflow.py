@@ -17,6 +17,7 @@ from helpers.mlflow_stores import run, write_database, write_files
 from pedanova.errors import DataError, FormatError, QueryError
 from pedanova.sources import databases, read_records
 from pedanova.sources.logs import mlflow
+from pedanova.sources.registry import find_kind
 
 Store = Callable[..., Path]
 
@@ -196,11 +197,10 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
         store.execute("CREATE TABLE studies (study_id INTEGER)")
         store.execute("CREATE TABLE trials (trial_id INTEGER)")
     store.close()
-    assert not mlflow.fits_database(path)
+    assert find_kind("path", path) is None
     for content in (b"", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000):
         path.write_bytes(content)
-        assert not mlflow.fits_database(path)
-    assert not mlflow.fits_database(tmp_path / "missing.db")
+        assert find_kind("path", path) is None
 
 
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.8, 0.95])

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, FormatError, SpaceError
+from pedanova.errors import Arg, FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
-from pedanova.sources.reader import Kind, read_json
-from pedanova.sources.spaces.described import Described, Domain
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal
+from pedanova.sources.reader import json_head, read_json, reason_of
+from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, guessed_if_unclear
 from pedanova.space.values import Condition
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
@@ -42,18 +41,10 @@ class Wanted:
 
 
 def fits(path: Path) -> bool:
-    try:
-        if path.suffix.lower() != ".json" or not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return MARK.search(file.read(START)) is not None
-    except OSError:
-        return False
+    return MARK.search(json_head(path, START)) is not None
 
 
-def read(path: Path, study: str | None) -> Records:
-    if study is not None:
-        raise DataError(Arg("study", study), f" is for stores of several studies; {path} is one experiment of Ax")
+def read(path: Path) -> Records:
     plain = read_json(path)
     experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
     if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
@@ -61,8 +52,7 @@ def read(path: Path, study: str | None) -> Records:
     try:
         return _read_experiment(experiment, path)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        reason = " ".join(str(error).split())[:100]
-        raise FormatError(f"{path} is no snapshot of a known version of Ax: {type(error).__name__} {reason}") from None
+        raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason_of(error)}") from None
 
 
 def _read_experiment(experiment: Dict, path: Path) -> Records:
@@ -148,28 +138,20 @@ def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], 
     kept = [one for one in parameters if str(one["name"]) not in budgets]
     fixed = tuple(str(one["name"]) for one in kept if one["__type"] in ("FixedParameter", "DerivedParameter"))
     when = _conditions(kept)
-    try:
-        named = {str(one["name"]): one for one in kept if str(one["name"]) not in fixed}
-        domains = {name: _domain(one, when.get(name, ())) for name, one in named.items()}
-    except SpaceError as error:
-        notes.append(Note("source", f"the space is not understood ({error}); it is guessed from the trials"))
-        return budgets, None
-    return budgets, Described(domains, fixed=fixed)
+    named = {str(one["name"]): one for one in kept if str(one["name"]) not in fixed}
+    with guessed_if_unclear(notes):
+        domains = {name: replace(_domain(one), when=when.get(name, ())) for name, one in named.items()}
+        return budgets, Described(domains, fixed=fixed)
+    return budgets, None
 
 
-def _domain(one: Dict, when: tuple[Condition, ...]) -> Domain:
+def _domain(one: Dict) -> Domain:
     if one["__type"] == "RangeParameter":
-        low, high, log = one["lower"], one["upper"], bool(one.get("log_scale"))
-        if one["parameter_type"]["name"] == "INT":
-            return Int(int(low), int(high), log=log, when=when) if low < high else Ordinal((int(low),), when=when)
-        return Float(low, high, log=log, when=when) if low < high else Ordinal((low,), when=when)
+        whole = one["parameter_type"]["name"] == "INT"
+        return as_range(one["lower"], one["upper"], whole=whole, log=bool(one.get("log_scale")))
     if one["__type"] != "ChoiceParameter":
         raise SpaceError(f"{one['name']}: {one['__type']} is no known kind of parameter")
-    values = tuple(one["values"])
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    if one.get("is_ordered") and numbers:
-        return Ordinal(tuple(sorted(values)), when=when)
-    return Categorical(values, when=when)
+    return as_choices(one["values"], ordered=bool(one.get("is_ordered")))
 
 
 def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
@@ -242,13 +224,3 @@ def _rows(table: Dict) -> list[Dict]:
         raise FormatError(f"a table of results in the snapshot is no JSON: {error}") from None
     rows = list(next(iter(columns.values()), {}))
     return [{name: column[row] for name, column in columns.items()} for row in rows]
-
-
-KIND = Kind(
-    "Ax experiment",
-    "a .json file that Ax saved: a snapshot of a client, or an experiment",
-    "pedanova analyze ax_client_snapshot.json",
-    "path",
-    fits,
-    read,
-)

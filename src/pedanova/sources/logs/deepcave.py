@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.column import Column, shorten
+from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
-from pedanova.sources.logs.trials import Trial, number_or_nan, tell, whole_or_none
-from pedanova.sources.reader import Kind, has, read_json, read_json_rows
+from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, tell, whole_or_none
+from pedanova.sources.reader import has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import describe, read_space
 from pedanova.sources.spaces.described import Described
 from pedanova.sources.tables.files import read_file
+from pedanova.sources.tables.frames import record_cells
 
 HISTORIES = ("history.jsonl", "history.json")
 STATUS = ("FAIL", "SUCCESS", "TIMEOUT", "MEMORYOUT", "CRASHED", "ABORTED", "PENDING")
@@ -36,7 +36,7 @@ def fits(place: Path) -> bool:
     return has(folder, "meta.json", "configs.json") and _history(folder) is not None
 
 
-def read(place: Path, _: str | None) -> Records:
+def read(place: Path) -> Records:
     folder = place if place.is_dir() else place.parent
     goals = _objectives(folder / "meta.json")
     configs = read_json(folder / "configs.json")
@@ -52,8 +52,7 @@ def read(place: Path, _: str | None) -> Records:
             trials.append(_trial(file, number, run, params, [name for name, _ in goals]))
         else:
             lost += 1
-    if lost:
-        notes.append(Note("unused", f"{lost} trials have no configuration in configs.json; left out"))
+    notes += left_out(lost, "trials have no configuration in configs.json")
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
         notes.append(Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one"))
@@ -118,22 +117,23 @@ def fits_tables(place: Path) -> bool:
     return has(folder, *TABLES)
 
 
-def read_tables(place: Path, _: str | None) -> Records:
+def read_tables(place: Path) -> Records:
     folder = place if place.is_dir() else place.parent
     described = _described(folder / TABLES[0])
     file = folder / TABLES[1]
     table = read_file(str(file))
     metrics = metrics_among(table.columns)
-    if not metrics or len({metric.name for metric in metrics}) < len(metrics):
+    names = [name for name, _ in metrics.values()]
+    if not names or len(set(names)) < len(names):
         raise FormatError(f"{file} needs columns such as 'metric:accuracy [0; 1] (maximize)', each once")
     settings = {*described.domains, *described.fixed}
     trials = []
-    for row in rows_of(table.columns):
+    for row in rows_of(table):
         seed = row.get("seed")
         trials.append(
             Trial(
                 {name: value for name, value in row.items() if name in settings},
-                {metric.name: number_or_nan(row.get(metric.column)) for metric in metrics},
+                {name: number_or_nan(row.get(column)) for column, (name, _) in metrics.items()},
                 state_of(row.get("status", "SUCCESS")),
                 {key: row.get(key) for key in ("config_id", "budget") if key in row and key not in settings}
                 | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
@@ -141,15 +141,15 @@ def read_tables(place: Path, _: str | None) -> Records:
         )
     metadata = SourceMetadata(
         source=f"DeepCAVE table {folder.name!r}",
-        objectives=tuple(metric.name for metric in metrics),
-        directions=tuple(metric.direction for metric in metrics),
+        objectives=tuple(names),
+        directions=tuple(direction for _, direction in metrics.values()),
     )
     return tell(trials, metadata, described)
 
 
 def _described(file: Path) -> Described:
     """configspace.csv, put into the words of a ConfigSpace document."""
-    items = [_item(file, row) for row in rows_of(read_file(str(file)).columns)]
+    items = [_item(file, row) for row in rows_of(read_file(str(file)))]
     try:
         return describe({"hyperparameters": items})
     except FormatError as error:
@@ -183,56 +183,24 @@ def _place(key: str) -> int:
     return int(number) if number.isdigit() else -1
 
 
-KIND = Kind(
-    "DeepCAVE run",
-    "a folder with meta.json, configs.json and history.jsonl",
-    "pedanova analyze deepcave_run/",
-    "path",
-    fits,
-    read,
-)
-TABLE_KIND = Kind(
-    "DeepCAVE table",
-    "a folder with configspace.csv and trials.csv",
-    "pedanova analyze run_1/",
-    "path",
-    fits_tables,
-    read_tables,
-)
+def metrics_among(columns: Iterable[str]) -> dict[str, tuple[str, Direction]]:
+    """Results by the names of their columns, each with its own name and direction.
 
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A result by the name of its column."""
-
-    column: str
-    name: str
-    direction: Direction
-
-
-def metrics_among(columns: Iterable[str]) -> list[Metric]:
-    """
     Examples
     --------
-    >>> metrics_among(["lr", "metric:accuracy [0.0, 1.0] (maximize)"])[0].name
-    'accuracy'
+    >>> metrics_among(["lr", "metric:accuracy [0.0, 1.0] (maximize)"])
+    {'metric:accuracy [0.0, 1.0] (maximize)': ('accuracy', 'maximize')}
     """
-    metrics = []
-    for column in columns:
-        match = METRIC.fullmatch(column)
-        if match is not None:
-            goal: Direction = "maximize" if match["goal"] == "maximize" else "minimize"
-            metrics.append(Metric(column, match["name"], goal))
-    return metrics
+    matches = {column: METRIC.fullmatch(column) for column in columns}
+    return {
+        column: (match["name"], "maximize" if match["goal"] == "maximize" else "minimize")
+        for column, match in matches.items()
+        if match is not None
+    }
 
 
-def rows_of(columns: Mapping[str, Column]) -> list[dict[str, object]]:
+def rows_of(records: Records) -> list[dict[str, object]]:
     """A table row by row, without what is missing."""
-    rows: list[dict[str, object]] = [{} for _ in range(len(next(iter(columns.values()), ())))]
-    for name, column in columns.items():
-        if column.is_time:
-            continue
-        for row, gone in enumerate(column.absent().tolist()):
-            if not gone:
-                rows[row][name] = column.value_at(row)
-    return rows
+    cells = record_cells(records)
+    rows = zip(*cells.values(), strict=True)
+    return [{name: cell for name, cell in zip(cells, row, strict=True) if cell is not None} for row in rows]

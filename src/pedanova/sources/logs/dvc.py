@@ -9,10 +9,10 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError
+from pedanova.errors import FormatError
 from pedanova.sources.logs.run_folders import joined
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
-from pedanova.sources.reader import Kind, read_json
+from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.tables.json_text import flatten
 
 MARK = re.compile(rb'^\s*(\[\s*\{\s*"rev":\s*"workspace"|\{\s*"workspace":\s*\{\s*"baseline")')
@@ -24,18 +24,10 @@ Dict = dict[str, Any]
 
 
 def fits(path: Path) -> bool:
-    try:
-        if path.suffix.lower() != ".json" or not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return MARK.match(file.read(START)) is not None
-    except OSError:
-        return False
+    return MARK.match(json_head(path, START)) is not None
 
 
-def read(path: Path, study: str | None) -> Records:
-    if study is not None:
-        raise DataError(Arg("study", study), f" is for stores of several studies; {path} is one table of experiments")
+def read(path: Path) -> Records:
     plain = read_json(path)
     try:
         entries = list(_third(plain) if isinstance(plain, list) else _second(plain))
@@ -87,13 +79,3 @@ def _by_file(data: Dict, key: str) -> dict[str, Dict]:
 
 def _state(state: str, results: Dict) -> str:
     return STATES.get(state, "COMPLETE" if results else "RUNNING")
-
-
-KIND = Kind(
-    "DVC experiments",
-    "a .json file with the output of `dvc exp show --json`",
-    "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss",
-    "path",
-    fits,
-    read,
-)

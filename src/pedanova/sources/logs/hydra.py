@@ -12,8 +12,8 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.logs.run_folders import Results, is_place, joined, read_results, runs_of
-from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.reader import Kind, has, parse_yaml, read_yaml
+from pedanova.sources.logs.trials import Trial, left_out, tabulate
+from pedanova.sources.reader import has, parse_yaml, read_yaml
 
 OWN = ".hydra"
 EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
@@ -52,8 +52,7 @@ def read(path: Path, study: str | None) -> Records:
     ]
     files = sorted({file for job in jobs for file in job.results})
     notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
-    if damaged:
-        notes.append(Note("unused", f"{damaged:,} jobs have no overrides that can be read; left out"))
+    notes += left_out(damaged, "jobs have no overrides that can be read")
     return tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
 
 
@@ -125,13 +124,3 @@ def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
             return None
         value = value[step]
     return value if whole or not isinstance(value, dict) else None
-
-
-KIND = Kind(
-    "Hydra jobs",
-    "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
-    "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss",
-    "path",
-    fits,
-    read,
-)

@@ -12,7 +12,7 @@ from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
-from pedanova.sources.reader import Kind, read_json
+from pedanova.sources.reader import json_head, read_json
 
 PEEK = 65_536  # letters of a file in which the first trial ends
 ENDED = {"ok": "COMPLETE", "fail": "FAIL"}
@@ -20,12 +20,9 @@ ERROR, CANCELLED = 3, 4  # states of a job
 
 
 def fits_object(data: object) -> bool:
-    try:
-        if isinstance(getattr(data, "_dynamic_trials", None), list):
-            return True
-        return isinstance(data, list) and bool(data) and _is_trial(data[0])
-    except Exception:  # a foreign object's properties may raise anything
-        return False
+    if isinstance(getattr(data, "_dynamic_trials", None), list):
+        return True
+    return isinstance(data, list) and bool(data) and _is_trial(data[0])
 
 
 def _is_trial(entry: object) -> bool:
@@ -39,14 +36,8 @@ def read_object(data: Any, study: str | None) -> Records:
 
 
 def fits_path(path: Path) -> bool:
-    try:
-        if path.suffix.lower() != ".json" or not path.is_file():
-            return False
-        with path.open(encoding="utf-8", errors="replace") as file:
-            start = file.read(PEEK)
-    except OSError:
-        return False
-    return all(mark in start for mark in ('"misc"', '"vals"', '"tid"'))
+    start = json_head(path, PEEK)
+    return all(mark in start for mark in (b'"misc"', b'"vals"', b'"tid"'))
 
 
 def read_path(path: Path, study: str | None) -> Records:
@@ -96,22 +87,3 @@ def _state(entry: Mapping[str, Any], status: str) -> str:
     if status in ENDED:
         return ENDED[status]
     return "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
-
-
-OBJECT = Kind(
-    "Hyperopt Trials",
-    "a hyperopt.Trials object, or the list of its trials",
-    "pedanova.analyze(trials)",
-    "object",
-    fits_object,
-    read_object,
-)
-FILE = Kind(
-    "Hyperopt JSON",
-    "a .json file of trials with tid, misc.vals and result",
-    "pedanova analyze trials.json",
-    "path",
-    fits_path,
-    read_path,
-)
-KINDS = (OBJECT, FILE)

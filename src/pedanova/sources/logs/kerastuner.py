@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,14 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
-from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
-from pedanova.sources.reader import Kind, read_json
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
+from pedanova.sources.logs.run_folders import folder_meant, holds_runs
+from pedanova.sources.logs.trials import Trial, budget_rule, left_out, tabulate
+from pedanova.sources.reader import has, read_json
+from pedanova.sources.spaces.described import as_choices, as_range, guessed_if_unclear
+from pedanova.space.parameters import Categorical, Domain, Space
 from pedanova.space.values import Condition, as_conditions
 
-LOOK_AT = 100
 STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
 DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 EPOCHS = "tuner/epochs"  # what Hyperband gave a trial
@@ -27,40 +28,20 @@ Dict = Mapping[str, Any]
 
 
 def fits(path: Path) -> bool:
-    try:
-        return path.is_dir() and (_is_project(path) or any(map(_is_project, islice(_folders(path), LOOK_AT))))
-    except OSError:
-        return False
-
-
-def read(path: Path, study: str | None) -> Records:
-    projects = {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
-    if study is not None and study not in projects:
-        raise DataError(Arg("study", study), f" is no project in {path}; there are: {listed(sorted(projects))}")
-    if study is None and len(projects) > 1:
-        raise DataError(
-            f"{path} holds {len(projects)} projects of Keras Tuner; name one in ",
-            Arg("study"),
-            f": {listed(sorted(projects))}",
-        )
-    return _read_project(projects[study] if study is not None else next(iter(projects.values())))
+    return path.is_dir() and (_is_project(path) or holds_runs(path, _is_project))
 
 
 def _is_project(folder: Path) -> bool:
     """oracle.json alone may be another tool's; one of the two names a trial."""
-    oracle = (folder / "oracle.json").is_file()
-    return oracle and ((folder / "tuner0.json").is_file() or next(_trial_files(folder), None) is not None)
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (place for place in folder.iterdir() if place.is_dir())
+    return has(folder, "oracle.json") and (has(folder, "tuner0.json") or next(_trial_files(folder), None) is not None)
 
 
 def _trial_files(folder: Path) -> Iterator[Path]:
     return folder.glob("trial_*/trial.json")
 
 
-def _read_project(folder: Path) -> Records:
+def read(path: Path, study: str | None) -> Records:
+    folder = folder_meant(path, study, _is_project, "project")
     entries, notes = _read_entries(folder)
     source = f"Keras Tuner project {folder.name!r}"
     if not entries:
@@ -95,8 +76,7 @@ def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
             entries.append(plain)
         else:
             bad.append(file.parent.name)
-    notes = [Note("unused", f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}")] if bad else []
-    return entries, notes
+    return entries, left_out(len(bad), f"trials cannot be read ({listed(bad)})")
 
 
 def _values(entry: Dict) -> dict[str, Any]:
@@ -188,24 +168,22 @@ def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
 
 def _space(fields: list[Any], notes: list[Note]) -> Space | None:
     """All settings with their bounds and conditions; None, with a note, where one makes no sense."""
-    try:
-        domains: dict[str, tuple[Domain, tuple[Condition, ...]]] = {}
+    with guessed_if_unclear(notes):
+        domains: dict[str, Domain] = {}
         for field in fields:
             kind, config = field["class_name"], field["config"]
-            if kind == "Fixed" or str(config["name"]).startswith("tuner/"):
+            name = str(config["name"])
+            if kind == "Fixed" or name.startswith("tuner/"):
                 continue
-            name, domain = str(config["name"]), _domain(kind, config)
-            when = _conditions(config.get("conditions") or ())
-            known = domains.get(name)
-            domains[name] = (domain, when if known is None else _either(name, known, (domain, when)))
-        settings = {name: _with(domain, when, domains) for name, (domain, when) in domains.items()}
+            domain = replace(_domain(kind, config), when=_conditions(config.get("conditions") or ()))
+            domains[name] = _either(name, domains[name], domain) if name in domains else domain
+        # Conditions on settings that never change always hold or never matter.
+        settings = {
+            name: replace(domain, when=tuple(one for one in domain.when if one[0] in domains))
+            for name, domain in domains.items()
+        }
         return Space(settings) if settings else None
-    except (SpaceError, KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = " ".join(str(error).split())[:100]
-        notes.append(
-            Note("source", f"the space in oracle.json is not understood ({reason}); it is guessed from the trials")
-        )
-        return None
+    return None
 
 
 def _domain(kind: str, config: Dict) -> Domain:
@@ -213,16 +191,10 @@ def _domain(kind: str, config: Dict) -> Domain:
         case "Boolean":
             return Categorical((False, True))
         case "Choice":
-            values = tuple(config["values"])
-            ordered = config.get("ordered") and all(map(_is_number, values))
-            return Ordinal(values) if ordered else Categorical(values)
+            return as_choices(config["values"], ordered=bool(config.get("ordered")))
         case "Int" | "Float":
             low, high, log = config["min_value"], config["max_value"], config.get("sampling") == "log"
-            if low == high:
-                return Ordinal((low,))
-            if kind == "Float":
-                return Float(low, high, log=log)
-            return Int(low, high, step=1 if log else config.get("step") or 1, log=log)
+            return as_range(low, high, whole=kind == "Int", log=log, step=config.get("step"))
     raise SpaceError(f"{config['name']}: {kind!r} is no kind of setting")
 
 
@@ -238,30 +210,12 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
     return as_conditions(allowed)
 
 
-def _either(
-    name: str, one: tuple[Domain, tuple[Condition, ...]], two: tuple[Domain, tuple[Condition, ...]]
-) -> tuple[Condition, ...]:
+def _either(name: str, one: Domain, two: Domain) -> Domain:
     """A setting that stands in two scopes: it exists where either says so."""
-    if one[0] != two[0]:
-        raise SpaceError(f"{name} has two domains, {one[0]!r} and {two[0]!r}")
-    if not one[1] or not two[1]:
-        return ()
-    if len(one[1]) == len(two[1]) == 1 and one[1][0][0] == two[1][0][0]:
-        return ((one[1][0][0], tuple(dict.fromkeys((*one[1][0][1], *two[1][0][1])))),)
+    if replace(one, when=two.when) != two:
+        raise SpaceError(f"{name} has two domains, {one!r} and {two!r}")
+    if not one.when or not two.when:
+        return replace(one, when=())
+    if len(one.when) == len(two.when) == 1 and one.when[0][0] == two.when[0][0]:
+        return replace(one, when=((one.when[0][0], tuple(dict.fromkeys((*one.when[0][1], *two.when[0][1])))),))
     raise SpaceError(f"{name} stands in scopes of different settings")
-
-
-def _with(domain: Domain, when: tuple[Condition, ...], domains: Mapping[str, object]) -> Domain:
-    """Conditions on settings that never change always hold or never matter."""
-    known = tuple(condition for condition in when if condition[0] in domains)
-    return type(domain)(**{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known)
-
-
-KIND = Kind(
-    "Keras Tuner project",
-    "a folder with oracle.json and trial_*/trial.json",
-    "pedanova analyze my_dir/my_project",
-    "path",
-    fits,
-    read,
-)

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from pedanova.base.notes import Note
-from pedanova.base.progress import watched
-from pedanova.data.records import Point, Records, SourceMetadata
-from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.data.records import Records, SourceMetadata
+from pedanova.errors import DataError, PedanovaError
 from pedanova.sources.logs.run_folders import (
     check_results,
     is_place,
     last_values,
     length_notes,
+    read_each,
     read_points,
     read_steps,
     runs_of,
 )
 from pedanova.sources.logs.tensorboard import has_events, read_events
-from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.reader import Kind, read_yaml
+from pedanova.sources.logs.trials import Trial, left_out, tabulate
+from pedanova.sources.reader import read_yaml
 
 VERSION = re.compile(r"version_\d+")
 STEPS = ("epoch", "step")  # how far a run came: no results, but of use in where=
@@ -44,31 +42,17 @@ def _is_run(folder: Path) -> bool:
 
 def read(path: Path, study: str | None) -> Records:
     folder, runs = runs_of(path, study, _is_run, what="Lightning run")
-    trials: list[Trial] = []
-    kept: list[Path] = []
-    bare: list[Path] = []
-    for place in watched(runs, "runs"):
-        settings = _settings(place)
-        if settings:
-            trials.append(_trial(place, settings))
-            kept.append(place)
-        else:
-            bare.append(place)
+    trials, kept, bare = read_each(runs, _trial, "runs")
     if not trials:
         raise DataError(
-            f"{folder} holds {len(bare):,} Lightning runs, none with settings in hparams.yaml; "
+            f"{folder} holds {bare:,} Lightning runs, none with settings in hparams.yaml; "
             "call self.save_hyperparameters() in the module, and train again"
         )
     check_results(trials, folder, "in metrics.csv or event files")
-    notes = [Note("unused", f"{len(bare):,} runs have no settings in hparams.yaml; left out")] if bare else []
+    notes = left_out(bare, "runs have no settings in hparams.yaml")
     notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
     metadata = SourceMetadata(source=f"Lightning runs {folder.resolve().name!r}")
-    return tabulate(trials, metadata, notes=notes, points=partial(_points, kept))
-
-
-def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:
-    """The values of a metric by global step."""
-    return read_points(places, partial(_curve, metric=metric))
+    return tabulate(trials, metadata, notes=notes, points=partial(read_points, kept, _curve))
 
 
 def _curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
@@ -78,18 +62,12 @@ def _curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
     return [(row["step"], row[metric]) for row in read_steps(file) if metric in row and "step" in row]
 
 
-def _settings(place: Path) -> dict[str, Any]:
-    """The settings, or nothing where they are half-written."""
+def _trial(place: Path) -> Trial | None:
+    """A run without any result has not ended, as far as can be told; None without settings."""
     file = place / "hparams.yaml"
-    try:
-        plain = read_yaml(file, objects=True) if file.is_file() else None
-    except FormatError:
-        return {}
-    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
-
-
-def _trial(place: Path, settings: dict[str, Any]) -> Trial:
-    """A run without any result has not ended, as far as can be told."""
+    settings = read_yaml(file, objects=True) if file.is_file() else None
+    if not isinstance(settings, dict) or not settings:
+        return None
     last = _results(place)
     if last.get(NO_RESULT) == -1:
         del last[NO_RESULT]
@@ -106,13 +84,3 @@ def _results(place: Path) -> dict[str, float]:
         except PedanovaError:
             return {}
     return read_events(place).last if has_events(place) else {}
-
-
-KIND = Kind(
-    "Lightning runs",
-    "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
-    "pedanova analyze lightning_logs --objective val_loss",
-    "path",
-    fits,
-    read,
-)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,18 +16,16 @@ from urllib.parse import unquote
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, listed
+from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
-from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.reader import Kind, KnownTable, read_text
+from pedanova.sources.logs.run_folders import check_several, folders_in, holds_runs
+from pedanova.sources.logs.trials import Trial, left_out, tabulate
+from pedanova.sources.reader import KnownTable, choose, read_text
 
-LOOK_AT = 100  # folders to look into before deciding that a place is something else
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
 PARENT = "mlflow.parentRunId"
-MAGIC = b"SQLite format 3\0"
 TABLES = {"experiments", "runs", "params", "tags", "metrics"}
 LARGEST = sys.float_info.max  # how SQLite stores spell infinity
-SETTINGS, RESULTS = "params.", "metrics."
 
 
 @dataclass(slots=True)
@@ -56,12 +54,15 @@ class Experiment:
 
 
 def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
-    experiment = choose(experiments, study, where)
-    return records_of(experiment.runs(), experiment.name, where)
-
-
-def records_of(all_runs: list[Run], name: str, where: object) -> Records:
-    """The runs of one experiment as a table."""
+    """The runs of one experiment as a table; it is named by its name or its key."""
+    known = {one.name: one for one in experiments}
+    named = next((one.name for one in experiments if one.key == study), study)
+    if study is None:
+        known = {name: one for name, one in known.items() if one.count}
+    if not known:
+        raise NoTrialsError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
+    experiment = choose(known, study if study in known else named, where, "experiment", label="{0} ({1.count:,} runs)")
+    name, all_runs = experiment.name, experiment.runs()
     runs, notes = _leaves(all_runs)
     bare = sum(not run.params for run in runs)
     runs = [run for run in runs if run.params]
@@ -71,28 +72,9 @@ def records_of(all_runs: list[Run], name: str, where: object) -> Records:
             "parameters; log them with mlflow.log_params, or name another experiment in ",
             Arg("study"),
         )
-    if bare:
-        notes.append(Note("unused", f"{bare:,} runs have no parameters; left out"))
+    notes += left_out(bare, "runs have no parameters")
     metadata = SourceMetadata(source=f"MLflow experiment {name!r}")
     return tabulate([_trial(run) for run in runs], metadata, notes=notes, texts=True)
-
-
-def choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:
-    known = [f"{one.name} ({one.count:,} runs)" for one in experiments]
-    if study is not None:
-        for one in experiments:
-            if study in (one.name, one.key):
-                return one
-        raise DataError(Arg("study", study), f" is no experiment in {where}; there are: {listed(known, most=20)}")
-    used = [one for one in experiments if one.count]
-    if not used:
-        raise NoTrialsError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
-    if len(used) > 1:
-        shown = [f"{one.name} ({one.count:,} runs)" for one in used]
-        raise DataError(
-            f"{where} holds {len(used)} experiments; name one in ", Arg("study"), f": {listed(shown, most=20)}"
-        )
-    return used[0]
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
@@ -104,9 +86,7 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
-    return left, [
-        Note("unused", f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out")
-    ] if gone else []
+    return left, left_out(gone, f"parent {'run only gathers' if gone == 1 else 'runs only gather'} others")
 
 
 def _trial(run: Run) -> Trial:
@@ -119,40 +99,26 @@ def _trial(run: Run) -> Trial:
 
 
 def fits_folder(path: Path) -> bool:
-    try:
-        return path.is_dir() and (_is_run(path) or _store_of(path) is not None)
-    except OSError:
-        return False
+    return path.is_dir() and (_is_run(path) or _store_of(path) is not None)
 
 
 def read_folder(path: Path, study: str | None) -> Records:
-    return _records(experiments_in(path), study, path)
-
-
-def experiments_in(path: Path) -> list[Experiment]:
-    if _is_run(path):
-        raise DataError(
-            f"{path} is a single MLflow run, and one row compares nothing; give the experiment's folder, {path.parent}"
-        )
+    check_several(path, _is_run, "MLflow run")
     store = _store_of(path)
     if store is None:
         raise DataError(f"{path} holds no MLflow experiment; give the mlruns folder")
-    alone = [store] if _is_experiment(store) else []
-    folders = alone or sorted(place for place in _folders(store) if _may_be_experiment(place))
+    inside = [] if _is_experiment(store) else filter(_may_be_experiment, folders_in(store))
+    folders = sorted(inside) or [store]
     experiments = [_experiment(folder) for folder in folders]
-    return [one for one in experiments if one is not None]
+    return _records([one for one in experiments if one is not None], study, path)
 
 
 def _store_of(path: Path) -> Path | None:
     """The folder itself, or the mlruns inside."""
-    if _is_experiment(path) or any(map(_may_be_experiment, islice(_folders(path), LOOK_AT))):
+    if _is_experiment(path) or holds_runs(path, _may_be_experiment):
         return path
     inside = path / "mlruns"
     return _store_of(inside) if inside.is_dir() else None
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
 
 
 def _is_run(folder: Path) -> bool:
@@ -165,12 +131,12 @@ def _is_run(folder: Path) -> bool:
 
 
 def _is_experiment(folder: Path) -> bool:
-    return any(map(_is_run, islice(_folders(folder), LOOK_AT)))
+    return holds_runs(folder, _is_run)
 
 
 def _may_be_experiment(folder: Path) -> bool:
     """Also one without runs, which is known by its own description."""
-    if _is_run(folder):
+    if folder.name.startswith(".") or _is_run(folder):
         return False
     return _is_experiment(folder) or "experiment_id" in _meta(folder, {})
 
@@ -179,7 +145,7 @@ def _experiment(folder: Path) -> Experiment | None:
     meta = _meta(folder, {})
     if meta.get("lifecycle_stage") == "deleted":
         return None
-    places = sorted(place for place in _folders(folder) if _is_run(place))
+    places = sorted(place for place in folders_in(folder) if _is_run(place))
     key = meta.get("experiment_id") or folder.name
     return Experiment(key, meta.get("name") or key, len(places), lambda: runs_in(places))
 
@@ -261,16 +227,8 @@ def _unquoted(text: str) -> str:
 
 def fits_database(path: Path) -> bool:
     """Whether the tables are MLflow's; other tools keep SQLite files too."""
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                return False
-        with open_sqlite(path) as database:
-            return database.tables() >= TABLES
-    except (OSError, ValueError, PedanovaError):
-        return False
+    with open_sqlite(path) as database:
+        return database.tables() >= TABLES
 
 
 def read_database(path: Path, study: str | None) -> Records:
@@ -283,10 +241,7 @@ def experiments_of(database: Database) -> list[Experiment]:
     counts = {key: int(count) for key, count in database.rows(active)}
     rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
 
-    def reader(key: object) -> Callable[[], list[Run]]:
-        return lambda: runs_of(database, key)
-
-    return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows]
+    return [Experiment(str(key), str(name), counts.get(key, 0), partial(runs_of, database, key)) for key, name in rows]
 
 
 def runs_of(database: Database, experiment: object) -> list[Run]:
@@ -336,14 +291,11 @@ def place_of(url: str) -> Path | None:
 
 def fits_url(url: str) -> bool:
     """Whether a store of MLflow is there; a server has to be asked."""
+    if family_of(url) in ("postgresql", "mysql"):
+        with open_database(url) as database:
+            return database.tables() >= TABLES
     place = place_of(url)
-    try:
-        if family_of(url) in ("postgresql", "mysql"):
-            with open_database(url) as database:
-                return database.tables() >= TABLES
-        return place is not None and (fits_database(place) or fits_folder(place))
-    except (ValueError, PedanovaError):  # a name that no system takes, a server that is not there
-        return False
+    return place is not None and (fits_folder(place) or (place.is_file() and fits_database(place)))
 
 
 def stamp_of_server(url: str) -> frozenset[tuple[object, ...]]:
@@ -360,55 +312,13 @@ def read_address(url: str, study: str | None) -> Records:
     return read_database(place, study) if place.is_file() else read_folder(place, study)
 
 
-FOLDER = Kind(
-    "MLflow folder",
-    "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
-    "pedanova analyze mlruns --study my-experiment --objective rmse",
-    "path",
-    fits_folder,
-    read_folder,
-)
-DATABASE = Kind(
-    "MLflow SQLite store",
-    "a SQLite file with the tables experiments, runs, params, metrics",
-    "pedanova analyze mlflow.db --study my-experiment --objective rmse",
-    "path",
-    fits_database,
-    read_database,
-)
-ADDRESS = Kind(
-    "MLflow URL",
-    "sqlite:///…, postgresql://…, mysql://… or file:///… of such a store",
-    "pedanova analyze sqlite:///mlflow.db --study my-experiment --objective rmse",
-    "url",
-    fits_url,
-    read_address,
-)
-KINDS = (FOLDER, DATABASE, ADDRESS)
-
-
-def fits_table(names: Sequence[str]) -> bool:
-    marked = (any(name.startswith(mark) for name in names) for mark in (SETTINGS, RESULTS))
-    return "run_id" in names and all(marked)
-
-
-def table_metadata(names: Sequence[str]) -> SourceMetadata:
-    settings = tuple(name for name in names if name.startswith(SETTINGS))
-    results = tuple(name for name in names if name.startswith(RESULTS))
-    return SourceMetadata(
-        source="MLflow's table of runs",
-        params=settings,
-        objectives=results if len(results) == 1 else (),
-        metrics=results,
-        aside=tuple(name for name in names if name not in (*settings, *results)),
-        state="status" if "status" in names else None,
-    )
-
-
 TABLE = KnownTable(
     "MLflow search_runs",
     "columns run_id, params.… and metrics.…, in any file or frame",
     "pedanova analyze runs.csv --objective metrics.rmse",
-    fits_table,
-    table_metadata,
+    "MLflow's table of runs",
+    ("params.",),
+    fits=lambda names, results: "run_id" in names and bool(results),
+    is_result=lambda name: name.startswith("metrics."),
+    state="status",
 )

@@ -8,25 +8,30 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.base.progress import watched
-from pedanova.data.records import Point, Records, SourceMetadata
-from pedanova.errors import Arg, DataError, PedanovaError, listed
-from pedanova.sources.logs.run_folders import read_points
-from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
-from pedanova.sources.reader import Kind, KnownTable, read_json, read_text
+from pedanova.data.records import Records, SourceMetadata
+from pedanova.errors import PedanovaError
+from pedanova.sources.logs.run_folders import (
+    check_several,
+    folder_meant,
+    folders_in,
+    holds_runs,
+    length_notes,
+    read_each,
+    read_points,
+    value_of,
+)
+from pedanova.sources.logs.trials import Trial, left_out, only_numbers, tabulate
+from pedanova.sources.reader import KnownTable, read_json, read_text
 
 STATE_FILES = "experiment_state-*.json"
-LOOK_AT = 200  # folders to look into before deciding that a place is something else
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 KEPT = ("training_iteration", "time_total_s")  # no results, but of use in where=
 BOOKKEEPING = {
@@ -36,7 +41,6 @@ BOOKKEEPING = {
 }  # fmt: skip
 GROUPS = ("config", "timers", "perf")  # of bookkeeping
 ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not ended
-SETTINGS = "config/"
 OWN = {  # what Ray adds to every row
     "trial_id", "experiment_id", "experiment_tag", "logdir", "date", "timestamp", "timestamps_total", "hostname",
     "node_ip", "pid", "done", "training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s",
@@ -57,30 +61,16 @@ class ExperimentState:
 
 
 def fits(path: Path) -> bool:
-    try:
-        if path.is_file():
-            return path.match(STATE_FILES)
-        return path.is_dir() and (
-            _is_trial(path) or _is_experiment(path) or any(map(_is_experiment, _folders(path, LOOK_AT)))
-        )
-    except OSError:
-        return False
+    if path.is_file():
+        return path.match(STATE_FILES)
+    return path.is_dir() and (_is_trial(path) or _is_experiment(path) or holds_runs(path, _is_experiment))
 
 
 def read(path: Path, study: str | None) -> Records:
     folder = path.parent if path.is_file() else path
     if not _is_experiment(folder):
-        if _is_trial(folder):
-            raise DataError(
-                f"{folder} is a single trial of Ray Tune, and one row compares nothing; "
-                f"give the experiment's folder, {folder.parent}"
-            )
-        folder = _experiment_in(folder, study)
-    elif study is not None and study != folder.name:
-        raise DataError(
-            Arg("study", study), f" is not in {folder}, which is the experiment {folder.name!r}; leave it out"
-        )
-    return _read_experiment(folder)
+        check_several(folder, _is_trial, "trial of Ray Tune")
+    return _read_experiment(folder_meant(folder, study, _is_experiment, "experiment"))
 
 
 def _is_trial(folder: Path) -> bool:
@@ -89,39 +79,20 @@ def _is_trial(folder: Path) -> bool:
 
 
 def _is_experiment(folder: Path) -> bool:
-    return next(folder.glob(STATE_FILES), None) is not None or any(map(_is_trial, _folders(folder, LOOK_AT)))
-
-
-def _folders(folder: Path, most: int | None = None) -> Iterator[Path]:
-    return islice((place for place in folder.iterdir() if place.is_dir()), most)
-
-
-def _experiment_in(folder: Path, study: str | None) -> Path:
-    experiments = {place.name: place for place in sorted(_folders(folder)) if _is_experiment(place)}
-    if study is not None and study not in experiments:
-        raise DataError(Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(experiments))}")
-    if study is None and len(experiments) > 1:
-        raise DataError(
-            f"{folder} holds {len(experiments)} experiments of Ray Tune; name one in ",
-            Arg("study"),
-            f": {listed(list(experiments))}",
-        )
-    return experiments[study] if study is not None else next(iter(experiments.values()))
+    return next(folder.glob(STATE_FILES), None) is not None or holds_runs(folder, _is_trial)
 
 
 def _read_experiment(folder: Path) -> Records:
     known = _read_state(folder)
-    places = sorted(place for place in _folders(folder) if place.name in known.trials or _is_trial(place))
+    places = sorted(place for place in folders_in(folder) if place.name in known.trials or _is_trial(place))
     waiting = [name for name in known.trials if name not in {place.name for place in places}]
-    trials, kept, blank = [], [], 0
-    for place in watched([*places, *(folder / name for name in waiting)], "trials"):
-        trial = _read_trial(place, known.trials.get(place.name, {}))
-        if trial is None:
-            blank += 1
-        else:
-            trials.append(trial)
-            kept.append(place)
-    notes = [*known.notes, *_notes(trials, blank)]
+    trials, kept, blank = read_each(
+        [*places, *(folder / name for name in waiting)],
+        lambda place: _read_trial(place, known.trials.get(place.name, {})),
+        "trials",
+    )
+    notes = [*known.notes, *left_out(blank, "trials have no settings that can be read")]
+    notes += length_notes(trials, "training_iteration", "iterations")
     metric = known.metric if any(known.metric in trial.results for trial in trials) else None
     directions = {"min": "minimize", "max": "maximize"}
     metadata = SourceMetadata(
@@ -129,12 +100,7 @@ def _read_experiment(folder: Path) -> Records:
         objectives=() if metric is None else (metric,),
         directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
     )
-    return tabulate(trials, metadata, notes=notes, points=partial(_points, kept))
-
-
-def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:
-    """The values of a metric by iteration."""
-    return read_points(places, partial(_curve, metric=metric))
+    return tabulate(trials, metadata, notes=notes, points=partial(read_points, kept, _curve))
 
 
 def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
@@ -143,24 +109,6 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
         step, value = flat.get("training_iteration"), flat.get(metric)
         if isinstance(step, int | float) and isinstance(value, int | float):
             yield step, value
-
-
-def _notes(trials: list[Trial], blank: int) -> list[Note]:
-    notes = [Note("unused", f"{blank:,} trials have no settings that can be read; left out")] if blank else []
-    ended = [trial.other.get("training_iteration") for trial in trials if trial.state == "COMPLETE"]
-    lengths = Counter(length for length in ended if isinstance(length, int))
-    if len(lengths) > 1:
-        longest = f'"training_iteration == {max(lengths)}"'
-        notes.append(
-            Note(
-                "rows",
-                f"trials ran for {min(lengths):,} to {max(lengths):,} iterations, and their last results ",
-                "are compared; pass ",
-                Arg("where", shown=longest),
-                " for those that ran longest",
-            )
-        )
-    return notes
 
 
 def _read_state(folder: Path) -> ExperimentState:
@@ -260,14 +208,7 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
         header, *rows = csv.reader(read_text(place / "progress.csv").splitlines() or [""])
         for fields in reversed(rows) if last_first else rows:
             if len(fields) == len(header):
-                yield {key: _cell(text) for key, text in zip(header, fields, strict=True)}
-
-
-def _cell(text: str) -> object:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text or None
+                yield {key: value_of(text) for key, text in zip(header, fields, strict=True)}
 
 
 def _flat_results(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -293,39 +234,13 @@ def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> st
     return "RUNNING" if status or not finished else "COMPLETE"
 
 
-KIND = Kind(
-    "Ray Tune experiment",
-    "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
-    "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss",
-    "path",
-    fits,
-    read,
-)
-
-
-def fits_table(names: Sequence[str]) -> bool:
-    return any(name.startswith(SETTINGS) for name in names) and len(OWN.intersection(names)) >= 2
-
-
-def table_metadata(names: Sequence[str]) -> SourceMetadata:
-    settings = tuple(name for name in names if name.startswith(SETTINGS))
-    aside = tuple(name for name in names if name in OWN or name in ERRORS or name.startswith("Unnamed: "))
-    error = next((name for name in ERRORS if name in names), None)
-    results = tuple(name for name in names if name not in (*settings, *aside))
-    return SourceMetadata(
-        source="Ray Tune's table of results",
-        params=settings,
-        objectives=results if len(results) == 1 else (),
-        metrics=results,
-        aside=aside,
-        where=None if error is None else f"{error} is None",
-    )
-
-
 TABLE = KnownTable(
     "Ray Tune data frame",
     "columns config/… and Ray's own such as trial_id, in any file or frame",
     "pedanova analyze results.csv --objective loss",
-    fits_table,
-    table_metadata,
+    "Ray Tune's table of results",
+    ("config/",),
+    fits=lambda names, _: len(OWN.intersection(names)) >= 2,
+    is_result=lambda name: name not in OWN and name not in ERRORS and not name.startswith("Unnamed: "),
+    errors=ERRORS,
 )

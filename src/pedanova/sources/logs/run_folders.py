@@ -6,15 +6,17 @@ import csv
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
+from pedanova.base.progress import watched
 from pedanova.data.records import Point
-from pedanova.errors import Arg, DataError, FormatError, PedanovaError, listed
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.logs.trials import Trial, only_numbers
-from pedanova.sources.reader import read_json, read_json_rows, read_text, read_yaml
+from pedanova.sources.reader import choose, read_json, read_json_rows, read_text, read_yaml
 from pedanova.sources.tables.json_text import as_number, flatten
 
 LOOK_AT = 200  # folders to look into before deciding that a place is something else
@@ -41,11 +43,35 @@ def holds_runs(place: Path, is_run: Test, most: int | None = LOOK_AT) -> bool:
 
 
 def is_place(path: Path, is_run: Test, depth: int = DEEPEST) -> bool:
-    """Whether a folder is a run, or holds runs at most so deep. Never raises."""
-    try:
-        return path.is_dir() and (is_run(path) or _groups(path, is_run, depth, LOOK_AT) != [])
-    except OSError:
-        return False
+    """Whether a folder is a run, or holds runs at most so deep."""
+    return path.is_dir() and (is_run(path) or _groups(path, is_run, depth, LOOK_AT) != [])
+
+
+def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
+    """The folder itself where it fits, or the one of those right inside that is meant."""
+    places = [path] if fits(path) else sorted(filter(fits, folders_in(path)))
+    return choose({place.name: place for place in places}, study, path, what)
+
+
+def check_several(path: Path, is_run: Test, what: str) -> None:
+    """Refuse a single run."""
+    if is_run(path):
+        raise DataError(
+            f"{path} is a single {what}, and one row compares nothing; give the folder of all runs, {path.parent}"
+        )
+
+
+def read_each(
+    places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
+) -> tuple[list[Trial], list[Path], int]:
+    """The trials of places that can be read, those places, and how many cannot or hold no settings."""
+    trials: dict[Path, Trial] = {}
+    for place in watched(places, what):
+        with suppress(FormatError):
+            trial = read(place)
+            if trial is not None:
+                trials[place] = trial
+    return [*trials.values()], [*trials], len(places) - len(trials)
 
 
 def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Path]:
@@ -69,18 +95,9 @@ def runs_of(path: Path, study: str | None, is_run: Test, *, what: str, depth: in
     DataError
         Where it is a single run, or where it is unclear which folder is meant.
     """
-    if is_run(path):
-        raise DataError(
-            f"{path} is a single {what}, and one row compares nothing; give the folder of all runs, {path.parent}"
-        )
+    check_several(path, is_run, what)
     groups = {_name(place, path): place for place in _groups(path, is_run, depth, None)}
-    if study is not None and study not in groups:
-        raise DataError(Arg("study", study), f" is no folder of {what}s in {path}; there are: {listed(list(groups))}")
-    if study is None and len(groups) > 1:
-        raise DataError(
-            f"{path} holds {len(groups)} folders of {what}s; name one in ", Arg("study"), f": {listed(list(groups))}"
-        )
-    folder = groups[study] if study is not None else next(iter(groups.values()))
+    folder = choose(groups, study, path, f"folder of {what}s", f"folders of {what}s")
     return folder, sorted((place for place in folders_in(folder) if is_run(place)), key=_by_number)
 
 
@@ -127,6 +144,12 @@ def parse_number(text: str) -> float | int | None:
     return None
 
 
+def value_of(text: str) -> object:
+    """A number, or else the text; None of an empty one."""
+    number = parse_number(text)
+    return text or None if number is None else number
+
+
 def last_values(rows: Iterable[dict[str, float]]) -> dict[str, float]:
     """The last value of every column, as rows may hold only some of them."""
     last: dict[str, float] = {}
@@ -135,11 +158,13 @@ def last_values(rows: Iterable[dict[str, float]]) -> dict[str, float]:
     return last
 
 
-def read_points(places: Sequence[Path], read: Callable[[Path], Iterable[tuple[float, float]]]) -> Iterator[Point]:
+def read_points(
+    places: Sequence[Path], read: Callable[[Path, str], Iterable[tuple[float, float]]], metric: str
+) -> Iterator[Point]:
     """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
     for row, place in enumerate(places):
         try:
-            points = list(read(place))
+            points = list(read(place, metric))
         except PedanovaError:
             continue
         yield from ((row, step, value) for step, value in points)

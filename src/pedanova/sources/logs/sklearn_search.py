@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,14 @@ import numpy as np
 from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, SpaceError
+from pedanova.errors import DataError, SpaceError
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
-from pedanova.sources.reader import Kind
+from pedanova.sources.spaces.described import as_choices, as_range
 from pedanova.sources.tables.files import read_file
 from pedanova.sources.tables.frames import frame_cells, frame_columns, record_cells
 from pedanova.sources.tables.json_text import as_dict
 from pedanova.sources.tables.text import peek_header
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.space.parameters import Domain, Space
 
 SCORE = "mean_test_"
 UPWARD: Direction = "maximize"  # every score is the better, the higher
@@ -35,15 +35,12 @@ LOGARITHMIC = ("loguniform", "reciprocal")
 
 def fits_object(data: object) -> bool:
     """A search, fitted or not, or its results."""
-    try:
-        if isinstance(data, Mapping):
-            return _are_results(data)
-        if isinstance(getattr(data, "cv_results_", None), Mapping):
-            return True
-        is_search = hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
-        return is_search or _are_results(frame_columns(data))
-    except Exception:  # a foreign object's properties may raise anything
-        return False
+    if isinstance(data, Mapping):
+        return _are_results(data)
+    if isinstance(getattr(data, "cv_results_", None), Mapping):
+        return True
+    is_search = hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
+    return is_search or _are_results(frame_columns(data))
 
 
 def _are_results(names: Iterable[object]) -> bool:
@@ -59,8 +56,7 @@ def fits_path(path: Path) -> bool:
 # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_object(data: Any, study: str | None) -> Records:
-    _no_study(study)
+def read_object(data: Any) -> Records:
     if isinstance(data, Mapping):
         return _records(data, "scikit-learn cv_results_")
     if frame_columns(data):
@@ -74,14 +70,8 @@ def read_object(data: Any, study: str | None) -> Records:
     return _records(results, f"scikit-learn {name}", _space(grid), refit if isinstance(refit, str) else None)
 
 
-def read_path(path: Path, study: str | None) -> Records:
-    _no_study(study)
+def read_path(path: Path) -> Records:
     return _records(record_cells(read_file(str(path))), f"scikit-learn results {path.name!r}")
-
-
-def _no_study(study: str | None) -> None:
-    if study is not None:
-        raise DataError(Arg("study", study), " is for stores of several studies; this is one search; leave it out")
 
 
 def _records(results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None) -> Records:
@@ -180,10 +170,7 @@ def _domain(values: Any) -> Domain | None:
         if hasattr(values, "rvs"):
             return _drawn(values)
         listed = dict.fromkeys(_plain(value) for value in _listed("grid", values))
-        choices: list[Any] = [value for value in listed if value is not None]
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices):
-            return Ordinal(tuple(sorted(choices)))
-        return Categorical(tuple(choices))
+        return as_choices((value for value in listed if value is not None), ordered=True)
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
         return None
 
@@ -191,29 +178,7 @@ def _domain(values: Any) -> Domain | None:
 def _drawn(law: Any) -> Domain | None:
     """The bounds of a frozen SciPy distribution that has any."""
     name = str(getattr(law.dist, "name", ""))
-    support: Callable[[], tuple[Any, Any]] = law.support
-    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in support())
-    if name == "randint":
-        return Int(low, high) if low < high else Ordinal((int(low),))
-    if name in LOGARITHMIC or name == "uniform":
-        return Float(low, high, log=name in LOGARITHMIC)
-    return None
-
-
-OBJECT = Kind(
-    "scikit-learn search",
-    "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_",
-    "pedanova.analyze(search)",
-    "object",
-    fits_object,
-    read_object,
-)
-FILE = Kind(
-    "scikit-learn cv_results_ as CSV",
-    "a .csv file with params or param_* and mean_test_*",
-    "pedanova analyze cv_results.csv",
-    "path",
-    fits_path,
-    read_path,
-)
-KINDS = (OBJECT, FILE)
+    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in law.support())
+    if name not in (*LOGARITHMIC, "uniform", "randint"):
+        return None
+    return as_range(low, high, whole=name == "randint", log=name in LOGARITHMIC)

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, listed
-from pedanova.sources.logs.trials import Trial, number_or_nan, only_numbers, tell, whole_or_none
-from pedanova.sources.reader import Kind, has, read_json, read_text
+from pedanova.errors import FormatError
+from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell, whole_or_none
+from pedanova.sources.reader import choose, has, read_json, read_text
 from pedanova.sources.spaces.configspace import read_space
 
 HISTORY = "runhistory.json"
@@ -41,27 +40,16 @@ def find_runs(place: Path) -> list[Path]:
 
 
 def fits(place: Path) -> bool:
-    try:
-        return bool(find_runs(place)) or (place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name)))
-    except OSError:
-        return False
+    return bool(find_runs(place)) or (place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name)))
 
 
 def read(place: Path, study: str | None) -> Records:
+    """A run is named by its folders, or by the last of them where no other has that name."""
     if place.is_file():
         return read_history(place)
-    runs = find_runs(place)
-    names = [str(run.relative_to(place)) for run in runs]
-    if study is not None:
-        chosen = [run for run, name in zip(runs, names, strict=True) if study in (name, run.name)]
-        if len(chosen) != 1:
-            raise DataError(Arg("study", study), f" is none of the runs in {place}: {listed(names, most=20)}")
-        runs = chosen
-    if len(runs) > 1:
-        raise DataError(
-            f"{place} holds {len(runs)} SMAC3 runs; name one with ", Arg("study"), f": {listed(names, most=20)}"
-        )
-    return read_history(runs[0] / HISTORY)
+    runs = {str(run.relative_to(place)): run for run in find_runs(place)}
+    short = [name for name, run in runs.items() if run.name == study]
+    return read_history(choose(runs, short[0] if len(short) == 1 else study, place, "SMAC3 run") / HISTORY)
 
 
 def read_history(file: Path) -> Records:
@@ -79,7 +67,7 @@ def read_history(file: Path) -> Records:
             trials.append(_trial(run, params, names))
         else:
             lost += 1
-    notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
+    notes = left_out(lost, f"runs have no configuration in {file.name}")
     metadata = SourceMetadata(
         source=f"SMAC3 run {file.parent.name!r}",
         objectives=names,
@@ -150,6 +138,3 @@ def _scenario_objectives(folder: Path) -> tuple[str, ...]:
         match = re.search(r"^multi_objectives\s*=\s*(.+)$", read_text(folder / "scenario.txt"), re.MULTILINE)
         return tuple(filter(None, map(str.strip, match.group(1).split(",")))) if match else ()
     return ()
-
-
-KIND = Kind("SMAC3 run", "a folder with runhistory.json", "pedanova analyze smac3_output/run/0", "path", fits, read)

@@ -14,12 +14,11 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, FormatError, SpaceError, listed
-from pedanova.sources.logs.run_folders import LOOK_AT, folders_in, length_notes, parse_number
+from pedanova.errors import FormatError, SpaceError
+from pedanova.sources.logs.run_folders import folder_meant, holds_runs, length_notes, parse_number, value_of
 from pedanova.sources.logs.trials import Trial, tell
-from pedanova.sources.reader import Kind, has, read_json
-from pedanova.sources.spaces.described import Described, Domain
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal
+from pedanova.sources.reader import has, read_json
+from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, guessed_if_unclear
 
 FILES = ("metadata.json", "results.csv.zip")
 SETTING, OWN = "config_", ("st_", "trial_id", "cost_")
@@ -33,30 +32,15 @@ Dict = dict[str, Any]
 
 
 def fits(path: Path) -> bool:
-    try:
-        return has(path, *FILES) or (path.is_dir() and any(has(place, *FILES) for place in folders_in(path, LOOK_AT)))
-    except OSError:
-        return False
+    return _is_tuning(path) or (path.is_dir() and holds_runs(path, _is_tuning))
+
+
+def _is_tuning(folder: Path) -> bool:
+    return has(folder, *FILES)
 
 
 def read(path: Path, study: str | None) -> Records:
-    if has(path, *FILES):
-        if study not in (None, path.name):
-            raise DataError(Arg("study", study), f" is not in {path}, which is one tuning; leave it out")
-        return _read_tuning(path)
-    tunings = {place.name: place for place in sorted(folders_in(path)) if has(place, *FILES)}
-    if study is not None and study not in tunings:
-        raise DataError(Arg("study", study), f" is no tuning in {path}; there are: {listed(list(tunings))}")
-    if study is None and len(tunings) > 1:
-        raise DataError(
-            f"{path} holds {len(tunings)} tunings of Syne Tune; name one in ",
-            Arg("study"),
-            f": {listed(list(tunings))}",
-        )
-    return _read_tuning(tunings[study] if study is not None else next(iter(tunings.values())))
-
-
-def _read_tuning(folder: Path) -> Records:
+    folder = folder_meant(path, study, _is_tuning, "tuning")
     about = read_json(folder / "metadata.json")
     about = about if isinstance(about, dict) else {}
     by_trial: dict[str, list[Row]] = {}
@@ -94,25 +78,20 @@ def _rows(file: Path) -> list[Row]:
 def _trial(name: str, rows: list[Row]) -> Trial:
     """The last results, and how the scheduler ended it."""
     last = max(rows, key=lambda row: parse_number(row.get(ITERATION, "")) or 0)
-    settings = {key.removeprefix(SETTING): _value(text) for key, text in last.items() if key.startswith(SETTING)}
+    settings = {key.removeprefix(SETTING): value_of(text) for key, text in last.items() if key.startswith(SETTING)}
     numbers = {key: parse_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}
     results = {key: value for key, value in numbers.items() if value is not None}
-    other: Dict = {"trial": _value(name), "iteration": (parse_number(last.get(ITERATION, "")) or 0) + 1}
+    other: Dict = {"trial": value_of(name), "iteration": (parse_number(last.get(ITERATION, "")) or 0) + 1}
     seconds = parse_number(last.get("st_worker_time", ""))
     if seconds is not None:
         other["seconds"] = seconds
-    return Trial({key: value for key, value in settings.items() if value != ""}, results, _state(last), other)
+    return Trial({key: value for key, value in settings.items() if value is not None}, results, _state(last), other)
 
 
 def _state(last: Row) -> str:
     if last.get("st_status", "").lower() == "failed":
         return "FAIL"
     return ENDS.get(last.get("st_decision", ""), "COMPLETE")
-
-
-def _value(text: str) -> object:
-    number = parse_number(text)
-    return text if number is None else number
 
 
 def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:
@@ -135,38 +114,19 @@ def _space(written: object, notes: list[Note]) -> Described | None:
     """The space that stands as text among the other facts; None, with a note, where it makes no sense."""
     if written is None:
         return None
-    try:
+    with guessed_if_unclear(notes):
         plain: Dict = json.loads(written) if isinstance(written, str) else dict(written)  # type: ignore[call-overload]
         fixed = tuple(name for name, one in plain.items() if not isinstance(one, dict))
         return Described({name: _domain(name, one) for name, one in plain.items() if name not in fixed}, fixed=fixed)
-    except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:100]
-        notes.append(Note("source", f"the space is not understood ({reason}); it is guessed from the trials"))
-        return None
+    return None
 
 
 def _domain(name: str, one: Dict) -> Domain:
     kind, limits = one["domain_cls"], one["domain_kwargs"]
     if kind in ("Categorical", "Ordinal", "OrdinalNearestNeighbor"):
-        values = tuple(limits["categories"])
-        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-        return Ordinal(tuple(sorted(values))) if numbers and kind != "Categorical" else Categorical(values)
+        return as_choices(limits["categories"], ordered=kind != "Categorical")
     if kind not in ("Float", "Integer", "FiniteRange"):
         raise SpaceError(f"{name}: {kind!r} is no known kind of domain")
-    low, high = limits["lower"], limits["upper"]
     log = bool(limits.get("log_scale")) or one.get("sampler_cls") == "LogUniform"
-    if low == high:
-        return Ordinal((low,))
-    if kind == "Integer" or limits.get("cast_int"):
-        return Int(int(low), int(high), log=log)
-    return Float(low, high, log=log)
-
-
-KIND = Kind(
-    "Syne Tune tuning",
-    "a folder with metadata.json and results.csv.zip, or one that holds such",
-    "pedanova analyze ~/syne-tune/train-2025-05-22",
-    "path",
-    fits,
-    read,
-)
+    whole = kind == "Integer" or bool(limits.get("cast_int"))
+    return as_range(limits["lower"], limits["upper"], whole=whole, log=log)

@@ -10,13 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError, MissingLibraryError
 from pedanova.sources.logs.run_folders import check_results, folders_in, length_notes
-from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.reader import Kind
+from pedanova.sources.logs.trials import Trial, left_out, tabulate
 
 PATTERN = "events.out.tfevents.*"
 PLUGIN = "hparams"
@@ -128,10 +126,7 @@ def _plain(value: Any) -> object:
 
 
 def fits(path: Path) -> bool:
-    try:
-        return path.is_dir() and next(_event_folders(path, most=LOOK_AT), None) is not None
-    except OSError:
-        return False
+    return path.is_dir() and next(_event_folders(path, most=LOOK_AT), None) is not None
 
 
 def _event_folders(place: Path, depth: int = DEEPEST, most: int | None = None) -> Iterator[Path]:
@@ -143,11 +138,7 @@ def _event_folders(place: Path, depth: int = DEEPEST, most: int | None = None) -
                 yield from _event_folders(inner, depth - 1, most)
 
 
-def read(path: Path, study: str | None) -> Records:
-    if study is not None:
-        raise DataError(
-            f"{study!r} is no study of {path}: TensorBoard knows none; give the folder of the runs you mean"
-        )
+def read(path: Path) -> Records:
     by_folder, damaged = _read_all(path)
     sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
@@ -162,8 +153,7 @@ def read(path: Path, study: str | None) -> Records:
         )
     trials = [_trial(folder, by_folder, path) for folder in sessions]
     check_results(trials, path, "in event files")
-    notes = [Note("unused", f"{damaged:,} event files cannot be read; left out")] if damaged else []
-    notes += length_notes(trials, "step", "steps")
+    notes = [*left_out(damaged, "event files cannot be read"), *length_notes(trials, "step", "steps")]
     named = {name for folder in sessions for name in by_folder[folder].metrics}
     results = {name for trial in trials for name in trial.results}
     metrics = tuple(sorted(named & results))
@@ -206,13 +196,3 @@ def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
         other["step"] = max(known)
     state = "COMPLETE" if results else "RUNNING"
     return Trial(own.settings or {}, results, "FAIL" if own.state == "FAIL" else state, other)
-
-
-KIND = Kind(
-    "TensorBoard runs",
-    "a folder with event files (events.out.tfevents.*) that hold settings of the hparams plugin",
-    "pedanova analyze runs --objective hparam/accuracy",
-    "path",
-    fits,
-    read,
-)

@@ -17,7 +17,6 @@ from pedanova.errors import DataError, NoTrialsError, listed
 from pedanova.sources.spaces.described import Described, as_number, fit
 from pedanova.sources.tables.json_text import flatten
 from pedanova.sources.tables.text import parse_text
-from pedanova.space.parameters import Space
 
 ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
 DONE = ("COMPLETE", "SUCCESS")
@@ -60,10 +59,8 @@ def tabulate(
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
     missing = {name: Column(name, np.full(len(trials), np.nan)) for name in metadata.space or () if name not in columns}
-    notes = [
-        *notes,
-        *([Note("unused", f"the same in every trial and left out: {listed(list(constant))}")] if constant else []),
-    ]
+    same = f"the same in every trial and left out: {listed(list(constant))}"
+    notes = [*notes, *([Note("unused", same)] if constant else [])]
     metrics = metadata.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in metadata.objectives)
     return Records(
@@ -131,6 +128,11 @@ def _is_constant(column: Column) -> bool:
     return bool((column.values == column.values[0]).all())
 
 
+def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
+    """A note on what was not used, where there is any."""
+    return [Note("unused", f"{count:,} {words}; {why}")] if count else []
+
+
 def known_state(word: str) -> str:
     """A word of `row_status.STATES`; what nobody knows has not ended well."""
     return word if state_word(word) in STATES else "FAIL"
@@ -154,11 +156,6 @@ def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
     return {
         key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
-
-
-def in_space(space: Space, params: Mapping[str, object]) -> dict[str, object]:
-    """Settings of the space alone; a log may keep constants and helpers beside them."""
-    return {name: value for name, value in params.items() if name in space}
 
 
 def tell(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.base.progress import watched
 from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
-from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
-from pedanova.sources.reader import Kind, read_json, read_yaml
+from pedanova.sources.logs.run_folders import check_several, holds_runs, read_each
+from pedanova.sources.logs.trials import Trial, known_state, left_out, only_numbers, tabulate
+from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import column_cells, frame_cells, frame_columns, read_frame, record_cells
 from pedanova.sources.tables.json_text import as_dict, as_number
@@ -29,7 +28,6 @@ BOOKKEEPING = {  # columns of the runs table that are neither settings nor resul
     "Python Version", "Host", "Relative Time", "Wall Time", "Command", "Program", "Path", "Project", "Entity", "URL",
 }  # fmt: skip
 RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
-LOOK_AT = 200
 
 
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────
@@ -50,23 +48,22 @@ def fits_frame(data: object) -> bool:
     return _is_runs_table(frame_columns(data))
 
 
-def read_table(path: Path, study: str | None) -> Records:
+def read_table(path: Path) -> Records:
     records = files.read_file(str(path))
     source = f"W&B runs table {path.name!r}"
     if {"config", "summary"} <= set(records.columns):
-        return _read_dicts(record_cells(records), study, source)
-    return _read_flat(records, study, source)
+        return _read_dicts(record_cells(records), source)
+    return _read_flat(records, source)
 
 
-def read_runs(data: Any, study: str | None) -> Records:
+def read_runs(data: Any) -> Records:
     if {"config", "summary"} <= set(frame_columns(data)):
-        return _read_dicts(frame_cells(data), study, SOURCE)
-    return _read_flat(read_frame(data), study, SOURCE)
+        return _read_dicts(frame_cells(data), SOURCE)
+    return _read_flat(read_frame(data), SOURCE)
 
 
-def _read_flat(records: Records, study: str | None, source: str) -> Records:
+def _read_flat(records: Records, source: str) -> Records:
     """One column a setting or a result; only names such as config.lr tell which is which."""
-    _no_study(study)
     columns = dict(records.columns)
     aside = tuple(name for name in columns if name in BOOKKEEPING - {"State"} or name.startswith("_"))
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))
@@ -95,16 +92,8 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
     return replace(records, columns=columns, notes=tuple(notes), metadata=metadata)
 
 
-def _no_study(study: str | None) -> None:
-    if study is not None:
-        raise DataError(
-            Arg("study", study), " is for stores of several studies; this is one table of runs; leave it out"
-        )
-
-
-def _read_dicts(cells: Mapping[str, list[Any]], study: str | None, source: str) -> Records:
+def _read_dicts(cells: Mapping[str, list[Any]], source: str) -> Records:
     """Two columns of dicts: the settings and the results of each run."""
-    _no_study(study)
     states = cells.get("state", cells.get("State"))
     names = cells.get("name", cells.get("Name"))
     trials = []
@@ -156,34 +145,19 @@ def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
 
 
 def fits_folder(path: Path) -> bool:
-    try:
-        return path.is_dir() and (_is_run(path) or _runs_folder(path) is not None)
-    except OSError:
-        return False
+    return path.is_dir() and (_is_run(path) or _runs_folder(path) is not None)
 
 
-def read_folder(path: Path, study: str | None) -> Records:
-    _no_study(study)
-    if _is_run(path):
-        raise DataError(
-            f"{path} is a single W&B run, and one row compares nothing; give the wandb folder, {path.parent}"
-        )
+def read_folder(path: Path) -> Records:
+    check_several(path, _is_run, "W&B run")
     folder = _runs_folder(path) or path
-    trials, bare = [], 0
-    for place in watched(sorted(_runs(folder)), "runs"):
-        trial = _local_run(place)
-        trials += [trial] if trial is not None else []
-        bare += trial is None
-    notes = (
-        [Note("unused", f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)")]
-        if bare
-        else []
-    )
+    trials, _, bare = read_each(sorted(filter(_is_run, folder.iterdir())), _local_run, "runs")
     if not trials:
         raise DataError(
             f"{folder} holds {bare:,} W&B runs, none with files/config.yaml; synchronise them with "
             "`wandb sync`, and export the runs table as CSV"
         )
+    notes = left_out(bare, "runs have no config.yaml that can be read", "left out (synchronise them first)")
     return tabulate(trials, SourceMetadata(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
 
 
@@ -191,13 +165,9 @@ def _is_run(folder: Path) -> bool:
     return RUN_FOLDER.fullmatch(folder.name) is not None and (folder / "files").is_dir()
 
 
-def _runs(folder: Path, most: int | None = None) -> Iterator[Path]:
-    return (place for place in islice(folder.iterdir(), most) if _is_run(place))
-
-
 def _runs_folder(path: Path) -> Path | None:
     """The folder itself, or the wandb inside."""
-    if next(_runs(path, LOOK_AT), None) is not None:
+    if holds_runs(path, _is_run):
         return path
     inside = path / "wandb"
     return _runs_folder(inside) if inside.is_dir() else None
@@ -206,12 +176,7 @@ def _runs_folder(path: Path) -> Path | None:
 def _local_run(place: Path) -> Trial | None:
     """A run that has no summary has not ended."""
     config_file, summary_file = place / "files" / "config.yaml", place / "files" / "wandb-summary.json"
-    if not config_file.is_file():
-        return None
-    try:
-        config = as_dict(read_yaml(config_file))
-    except FormatError:
-        return None
+    config = as_dict(read_yaml(config_file)) if config_file.is_file() else None
     if config is None:
         return None
     try:
@@ -221,30 +186,3 @@ def _local_run(place: Path) -> Trial | None:
     runtime = summary.get("_runtime")
     other = {"run": place.name, "runtime": runtime if isinstance(runtime, int | float) else math.nan}
     return Trial(_settings(config), _results(summary), "finished" if summary else "running", other)
-
-
-TABLE = Kind(
-    "W&B runs table",
-    "a .csv file with Name and State, or with config and summary",
-    "pedanova analyze wandb_export.csv --objective val_loss",
-    "path",
-    fits_table,
-    read_table,
-)
-FRAME = Kind(
-    "W&B runs data frame",
-    "a data frame with columns config and summary, or one of an exported runs table",
-    "pedanova.analyze(runs_df, 'val_loss')",
-    "object",
-    fits_frame,
-    read_runs,
-)
-FOLDER = Kind(
-    "W&B folder",
-    "a folder wandb with run-* or offline-run-* folders",
-    "pedanova analyze wandb --objective val_loss",
-    "path",
-    fits_folder,
-    read_folder,
-)
-KINDS = (TABLE, FRAME, FOLDER)

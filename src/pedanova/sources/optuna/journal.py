@@ -32,7 +32,6 @@ from pedanova.sources.optuna.study_log import (
     pick_study,
     seconds_between,
 )
-from pedanova.sources.reader import Kind
 from pedanova.sources.spaces.distributions import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
@@ -76,21 +75,19 @@ class Journal:
 
 def is_journal(path: Path) -> bool:
     """Whether the first line of a file is an operation."""
-    try:
-        with path.open("rb") as lines:
-            first = json.loads(lines.readline(100_000))
-    except (OSError, ValueError, RecursionError):
+    if not path.is_file():
         return False
+    with path.open("rb") as lines:
+        first = json.loads(lines.readline(100_000))
     return isinstance(first, dict) and "op_code" in first and "worker_id" in first
 
 
 def read_journal(path: Path, study: str | None) -> Records:
     journal, notes = replay(path)
-    studies = {one.name: (key, len(one.trials)) for key, one in journal.studies.items()}
-    if not studies:
+    if not journal.studies:
         raise NoTrialsError(f"{path} holds no study yet")
-    key, _ = pick_study(studies, study, str(path))
-    return as_records(log_of(journal.studies[key], notes))
+    studies = {one.name: (one, len(one.trials)) for one in journal.studies.values()}
+    return as_records(log_of(pick_study(studies, study, path), notes))
 
 
 def replay(path: Path) -> tuple[Journal, list[Note]]:
@@ -280,13 +277,3 @@ def _time(text: object) -> datetime | None:
         return datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
         return None
-
-
-KIND = Kind(
-    name="Optuna journal",
-    mark="a file whose lines are journal operations",
-    example="pedanova analyze journal.log",
-    takes="path",
-    fits=lambda path: path.is_file() and is_journal(path),
-    read=read_journal,
-)

@@ -5,14 +5,14 @@ The table is recognised by the names of its columns alone, so that it is the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pedanova.base.progress import watched
-from pedanova.data.records import Point, Records, SourceMetadata
+from pedanova.data.records import Point, Records
 from pedanova.errors import Arg, DataError
 from pedanova.sources.optuna.study_log import (
     Setting,
@@ -23,12 +23,11 @@ from pedanova.sources.optuna.study_log import (
     is_plain,
     seconds_between,
 )
-from pedanova.sources.reader import Kind, KnownTable
+from pedanova.sources.reader import KnownTable
 from pedanova.sources.spaces.distributions import read_distribution
 
 SETTINGS = ("params_", "params.")  # the second where the names were pairs
 VALUES = ("values_", "values.")
-KEPT = ("number", "state", "datetime_start", "datetime_complete", "duration")
 
 
 def is_study(data: object) -> bool:
@@ -114,42 +113,14 @@ def _plain(value: object) -> object:
     return plain if is_plain(plain) else None
 
 
-KIND = Kind(
-    name="Optuna study",
-    mark="an optuna.Study object",
-    example="pedanova.analyze(study)",
-    takes="object",
-    fits=is_study,
-    read=read_study,
-)
-
-
-def fits(names: Sequence[str]) -> bool:
-    numbered = any(name in names for name in ("number", "state"))
-    return numbered and bool(_objectives(names)) and any(name.startswith(SETTINGS) for name in names)
-
-
-def _objectives(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name == "value" or name.startswith(VALUES))
-
-
-def metadata(names: Sequence[str]) -> SourceMetadata:
-    objectives = _objectives(names)
-    settings = tuple(name for name in names if name.startswith(SETTINGS))
-    return SourceMetadata(
-        source="Optuna's trials table",
-        params=settings,
-        objectives=objectives,
-        metrics=objectives,
-        aside=tuple(name for name in names if name not in (*settings, *objectives)),
-        state="state" if "state" in names else None,
-    )
-
-
 TABLE = KnownTable(
     "Optuna trials_dataframe",
     "columns value, state and params_…, in any file or frame",
     "pedanova analyze trials.csv --direction max",
-    fits,
-    metadata,
+    "Optuna's trials table",
+    SETTINGS,
+    fits=lambda names, results: bool(results) and ("number" in names or "state" in names),
+    is_result=lambda name: name == "value" or name.startswith(VALUES),
+    several=True,
+    state="state",
 )

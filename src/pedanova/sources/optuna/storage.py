@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from pedanova.base.progress import watched
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, FormatError, NoTrialsError, PedanovaError, listed
-from pedanova.sources.databases import Database, is_database_url, open_database, open_sqlite
+from pedanova.errors import FormatError, NoTrialsError, PedanovaError, listed
+from pedanova.sources.databases import Database, open_database, open_sqlite
 from pedanova.sources.optuna.study_log import (
     Reals,
     Rows,
@@ -33,7 +33,6 @@ from pedanova.sources.optuna.study_log import (
     is_plain,
     pick_study,
 )
-from pedanova.sources.reader import Kind
 from pedanova.sources.spaces.distributions import read_distribution
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
@@ -60,11 +59,8 @@ def is_storage(path: Path) -> bool:
     """Whether a file is a SQLite database with Optuna's tables."""
     if not path.is_file() or path.suffix.lower() not in SUFFIXES:
         return False
-    try:
-        with open_sqlite(path) as database:
-            return {"studies", "trials", "trial_params"} <= database.tables()
-    except (DataError, FormatError):
-        return False
+    with open_sqlite(path) as database:
+        return {"studies", "trials", "trial_params"} <= database.tables()
 
 
 def read_file(path: Path, study: str | None) -> Records:
@@ -109,28 +105,10 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
         "SELECT s.study_id, s.study_name, COUNT(t.trial_id) FROM studies s "
         "LEFT JOIN trials t ON t.study_id = s.study_id GROUP BY s.study_id, s.study_name ORDER BY s.study_id"
     )
-    studies = {str(name): (int(key), int(count)) for key, name, count in rows}
+    studies = {str(name): ((int(key), str(name)), int(count)) for key, name, count in rows}
     if not studies:
         raise NoTrialsError(f"{database.shown} holds no study yet")
     return pick_study(studies, wanted, database.shown)
-
-
-FILE = Kind(
-    name="Optuna SQLite file",
-    mark="a .db or .sqlite file with Optuna's tables",
-    example="pedanova analyze optuna.db --study NAME",
-    takes="path",
-    fits=is_storage,
-    read=read_file,
-)
-URL = Kind(
-    name="Optuna database",
-    mark="a URL: sqlite:///, postgresql://, mysql://",
-    example="pedanova analyze postgresql://user:password@host/database --study NAME",
-    takes="url",
-    fits=is_database_url,
-    read=read_url,
-)
 
 
 def read_log(database: Database, study: int, name: str, reopen: Opener) -> StudyLog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, NoTrialsError, listed
+from pedanova.errors import DataError, NoTrialsError, listed
 from pedanova.sources.logs.trials import free_name
+from pedanova.sources.reader import choose
 from pedanova.sources.spaces.distributions import NEAR, Distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
 
@@ -25,6 +26,7 @@ MOST_REGIMES = 8
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
@@ -290,13 +292,6 @@ def is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def pick_study(studies: dict[str, tuple[int, int]], wanted: str | None, shown: str) -> tuple[int, str]:
-    """The study of a name, or the only one there is."""
-    names = [f"{name} ({count:,} trials)" for name, (_, count) in studies.items()]
-    counted = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    if wanted is not None and wanted not in studies:
-        raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
-    if wanted is None and len(studies) > 1:
-        raise DataError(f"{shown} holds {len(studies)} studies; choose one by ", Arg("study"), f": {counted}")
-    name = wanted if wanted is not None else next(iter(studies))
-    return studies[name][0], name
+def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
+    """The study of a name, or the only one there is, of those that are known with their number of trials."""
+    return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pedanova.base.notes import Note
 from pedanova.data.column import as_column
@@ -101,6 +102,32 @@ def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
     if len(set(plain)) < len(plain):
         plain = [json.dumps(value) for value in plain]
     return tuple(dict.fromkeys(plain))
+
+
+def as_range(low: Any, high: Any, *, whole: bool = False, log: bool = False, step: Any = None) -> Int | Float | Ordinal:
+    """A range of numbers; a single value where both ends are one."""
+    if low == high:
+        return Ordinal((int(low) if whole else low,))
+    if whole:
+        return Int(int(low), int(high), step=1 if log else int(step or 1), log=log)
+    return Float(low, high, log=log)
+
+
+def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical | Ordinal:
+    """Categories, or the steps of a scale where they are `ordered` numbers."""
+    choices = tuple(values)
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
+    return Ordinal(tuple(sorted(choices))) if ordered and numbers else Categorical(choices)
+
+
+@contextmanager
+def guessed_if_unclear(notes: list[Note]) -> Iterator[None]:
+    """Whatever a tool's own description of a space does not make clear is left to the trials, with a note."""
+    try:
+        yield
+    except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:100]
+        notes.append(Note("source", f"the space is not understood ({reason}); it is guessed from the trials"))
 
 
 Settings: TypeAlias = list[dict[str, object]]
