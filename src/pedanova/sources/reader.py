@@ -45,8 +45,9 @@ def choose(
     """The option that `study` names, or the only one there is; `label` shows one by its name and itself."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
+    there = f"are: {names}" if len(options) > 1 else f"is {names} alone; leave it out"
     if study is not None and study not in options:
-        raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; there are: {names}")
+        raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; there {there}")
     if study is None and len(options) > 1:
         raise DataError(f"{where} holds {len(options)} {many or f'{what}s'}; name one in ", Arg("study"), f": {names}")
     return options[study] if study is not None else next(iter(options.values()))

@@ -15,7 +15,7 @@ from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.logs.run_folders import folder_meant, holds_runs
-from pedanova.sources.logs.trials import Trial, budget_rule, left_out, tabulate
+from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
 from pedanova.sources.reader import has, read_json
 from pedanova.sources.spaces.described import as_choices, as_range, guessed_if_unclear
 from pedanova.space.parameters import Categorical, Domain, Space
@@ -76,7 +76,8 @@ def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
             entries.append(plain)
         else:
             bad.append(file.parent.name)
-    return entries, left_out(len(bad), f"trials cannot be read ({listed(bad)})")
+    notes = [Note("unused", f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}")] if bad else []
+    return entries, notes
 
 
 def _values(entry: Dict) -> dict[str, Any]:
