@@ -24,8 +24,7 @@ from pedanova.analysis.analyze import analyze
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.sources.optuna.live import log_of
-from pedanova.sources.optuna.study_log import as_records
+from pedanova.sources.optuna.study_log import as_records, log_of_study
 
 try:
     from optuna.importance import BaseImportanceEvaluator
@@ -113,7 +112,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         if len(kept) < FEWEST:
             return zeros
         try:
-            shares = self._shares(log_of(study, kept), goals[usable], directions, names)
+            shares = self._shares(log_of_study(study, kept), goals[usable], directions, names)
         except PedanovaError as error:
             warnings.warn(f"importances cannot be computed: {error}", stacklevel=2)
             return zeros

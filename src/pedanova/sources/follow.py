@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from pedanova.data.records import Point, Records
+from pedanova.data.records import Records
 from pedanova.data.row_status import STATES, state_word
 from pedanova.errors import DataError, FormatError, NoTrialsError, PedanovaError
 from pedanova.sources import read_records
@@ -43,7 +43,6 @@ from pedanova.sources.tables.files import kind_of
 
 ENDED = ("COMPLETE", "PRUNED", "FAIL")
 AT_ONCE = 500  # keys in one query
-APART = 2_000  # keys farther apart are fetched by queries of their own
 Listed = Sequence[Any]  # key, state, begin, end, number
 APPENDED = ("CSV", "TSV", "JSON lines")  # tables to which rows are appended in the order of the trials
 Item = TypeVar("Item")
@@ -216,12 +215,12 @@ class StorageFollow:
         try:
             with self.open() as database:
                 taken, fresh = self._listed(database, self._of_study(database))
-                logs = [self._read(database, taken, part) for part in neighbours(fresh)]
+                log = read_trials(database, taken.key, self.study or "", fresh, self.open) if fresh else None
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             if isinstance(error, PedanovaError):
                 raise
             raise FormatError(f"{self.shown} is damaged: {error}; restore it from a backup") from None
-        self._taken = taken = self._with(taken, fresh, logs)  # all was read: from here on nothing can fail
+        self._taken = taken = taken if log is None else self._with(taken, fresh, log)  # nothing can fail any more
         event, self._event = self._event, None
         complete = fresh and taken.log is not None and taken.log.settings
         records = as_records(taken.log) if complete and taken.log is not None else None
@@ -269,18 +268,14 @@ class StorageFollow:
         waiting = frozenset(int(trial[0]) for trial in trials) - {int(trial[0]) for trial in ended}
         return replace(taken, seen=seen, waiting=waiting), sorted(ended, key=lambda trial: int(trial[0]))
 
-    def _read(self, database: Database, taken: Taken, trials: Sequence[Listed]) -> StudyLog:
-        return read_trials(database, taken.key, self.study or "", trials, self.open)
-
-    def _with(self, taken: Taken, fresh: Sequence[Listed], logs: Sequence[StudyLog]) -> Taken:
+    def _with(self, taken: Taken, fresh: Sequence[Listed], log: StudyLog) -> Taken:
         """The log with more trials, in order of their numbers."""
-        if not fresh:
-            return taken
         numbers = np.append(taken.numbers, [int(trial[4]) for trial in fresh])
         trials = np.append(taken.trials, [int(trial[0]) for trial in fresh])
         order = np.lexsort((trials, numbers))
-        log = joined([*([] if taken.log is None else [taken.log]), *logs], order)
-        log = replace(log, points=partial(_points, self.open, taken.key, trials[order]))
+        log = joined([log] if taken.log is None else [taken.log, log], order)
+        row_of = {trial: row for row, trial in enumerate(trials[order].tolist())}
+        log = replace(log, points=partial(points_of, self.open, taken.key, row_of))
         begin = taken.begin or identity_of(fresh[0])
         return replace(taken, log=log, numbers=numbers[order], trials=trials[order], begin=begin)
 
@@ -288,19 +283,6 @@ class StorageFollow:
 def identity_of(trial: Listed) -> tuple[object, ...]:
     """Key, state and times: of a trial that has ended they never change."""
     return int(trial[0]), state_of(trial[1]), str(trial[2]), str(trial[3])
-
-
-def _points(reopen: Opener, study: int, trials: Rows) -> list[Point]:
-    return [*points_of(reopen, study, {trial: row for row, trial in enumerate(trials.tolist())})]
-
-
-def neighbours(trials: Sequence[Listed]) -> Iterator[Sequence[Listed]]:
-    """Trials by keys that lie near each other, so that what lies between them is not fetched."""
-    start = 0
-    for place in range(1, len(trials) + 1):
-        if place == len(trials) or int(trials[place][0]) - int(trials[place - 1][0]) > APART:
-            yield trials[start:place]
-            start = place
 
 
 def in_parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -315,67 +297,41 @@ def joined(logs: Sequence[StudyLog], order: Rows) -> StudyLog:
     """All trials, one log's behind the other's, then put in order: row i of the result was row `order[i]`."""
     sizes = [len(log.states) for log in logs]
     starts = [0, *accumulate(sizes)][:-1]
-    place = np.empty(len(order), dtype=np.int64)  # of each row in the result
-    place[order] = np.arange(len(order))
-    newest = logs[-1]
+    place = np.argsort(order)  # of each row in the result
+    names = dict.fromkeys(name for log in logs for name in log.settings)
+    keys = sorted({key for log in logs for key in log.attributes})
+    none: list[Mapping[str, float]] = [{}]
+    constraints = [log.constraints or none * size for log, size in zip(logs, sizes, strict=True)]
     return replace(
-        newest,
-        states=in_order(chain.from_iterable(log.states for log in logs), order),
+        logs[-1],
+        states=in_order([log.states for log in logs], order),
         values=np.concatenate([log.values for log in logs])[order],
-        settings=_settings(logs, starts, place),
-        constraints=_constraints(logs, sizes, order),
-        attributes=_attributes(logs, sizes, order),
-        reports=dict(sorted(_reports(logs, starts, place))),
-        points=None,
-        seconds=np.concatenate([np.full(len(log.states), np.nan) if log.seconds is None else log.seconds
-                                for log in logs])[order],
-    )  # fmt: skip
+        settings={name: _setting(name, logs, starts, place) for name in names},
+        constraints=in_order(constraints, order) if any(log.constraints for log in logs) else [],
+        attributes={
+            key: in_order([log.attributes.get(key, [None] * len(log.states)) for log in logs], order) for key in keys
+        },
+        reports={
+            int(place[row + start]): report
+            for log, start in zip(logs, starts, strict=True)
+            for row, report in log.reports.items()
+        },
+        seconds=np.concatenate([log.seconds for log in logs])[order],
+    )
 
 
-def in_order(items: Iterable[Item], order: Rows) -> list[Item]:
-    unordered = list(items)
+def in_order(parts: Iterable[Iterable[Item]], order: Rows) -> list[Item]:
+    unordered = [*chain.from_iterable(parts)]
     return [unordered[row] for row in order.tolist()]
 
 
-def _settings(logs: Sequence[StudyLog], starts: Sequence[int], place: Rows) -> dict[str, Setting]:
-    names = dict.fromkeys(name for log in logs for name in log.settings)
-    return {
-        name: _setting([(log.settings[name], start) for log, start in zip(logs, starts, strict=True)
-                        if name in log.settings], place)
-        for name in names
-    }  # fmt: skip
-
-
-def _setting(parts: Sequence[tuple[Setting, int]], place: Rows) -> Setting:
+def _setting(name: str, logs: Sequence[StudyLog], starts: Sequence[int], place: Rows) -> Setting:
+    parts = [(log.settings[name], start) for log, start in zip(logs, starts, strict=True) if name in log.settings]
     distributions = list(dict.fromkeys(one for part, _ in parts for one in part.distributions))
-    rows, values, which = [], [], []
-    for part, start in parts:
-        number = np.array([distributions.index(one) for one in part.distributions], dtype=np.int64)
-        rows.append(place[np.asarray(part.rows, dtype=np.int64) + start])
-        values.append(np.asarray(part.values, dtype=np.float64))
-        which.append(number[np.asarray(part.which, dtype=np.int64)])
-    everywhere = np.concatenate(rows)
-    sort = np.argsort(everywhere, kind="stable")
-    return Setting(everywhere[sort], np.concatenate(values)[sort], np.concatenate(which)[sort], distributions)
-
-
-def _constraints(logs: Sequence[StudyLog], sizes: Sequence[int], order: Rows) -> list[Mapping[str, float]]:
-    if not any(log.constraints for log in logs):
-        return []
-    none: list[Mapping[str, float]] = [{}]
-    rows = [log.constraints or none * size for log, size in zip(logs, sizes, strict=True)]
-    return in_order(chain.from_iterable(rows), order)
-
-
-def _attributes(logs: Sequence[StudyLog], sizes: Sequence[int], order: Rows) -> dict[str, Sequence[object]]:
-    keys = sorted({key for log in logs for key in log.attributes})
-    attributes: dict[str, Sequence[object]] = {}
-    for key in keys:
-        columns = [log.attributes.get(key, [None] * size) for log, size in zip(logs, sizes, strict=True)]
-        attributes[key] = in_order(chain.from_iterable(columns), order)
-    return attributes
-
-
-def _reports(logs: Sequence[StudyLog], starts: Sequence[int], place: Rows) -> Iterable[tuple[int, tuple[int, float]]]:
-    for log, start in zip(logs, starts, strict=True):
-        yield from ((int(place[row + start]), report) for row, report in log.reports.items())
+    rows = np.concatenate([place[np.asarray(part.rows, dtype=np.int64) + start] for part, start in parts])
+    values = np.concatenate([np.asarray(part.values, dtype=np.float64) for part, _ in parts])
+    which = np.concatenate(
+        [np.array([distributions.index(one) for one in part.distributions])[part.which] for part, _ in parts]
+    )
+    sort = np.argsort(rows, kind="stable")
+    return Setting(rows[sort], values[sort], which[sort], distributions)

@@ -27,8 +27,8 @@ from pedanova.sources.logs import (
     wandb,
 )
 from pedanova.sources.optuna import journal as optuna_journal
-from pedanova.sources.optuna import live as optuna_study
 from pedanova.sources.optuna import storage as optuna_tables
+from pedanova.sources.optuna import study_log as optuna_study
 from pedanova.sources.reader import Kind, KnownTable
 from pedanova.sources.tables import files
 from pedanova.sources.tables.text import peek_header

@@ -7,37 +7,24 @@ operations, nor does one of a study that was deleted. What Optuna refused stands
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Point, Records
+from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
-from pedanova.sources.optuna.study_log import (
-    STATES,
-    Setting,
-    StudyLog,
-    as_records,
-    constraints_in,
-    is_plain,
-    pick_study,
-    seconds_between,
-)
+from pedanova.sources.optuna.study_log import STATES, LoggedTrial, as_records, log_of_trials, pick_study
 from pedanova.sources.spaces.distributions import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
-ENDED = (1, 2, 3)  # COMPLETE, PRUNED, FAIL
-RUNNING = 0
+ENDED = ("COMPLETE", "PRUNED", "FAIL")
 Operation = Mapping[str, Any]
 
 
@@ -50,18 +37,10 @@ class Study:
     first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
 
 
-@dataclass(slots=True)
-class JournalTrial:
+@dataclass(slots=True, kw_only=True)
+class JournalTrial(LoggedTrial):
     study: Study
     number: int
-    state: int = RUNNING
-    params: dict[str, tuple[float, str]] = field(default_factory=dict)  # Optuna's number, its distribution
-    values: list[float] | None = None
-    reports: dict[int, float] = field(default_factory=dict)
-    user: dict[str, object] = field(default_factory=dict)
-    system: dict[str, object] = field(default_factory=dict)
-    begin: str | None = None
-    end: str | None = None
 
 
 @dataclass(slots=True)
@@ -87,7 +66,8 @@ def read_journal(path: Path, study: str | None) -> Records:
     if not journal.studies:
         raise NoTrialsError(f"{path} holds no study yet")
     studies = {one.name: (one, len(one.trials)) for one in journal.studies.values()}
-    return as_records(log_of(pick_study(studies, study, path), notes))
+    one = pick_study(studies, study, path)
+    return as_records(log_of_trials(one.name, one.directions, one.trials, one.metrics, notes))
 
 
 def replay(path: Path) -> tuple[Journal, list[Note]]:
@@ -151,9 +131,9 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
         return
     distributions = operation.get("distributions", {})
     trial = JournalTrial(
-        study,
-        len(study.trials),
-        state=as_state(operation.get("state", RUNNING)),
+        study=study,
+        number=len(study.trials),
+        state=STATES[operation.get("state", 0)],
         params={key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()},
         values=as_values(operation.get("values")),
         reports={int(step): float(value) for step, value in operation.get("intermediate_values", {}).items()},
@@ -168,10 +148,6 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
         study.first.setdefault(name, (trial.number, text))
     study.trials.append(trial)
     journal.trials.append(trial)
-
-
-def as_state(code: int) -> int:
-    return STATES.index(STATES[code])  # an IndexError or a TypeError if it is none
 
 
 def as_values(given: object) -> list[float] | None:
@@ -192,8 +168,8 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
     if code == PARAM:
         _set_param(trial, str(operation["param_name"]), operation)
     elif code == STATE:
-        state = as_state(operation["state"])
-        if state == trial.state == RUNNING:  # another worker has taken it before
+        state = STATES[operation["state"]]
+        if state == trial.state == "RUNNING":  # another worker has taken it before
             return
         trial.state = state
         trial.values = as_values(operation["values"]) or trial.values
@@ -223,57 +199,3 @@ def are_alike(one: str, two: str) -> bool:
     """Whether Optuna takes both for the same parameter; bounds may differ."""
     a, b = (read_distribution(text, "a parameter") for text in (one, two))
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
-
-
-def log_of(study: Study, notes: list[Note]) -> StudyLog:
-    values = np.full((len(study.trials), len(study.directions)), np.nan)
-    settings: dict[str, Setting] = {}
-    known: dict[tuple[str, str], int] = {}
-    for row, trial in enumerate(study.trials):
-        if trial.values is not None and len(trial.values) == len(study.directions):
-            values[row] = trial.values
-        for name, (value, text) in trial.params.items():
-            setting = settings.setdefault(name, Setting())
-            if (name, text) not in known:
-                distribution = read_distribution(text, f"parameter {name!r}")
-                if distribution not in setting.distributions:
-                    setting.distributions.append(distribution)
-                known[name, text] = setting.distributions.index(distribution)
-            setting.add(row, value, known[name, text])
-    keys = sorted({key for trial in study.trials for key, value in trial.user.items() if is_plain(value)})
-    constraints = [constraints_in(trial.system) for trial in study.trials]
-    return StudyLog(
-        name=study.name,
-        directions=study.directions,
-        states=[STATES[trial.state] for trial in study.trials],
-        values=values,
-        settings=settings,
-        metrics=study.metrics,
-        constraints=constraints if any(constraints) else [],
-        attributes={key: [_plain(trial.user.get(key)) for trial in study.trials] for key in keys},
-        reports={row: _last(trial.reports) for row, trial in enumerate(study.trials) if trial.reports},
-        points=partial(_points, study.trials),
-        seconds=seconds_between([_time(t.begin) for t in study.trials], [_time(t.end) for t in study.trials]),
-        notes=notes,
-    )
-
-
-def _plain(value: object) -> object:
-    return value if is_plain(value) else None
-
-
-def _points(trials: list[JournalTrial]) -> Iterator[Point]:
-    for row, trial in enumerate(trials):
-        yield from ((row, step, value) for step, value in trial.reports.items())
-
-
-def _last(reports: Mapping[int, float]) -> tuple[int, float]:
-    step = max(reports)
-    return step, reports[step]
-
-
-def _time(text: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +32,8 @@ from pedanova.sources.optuna.study_log import (
     constraints_in,
     is_plain,
     pick_study,
+    seconds_taken,
 )
-from pedanova.sources.spaces.distributions import read_distribution
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
 NEEDED = {
@@ -45,6 +45,7 @@ NEEDED = {
 }  # fmt: skip
 FIRST_LOOK = 200  # trials that are asked for names and distributions in full
 BATCH = 20_000  # trials asked for at once
+APART = 2_000  # keys farther apart are fetched by queries of their own
 MOST_NUMBERED = 64  # pairs of a name and a distribution
 LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
@@ -77,7 +78,7 @@ def read_storage(database: Database, study: str | None, reopen: Opener) -> Recor
     check_schema(database)
     key, name = choose_study(database, study)
     try:
-        log = read_log(database, key, name, reopen)
+        log = read_trials(database, key, name, list_trials(database, key), reopen)
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         if isinstance(error, PedanovaError):
             raise
@@ -109,10 +110,6 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
     if not studies:
         raise NoTrialsError(f"{database.shown} holds no study yet")
     return pick_study(studies, wanted, database.shown)
-
-
-def read_log(database: Database, study: int, name: str, reopen: Opener) -> StudyLog:
-    return read_trials(database, study, name, list_trials(database, study), reopen)
 
 
 def list_trials(database: Database, study: int, extra: str = "", values: Sequence[object] = ()) -> list[Sequence[Any]]:
@@ -148,18 +145,6 @@ def state_of(state: object) -> str:
     return str(getattr(state, "value", state)).upper()
 
 
-def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
-    """(trials,) NaN where a time is not known."""
-    try:
-        first, last = (
-            np.array(["NaT" if time is None else str(time) for time in times], dtype="datetime64[us]")
-            for times in (begin, end)
-        )
-    except ValueError:  # other words than Optuna writes
-        return np.full(len(begin), np.nan)
-    return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
-
-
 def directions_of(database: Database, study: int) -> list[Direction]:
     rows = database.rows("SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", (study,))
     return ["maximize" if state_of(row[0]) == "MAXIMIZE" else "minimize" for row in rows] or ["minimize"]
@@ -193,15 +178,12 @@ class StudyPart(NamedTuple):
 
 
 def parts_of(keys: Reals) -> list[StudyPart]:
-    """Of sorted keys; the first is short, for it is asked for everything in full."""
-    if not len(keys):
-        return []
-    starts = [0, *range(min(FIRST_LOOK, len(keys)), len(keys), BATCH)]
-    stops = [*starts[1:], len(keys)]
+    """Of sorted keys; the first is short, for it is asked for everything in full, and none reaches over a wide gap."""
+    gaps = (np.flatnonzero(np.diff(keys) > APART) + 1).tolist()
+    starts = sorted({0, *range(min(FIRST_LOOK, len(keys)), len(keys), BATCH), *gaps}) if len(keys) else []
     return [
         StudyPart(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
-        for a, b in zip(starts, stops, strict=True)
-        if a < b
+        for a, b in pairwise([*starts, len(keys)])
     ]
 
 
@@ -269,7 +251,7 @@ def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Settin
         fresh: dict[str, list[tuple[object, ...]]] = {}
         for trial, name, value, text in _unnumbered(database, study, known, part):
             if (name, text) not in met:
-                met[name, text] = name, _place(settings.setdefault(name, Setting()), name, text)
+                met[name, text] = name, settings.setdefault(name, Setting()).place(text, name)
             fresh.setdefault(name, []).append((trial, value, met[name, text][1]))
         for name, group_of in fresh.items():
             columns_by_name.setdefault(name, []).append(np.array(group_of, dtype=np.float64))
@@ -319,39 +301,34 @@ def _setting(setting: Setting, rows: Reals, keys: Reals, name: str) -> Setting:
     )
 
 
-def _place(setting: Setting, name: str, text: str) -> int:
-    """The place of a distribution among those of its parameter; two texts may mean the same."""
-    distribution = read_distribution(text, f"parameter {name!r}")
-    if distribution not in setting.distributions:
-        setting.distributions.append(distribution)
-    return setting.distributions.index(distribution)
-
-
 def constraints_of(database: Database, study: int, row_of: dict[int, int]) -> Sequence[dict[str, float]]:
     """Kept among the system's attributes, of which other keys may be huge."""
-    if not {"trial_id", "key", "value_json"} <= database.columns("trial_system_attributes"):
-        return []
-    key = f"x.{database.quote('key')}"
-    fields, rest = f"x.trial_id, {key}, x.value_json", f"AND SUBSTR({key}, 1, 11) = 'constraints'"
     by_row: dict[int, dict[str, Any]] = {}
-    for trial, name, text in fetch(database, "trial_system_attributes", fields, study, as_keys(row_of), rest):
-        if trial in row_of:
-            by_row.setdefault(row_of[trial], {})[str(name)] = parsed(text)
+    begin = f"AND SUBSTR(x.{database.quote('key')}, 1, 11) = 'constraints'"
+    for row, name, value in _attributes(database, "trial_system_attributes", study, row_of, begin):
+        by_row.setdefault(row, {})[name] = value
     return [constraints_in(by_row.get(row, {})) for row in range(len(row_of))] if by_row else []
 
 
 def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dict[str, list[object]]:
     """What users noted of a trial, as far as it is short and plain."""
-    if not {"trial_id", "key", "value_json"} <= database.columns("trial_user_attributes"):
-        return {}
-    fields = f"x.trial_id, x.{database.quote('key')}, x.value_json"
-    short = f"AND LENGTH(x.value_json) <= {LONGEST}"
     attributes: dict[str, list[object]] = {}
-    for trial, name, text in fetch(database, "trial_user_attributes", fields, study, as_keys(row_of), short):
-        value = parsed(text)
-        if trial in row_of and value is not None and is_plain(value):
-            attributes.setdefault(str(name), [None] * len(row_of))[row_of[trial]] = value
+    short = f"AND LENGTH(x.value_json) <= {LONGEST}"
+    for row, name, value in _attributes(database, "trial_user_attributes", study, row_of, short):
+        if value is not None and is_plain(value):
+            attributes.setdefault(name, [None] * len(row_of))[row] = value
     return dict(sorted(attributes.items()))
+
+
+def _attributes(
+    database: Database, table: str, study: int, row_of: dict[int, int], extra: str
+) -> Iterator[tuple[int, str, Any]]:
+    """Row, name and value; none where a storage has no such table."""
+    if {"trial_id", "key", "value_json"} <= database.columns(table):
+        fields = f"x.trial_id, x.{database.quote('key')}, x.value_json"
+        for trial, name, text in fetch(database, table, fields, study, as_keys(row_of), extra):
+            if trial in row_of:
+                yield row_of[trial], str(name), parsed(text)
 
 
 def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[int, tuple[int, float]]:

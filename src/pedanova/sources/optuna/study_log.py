@@ -1,8 +1,12 @@
-"""A study of Optuna, wherever it was kept, as columns; what each kind of storage fills in is a `StudyLog`."""
+"""A study of Optuna, wherever it was kept, as columns; what each kind of storage fills in is a `StudyLog`.
+
+A live `optuna.Study` is read here, without importing Optuna, and so is the table that `study.trials_dataframe()` gives:
+it is recognised by the names of its columns alone, so that it is the same table whole and in parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -11,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
+from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, NoTrialsError, listed
+from pedanova.errors import Arg, DataError, NoTrialsError, listed
 from pedanova.sources.logs.trials import free_name
-from pedanova.sources.reader import choose
-from pedanova.sources.spaces.distributions import NEAR, Distribution
+from pedanova.sources.reader import KnownTable, choose
+from pedanova.sources.spaces.distributions import NEAR, Distribution, read_distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
 
+SETTINGS = ("params_", "params.")  # the second where the names were pairs
+VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
 FEW_RANGES = 5  # so many ranges of one parameter are changes of mind; more are a range that moves
 MOST_REGIMES = 8
@@ -43,6 +50,27 @@ class Setting:
         self.values.append(value)
         self.which.append(which)
 
+    def place(self, distribution: object, name: str) -> int:
+        """The place of a distribution among those of its parameter; two texts may mean the same."""
+        plain = read_distribution(distribution, f"parameter {name!r}")
+        if plain not in self.distributions:
+            self.distributions.append(plain)
+        return self.distributions.index(plain)
+
+
+@dataclass(slots=True, kw_only=True)
+class LoggedTrial:
+    """One trial, as a study in memory or a journal keeps it."""
+
+    state: str = "RUNNING"
+    params: dict[str, tuple[float, Any]] = field(default_factory=dict)  # Optuna's number, its distribution
+    values: Sequence[float] | None = None
+    reports: dict[int, float] = field(default_factory=dict)
+    user: dict[str, object] = field(default_factory=dict)
+    system: dict[str, object] = field(default_factory=dict)
+    begin: object = None
+    end: object = None
+
 
 @dataclass(slots=True)
 class StudyLog:
@@ -53,12 +81,12 @@ class StudyLog:
     states: Sequence[str]
     values: Reals  # (trials, objectives)
     settings: Mapping[str, Setting]
+    seconds: Reals  # what each trial took
     metrics: Sequence[str] = ()  # names of the objectives, where the user gave some
     constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
     reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
     points: Callable[[], Iterable[Point]] | None = None  # all reports, read when they are asked for
-    seconds: Reals | None = None  # what each trial took
     notes: Sequence[Note] = ()
 
 
@@ -84,6 +112,100 @@ class Sheet:
         return name
 
 
+def is_study(data: object) -> bool:
+    return any(base.__module__.startswith("optuna.") and base.__name__ == "Study" for base in type(data).__mro__)
+
+
+def read_study(study: Any, name: str | None = None) -> Records:
+    """All trials of a study, as `analyze` takes them."""
+    if name is not None and name != study.study_name:
+        raise DataError(Arg("study", name), f" is not the study that was given, {study.study_name!r}; leave it out")
+    return as_records(log_of_study(study, study.get_trials(deepcopy=False)))
+
+
+def log_of_study(study: Any, trials: Iterable[Any]) -> StudyLog:
+    directions = tuple(direction.name.lower() for direction in study.directions)
+    if any(direction not in ("minimize", "maximize") for direction in directions):
+        directions = ("minimize",) * len(directions)
+    logged = [
+        LoggedTrial(
+            state=trial.state.name,
+            params={key: (law.to_internal_repr(trial.params[key]), law) for key, law in trial.distributions.items()},
+            values=trial.values,
+            reports=trial.intermediate_values,
+            user=trial.user_attrs,
+            system=trial.system_attrs,
+            begin=trial.datetime_start,
+            end=trial.datetime_complete,
+        )
+        for trial in trials
+    ]
+    return log_of_trials(study.study_name, directions, logged, getattr(study, "metric_names", None) or ())
+
+
+def log_of_trials(
+    name: str,
+    directions: Sequence[Direction],
+    trials: Sequence[LoggedTrial],
+    metrics: Sequence[str] = (),
+    notes: Sequence[Note] = (),
+) -> StudyLog:
+    values = np.full((len(trials), len(directions)), np.nan)
+    settings: dict[str, Setting] = {}
+    places: dict[object, int] = {}  # what marks a distribution → its place
+    for row, trial in enumerate(watched(trials, "trials", len(trials))):
+        if trial.values is not None and len(trial.values) == len(directions):
+            values[row] = trial.values
+        for key, (value, distribution) in trial.params.items():
+            setting, mark = settings.setdefault(key, Setting()), (key, mark_of(distribution))
+            if mark not in places:
+                places[mark] = setting.place(distribution, key)
+            setting.add(row, value, places[mark])
+    noted = [{key: as_plain(value) for key, value in trial.user.items()} for trial in trials]
+    keys = sorted({key for row in noted for key, value in row.items() if is_plain(value)})
+    constraints = [constraints_in(trial.system) for trial in trials]
+    return StudyLog(
+        name=name,
+        directions=directions,
+        states=[trial.state for trial in trials],
+        values=values,
+        settings=settings,
+        metrics=metrics,
+        constraints=constraints if any(constraints) else [],
+        attributes={key: [row[key] if is_plain(row.get(key)) else None for row in noted] for key in keys},
+        reports={row: max(trial.reports.items()) for row, trial in enumerate(trials) if trial.reports},
+        points=partial(_points, trials),
+        seconds=seconds_taken([trial.begin for trial in trials], [trial.end for trial in trials]),
+        notes=notes,
+    )
+
+
+def mark_of(distribution: Any) -> object:
+    """Its text, or its kind and bounds: every trial may hold a copy of its own, and parsing each takes long."""
+    if isinstance(distribution, str):
+        return distribution
+    choices = getattr(distribution, "choices", None)
+    bounds = (getattr(distribution, name, None) for name in ("low", "high", "log", "step", "q"))
+    return id(choices) if choices is not None else (type(distribution), *bounds)
+
+
+def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
+    for row, trial in enumerate(trials):
+        yield from ((row, step, float(value)) for step, value in trial.reports.items())
+
+
+def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
+    """(trials,) NaN where a time is not known."""
+    try:
+        first, last = (
+            np.array(["NaT" if time is None else str(time) for time in times], dtype="datetime64[us]")
+            for times in (begin, end)
+        )
+    except ValueError:  # other words than Optuna writes
+        return np.full(len(begin), np.nan)
+    return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
+
+
 def as_records(log: StudyLog) -> Records:
     """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
     source = f"Optuna study {log.name!r}"
@@ -100,7 +222,7 @@ def as_records(log: StudyLog) -> Records:
     goals = add_objectives(log, sheet)
     state = sheet.add_words("state", log.states)
     feasible = add_constraints(log, sheet)
-    if log.seconds is not None and not np.isnan(log.seconds).all():
+    if not np.isnan(log.seconds).all():
         sheet.add("duration", log.seconds)
     for key, values in log.attributes.items():
         sheet.add(f"user_attrs_{key}", values)
@@ -275,13 +397,6 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
     return {key: float(value) for key, value in plain.items() if isinstance(value, int | float)}
 
 
-def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
-    """Durations; NaN where one of the times is not known."""
-    return np.array(
-        [np.nan if a is None or b is None else (b - a).total_seconds() for a, b in zip(begin, end, strict=True)]
-    )
-
-
 def as_plain(value: Any) -> Any:
     """Scalars of NumPy and tensors of one number, which studies in memory keep, as Python's own."""
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
@@ -295,3 +410,16 @@ def is_plain(value: object) -> bool:
 def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
     """The study of a name, or the only one there is, of those that are known with their number of trials."""
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
+
+
+TABLE = KnownTable(
+    "Optuna trials_dataframe",
+    "columns value, state and params_…, in any file or frame",
+    "pedanova analyze trials.csv --direction max",
+    "Optuna's trials table",
+    SETTINGS,
+    fits=lambda names, results: bool(results) and ("number" in names or "state" in names),
+    is_result=lambda name: name == "value" or name.startswith(VALUES),
+    several=True,
+    state="state",
+)
