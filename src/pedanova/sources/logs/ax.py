@@ -15,7 +15,7 @@ from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
 from pedanova.sources.reader import json_head, read_json, reason_of
-from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, guessed_if_unclear
+from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, if_understood
 from pedanova.space.values import Condition
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
@@ -139,10 +139,12 @@ def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], 
     fixed = tuple(str(one["name"]) for one in kept if one["__type"] in ("FixedParameter", "DerivedParameter"))
     when = _conditions(kept)
     named = {str(one["name"]): one for one in kept if str(one["name"]) not in fixed}
-    with guessed_if_unclear(notes):
+
+    def read() -> Described:
         domains = {name: replace(_domain(one), when=when.get(name, ())) for name, one in named.items()}
-        return budgets, Described(domains, fixed=fixed)
-    return budgets, None
+        return Described(domains, fixed=fixed)
+
+    return budgets, if_understood(read, notes)
 
 
 def _domain(one: Dict) -> Domain:

@@ -17,7 +17,7 @@ from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, l
 from pedanova.sources.logs.run_folders import folder_meant, holds_runs
 from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
 from pedanova.sources.reader import has, read_json
-from pedanova.sources.spaces.described import as_choices, as_range, guessed_if_unclear
+from pedanova.sources.spaces.described import as_choices, as_range, if_understood
 from pedanova.space.parameters import Categorical, Domain, Space
 from pedanova.space.values import Condition, as_conditions
 
@@ -47,7 +47,7 @@ def read(path: Path, study: str | None) -> Records:
     if not entries:
         raise DataError(f"{source} holds no trial that can be read; run the search, or give another folder")
     fields = _fields(folder, entries, notes)
-    space = _space(fields, notes)
+    space = if_understood(lambda: _space(fields), notes)
     values = [_values(entry) for entry in entries]
     trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
     objective, direction = _objective(entries)
@@ -167,24 +167,22 @@ def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
     return [field for i, field in enumerate(every) if field not in every[:i]]
 
 
-def _space(fields: list[Any], notes: list[Note]) -> Space | None:
-    """All settings with their bounds and conditions; None, with a note, where one makes no sense."""
-    with guessed_if_unclear(notes):
-        domains: dict[str, Domain] = {}
-        for field in fields:
-            kind, config = field["class_name"], field["config"]
-            name = str(config["name"])
-            if kind == "Fixed" or name.startswith("tuner/"):
-                continue
-            domain = replace(_domain(kind, config), when=_conditions(config.get("conditions") or ()))
-            domains[name] = _either(name, domains[name], domain) if name in domains else domain
-        # Conditions on settings that never change always hold or never matter.
-        settings = {
-            name: replace(domain, when=tuple(one for one in domain.when if one[0] in domains))
-            for name, domain in domains.items()
-        }
-        return Space(settings) if settings else None
-    return None
+def _space(fields: list[Any]) -> Space | None:
+    """All settings with their bounds and conditions."""
+    domains: dict[str, Domain] = {}
+    for field in fields:
+        kind, config = field["class_name"], field["config"]
+        name = str(config["name"])
+        if kind == "Fixed" or name.startswith("tuner/"):
+            continue
+        domain = replace(_domain(kind, config), when=_conditions(config.get("conditions") or ()))
+        domains[name] = _either(name, domains[name], domain) if name in domains else domain
+    # Conditions on settings that never change always hold or never matter.
+    settings = {
+        name: replace(domain, when=tuple(one for one in domain.when if one[0] in domains))
+        for name, domain in domains.items()
+    }
+    return Space(settings) if settings else None
 
 
 def _domain(kind: str, config: Dict) -> Domain:

@@ -18,7 +18,7 @@ from pedanova.errors import FormatError, SpaceError
 from pedanova.sources.logs.run_folders import folder_meant, holds_runs, length_notes, parse_number, value_of
 from pedanova.sources.logs.trials import Trial, tell
 from pedanova.sources.reader import has, read_json
-from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, guessed_if_unclear
+from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, if_understood
 
 FILES = ("metadata.json", "results.csv.zip")
 SETTING, OWN = "config_", ("st_", "trial_id", "cost_")
@@ -49,7 +49,7 @@ def read(path: Path, study: str | None) -> Records:
     ordered = sorted(by_trial.items(), key=lambda one: (len(one[0]), one[0]))
     trials = [_trial(name, rows) for name, rows in ordered]
     notes: list[Note] = []
-    described = _space(about.get("config_space"), notes)
+    described = if_understood(lambda: _space(about.get("config_space")), notes)
     notes += length_notes(trials, "iteration", "iterations")
     metrics, ways = _goals(about)
     measured = {name for trial in trials for name in trial.results}
@@ -110,15 +110,13 @@ def _goals(about: Dict) -> tuple[list[str], list[Direction]]:
     return metrics, ways if len(ways) == len(metrics) else []
 
 
-def _space(written: object, notes: list[Note]) -> Described | None:
-    """The space that stands as text among the other facts; None, with a note, where it makes no sense."""
+def _space(written: Any) -> Described | None:
+    """The space that stands as text among the other facts."""
     if written is None:
         return None
-    with guessed_if_unclear(notes):
-        plain: Dict = json.loads(written) if isinstance(written, str) else dict(written)  # type: ignore[call-overload]
-        fixed = tuple(name for name, one in plain.items() if not isinstance(one, dict))
-        return Described({name: _domain(name, one) for name, one in plain.items() if name not in fixed}, fixed=fixed)
-    return None
+    plain: Dict = json.loads(written) if isinstance(written, str) else dict(written)
+    fixed = tuple(name for name, one in plain.items() if not isinstance(one, dict))
+    return Described({name: _domain(name, one) for name, one in plain.items() if name not in fixed}, fixed=fixed)
 
 
 def _domain(name: str, one: Dict) -> Domain:

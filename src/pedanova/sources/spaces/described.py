@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pedanova.base.notes import Note
 from pedanova.data.column import as_column
@@ -17,6 +16,7 @@ from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label
 
+Read = TypeVar("Read")
 NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
 
 
@@ -120,14 +120,14 @@ def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical |
     return Ordinal(tuple(sorted(choices))) if ordered and numbers else Categorical(choices)
 
 
-@contextmanager
-def guessed_if_unclear(notes: list[Note]) -> Iterator[None]:
-    """Whatever a tool's own description of a space does not make clear is left to the trials, with a note."""
+def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:
+    """A tool's own description of a space; None, with a note, where one of its settings makes no sense."""
     try:
-        yield
+        return read()
     except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:100]
         notes.append(Note("source", f"the space is not understood ({reason}); it is guessed from the trials"))
+        return None
 
 
 Settings: TypeAlias = list[dict[str, object]]
