@@ -137,15 +137,15 @@ class Table:
         ]
 
     def column(
-        self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = ""
+        self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = "", leave: int = 0
     ) -> TableColumn:
         """A column of the text of every row; `bar` names a number of the rows that is drawn as one."""
         parts = bar_parts([getattr(row, bar) for row in self.rows]) if bar else ()
-        return TableColumn(title, [text(row) for row in self.rows], kind, parts=parts)
+        return TableColumn(title, [text(row) for row in self.rows], kind, leave, parts)
 
-    def percents(self, key: str, title: str = "", *, bar: bool = False) -> TableColumn:
+    def percents(self, key: str, title: str = "", *, bar: bool = False, leave: int = 0) -> TableColumn:
         """A column of parts of one, as percentages."""
-        return self.column(title or key, lambda row: percent(getattr(row, key)), bar=key if bar else "")
+        return self.column(title or key, lambda row: percent(getattr(row, key)), bar=key if bar else "", leave=leave)
 
     def header(self) -> list[str]:
         return [column.title for column in self.printed()]

@@ -1,61 +1,54 @@
-"""Commands that answer a question: analyze, compare, profile, interactions, densities."""
+"""Commands that answer a question in words, as a table or as JSON."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from pedanova.analysis.across import across, by_stem
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import guess_space
-from pedanova.base.notes import Note
+from pedanova.analysis.difference import difference
+from pedanova.analysis.options import OBJECTIVE
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import draw_table
 from pedanova.cli.inputs import (
+    as_argument,
     as_float,
     estimation,
     opened,
-    parse_ladder,
+    parse_budget,
+    parse_numbers,
     parse_rows,
     parse_smoothing,
     questions_of,
     region_of,
+    source_opened,
     split_names,
+    table_options,
 )
-from pedanova.cli.output import (
-    about,
-    answer_form,
-    answer_text,
-    as_json,
-    as_rows,
-    complain,
-    emit,
-    emit_arrow,
-    heading,
-    line_width,
-    look,
-    notes_aside,
-    notes_of,
-)
+from pedanova.cli.output import answer, as_rows, complain, emit, line_width, look, notes_aside, paragraphs, table_look
 from pedanova.cli.pages import write_report
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importances
-from pedanova.measures.interactions import Interactions
-from pedanova.measures.questions.compare import Comparison, Ranked
+from pedanova.measures.question import DEFAULT
+from pedanova.measures.studies.groups import DRAWS
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (
+    draw_across,
+    draw_along,
+    draw_changes,
     draw_importances,
     draw_interactions,
     draw_profile,
     draw_reduction,
-    draw_sets,
+    draw_seeds,
     fill,
 )
 from pedanova.sources.registry import KINDS
@@ -71,25 +64,40 @@ def run_analyze(options: argparse.Namespace) -> int:
             a.save(options.save, rows=options.save_rows)
         if options.report:
             write_report(a, options.report, options)
-        if options.format == "text":
-            answer_text(options, *importances_in_words(a, result, options))
-        else:
-            answer_form(result, importances_as_json(a, result), result.notes, options)
-    return 0
+        data = {
+            "target": result.target,
+            "region": result.region,
+            "baseline": result.baseline,
+            "importance": as_rows(result.to_dict()),
+            "space": a.space.to_dict(),
+            "estimator": result.estimator,
+        }
+
+        def drawn() -> str:
+            several = a.data.observations is not None and len(a.data.observations.goals) > 1
+            layout = {"most": options.top, "nesting": nesting_of(a.data.tallies), **table_look(options)}
+            more = f"\n\n{shares_by_objective(a, options)}" if several and not options.quiet else ""
+            return f"{draw_importances(result, **layout)}{more}"
+
+        return answer(options, result, data, drawn, [*result.notes, *a.notes], a=a, aside=result.notes)
+
+
+def shares_by_objective(a: Analysis, options: argparse.Namespace) -> str:
+    """The shares for each objective alone, beside those for all."""
+    answers = a.compare(*questions_of(options), by="objective", **estimation(options))
+    table = draw_table(answers.header(), answers.lines(), **look(options))
+    best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
+    return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"
 
 
 def run_profile(options: argparse.Namespace) -> int:
     with opened(options) as a:
-        ladder = parse_ladder(options.ladder)
+        ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
         result = a.profile(region_of(options), ladder=ladder, **estimation(options))
-        if options.format == "text":
-            drawn = draw_profile(result, most=options.top, alone=options.quiet, **look(options))
-            answer_text(options, heading(a, options), drawn, notes_of(result.notes, options))
-            return 0
-        answer = about(a) | {"region": result.region, "baseline": options.baseline}
-        answer |= {"profile": as_rows(result.to_dict()), "estimator": result.estimator}
-        answer_form(result, answer | {"notes": list(result.notes)}, result.notes, options)
-    return 0
+        data = {"region": result.region, "baseline": options.baseline, "profile": as_rows(result.to_dict())}
+        data["estimator"] = result.estimator
+        layout = {"most": options.top, **table_look(options)}
+        return answer(options, result, data, lambda: draw_profile(result, **layout), result.notes, a=a)
 
 
 def run_interactions(options: argparse.Namespace) -> int:
@@ -98,18 +106,10 @@ def run_interactions(options: argparse.Namespace) -> int:
         whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
         result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
-        if options.format == "text":
-            layout: dict[str, Any] = {"most": options.top, "alone": options.quiet, **look(options)}
-            if isinstance(result, Interactions):
-                drawn = draw_interactions(result, **layout)
-            else:
-                drawn = draw_sets(result, **layout)
-            answer_text(options, heading(a, options), drawn, notes_of(result.notes, options))
-            return 0
-        answer = about(a) | {"target": result.target, "region": result.region, "cells": result.cells}
-        answer |= {"interactions": as_rows(result.to_dict()), "notes": list(result.notes)}
-        answer_form(result, answer, result.notes, options)
-    return 0
+        data = {"target": result.target, "region": result.region, "cells": result.cells}
+        data["interactions"] = as_rows(result.to_dict())
+        layout = {"most": options.top, **table_look(options)}
+        return answer(options, result, data, lambda: draw_interactions(result, **layout), result.notes, a=a)
 
 
 def run_densities(options: argparse.Namespace) -> int:
@@ -123,85 +123,57 @@ def run_densities(options: argparse.Namespace) -> int:
         ranked = None
         if options.format == "text" or not options.names:
             ranked = a.importance(target, region, **estimation(options))
-        names = options.names or list(ranked or every)[:SHOWN]
-        chosen = [every[name] for name in dict.fromkeys(names)]
-        emit_densities(a, chosen, ranked, options)
-    return 0
+        chosen = DensityTable([every[name] for name in dict.fromkeys(options.names or list(ranked or every)[:SHOWN])])
+        words = chosen.densities[0].words
 
-
-def emit_densities(
-    a: Analysis, densities: Sequence[Densities], ranked: Importances | None, options: argparse.Namespace
-) -> None:
-    answer = about(a) | {"target": densities[0].words[0], "region": densities[0].words[1]}
-    match options.format:
-        case "csv":
-            emit(densities_as_csv(densities), options.output)
-        case "arrow":
-            emit_arrow(joined_columns(densities), answer, options.output)
-        case "json":
-            emit(as_json(answer | {"densities": [density_as_dict(one) for one in densities]}), options.output)
-        case "markdown" | "latex":
-            tables = [PartsTable(one) for one in densities]
-            texts = [t.to_markdown() if options.format == "markdown" else t.to_latex() for t in tables]
-            emit("\n".join(texts), options.output)
-        case _:
+        def drawn() -> str:
             style = look(options)
-            plots = [draw_densities(one, ranked[one.name] if ranked else None, **style) for one in densities]
-            others = len(a.space) - len(densities)
-            hint = (
-                "" if options.names or others < 1 else f"{others} more can be named: pedanova densities SOURCE NAME …"
-            )
-            key = draw_key(densities[0].words, **style)
-            answer_text(options, heading(a, options), key, *plots, fill(hint, style["width"]))
+            plots = [draw_densities(one, ranked[one.name] if ranked else None, **style) for one in chosen.densities]
+            others = 0 if options.names else len(a.space) - len(plots)
+            hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
+            parts = [draw_key(words, **style), *plots, fill(hint, style["width"])]
+            return "\n\n".join(part for part in parts if part)
+
+        data = {"target": words[0], "region": words[1], "densities": chosen.in_full()}
+        return answer(options, chosen, data, drawn, None, a=a)
 
 
-class PartsTable(Table):
-    """A density by a dozen groups of neighbouring values, for documents."""
+class DensityTable(Table):
+    """The densities of several parameters below each other; for documents, by a dozen groups of neighbouring values."""
 
-    __slots__ = ("density",)
+    __slots__ = ("densities",)
 
-    def __init__(self, density: Densities) -> None:
-        self.density = density
+    def __init__(self, densities: Sequence[Densities]) -> None:
+        self.densities = densities
 
     def printed(self) -> Printed:
-        return self.density.grouped()
+        return self.densities[0].grouped()
 
+    def to_markdown(self) -> str:
+        return "\n".join(Table.to_markdown(DensityTable([one])) for one in self.densities)
 
-def density_as_dict(density: Densities) -> dict[str, Any]:
-    """Everything that is known of one parameter's density."""
-    return {
-        "parameter": density.name,
-        "cells": as_rows(density_columns(density)),
-        "bandwidth": density.bandwidth,
-        "missing_target": density.missing_target,
-        "missing_region": density.missing_region,
-    }
+    def to_latex(self) -> str:
+        return "\n".join(Table.to_latex(DensityTable([one])) for one in self.densities)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        parts = [{"parameter": [one.name] * len(one), **density_columns(one)} for one in self.densities]
+        return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
+
+    def in_full(self) -> list[dict[str, Any]]:
+        """Everything that is known of each density."""
+        known = ("bandwidth", "missing_target", "missing_region")
+        return [
+            {"parameter": one.name, "cells": as_rows(density_columns(one)), **{key: getattr(one, key) for key in known}}
+            for one in self.densities
+        ]
 
 
 def density_columns(density: Densities) -> dict[str, list[Cell]]:
     """The columns of a density, with the ends of each cell where it has ends."""
-    count = len(density)
-    low = density.edges[:-1].tolist() if density.edges is not None else [None] * count
-    high = density.edges[1:].tolist() if density.edges is not None else [None] * count
+    low = density.edges[:-1].tolist() if density.edges is not None else [None] * len(density)
+    high = density.edges[1:].tolist() if density.edges is not None else [None] * len(density)
     columns = density.to_dict()
     return {"cell": columns.pop("cell"), "low": low, "high": high, **columns}
-
-
-def joined_columns(densities: Sequence[Densities]) -> dict[str, list[Cell]]:
-    """The densities of several parameters below each other."""
-    parts: list[dict[str, list[Cell]]] = [
-        {"parameter": [one.name] * len(one), **density_columns(one)} for one in densities
-    ]
-    return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
-
-
-def densities_as_csv(densities: Sequence[Densities]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = joined_columns(densities)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue()
 
 
 def run_compare(options: argparse.Namespace) -> int:
@@ -211,94 +183,44 @@ def run_compare(options: argparse.Namespace) -> int:
     with opened(options) as a:
         result = a.compare(target, seed=options.seed)
         notes = [*result.notes, *a.notes]
-    if options.format == "text":
-        answer_text(options, *compared_in_words(result, notes, options))
-    else:
-        answer = {"measures": result.to_dict(), "meanings": dict(result.meanings), "notes": notes}
-        answer_form(result, answer, (), options)
-    return 0
 
+    def drawn() -> str:
+        """Ratios by measure, and what each measure means."""
+        width = line_width(options.output)
+        table = draw_table(result.header(), result.lines(), **look(options))
+        if options.quiet:
+            return table
+        words = "~ marks what is not distinguishable from noise, where a measure can tell."
+        noise = [fill(words, width)] if any(result.noise.values()) else []
+        meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in result.meanings.items()]
+        return "\n\n".join(["Ratios by measure:", table, *noise, "\n".join(meanings)])
 
-def compared_in_words(result: Comparison[Ranked], notes: Sequence[Note], options: argparse.Namespace) -> list[str]:
-    """Ratios by measure, and what each measure means."""
-    width = line_width(options.output)
-    meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in result.meanings.items()]
-    table = draw_table(result.header(), result.lines(), **look(options))
-    if options.quiet:
-        return [table]
-    noise = (
-        "~ marks what is not distinguishable from noise, where a measure can tell."
-        if any(result.noise.values())
-        else ""
-    )
-    return ["Ratios by measure:", table, fill(noise, width), "\n".join(meanings), notes_of(notes, options)]
-
-
-def importances_as_json(a: Analysis, result: Importances) -> dict[str, Any]:
-    return about(a) | {
-        "target": result.target,
-        "region": result.region,
-        "baseline": result.baseline,
-        "importance": as_rows(result.to_dict()),
-        "space": a.space.to_dict(),
-        "estimator": result.estimator,
-        "notes": [*result.notes, *a.notes],
-    }
-
-
-def importances_in_words(a: Analysis, result: Importances, options: argparse.Namespace) -> list[str]:
-    several = a.data.observations is not None and len(a.data.observations.goals) > 1
-    return [
-        heading(a, options),
-        draw_importances(
-            result, most=options.top, alone=options.quiet, nesting=nesting_of(a.data.tallies), **look(options)
-        ),
-        side_by_side(a, options) if several and not options.quiet else "",
-        notes_of([*result.notes, *a.notes], options),
-    ]
-
-
-def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
-    """The shares for each objective alone, beside those for all."""
-    answers = a.compare(*questions_of(options), by="objective", **estimation(options))
-    table = draw_table(answers.header(), answers.lines(), **look(options))
-    best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
-    return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"
+    data = {"measures": result.to_dict(), "meanings": dict(result.meanings)}
+    return answer(options, result, data, drawn, notes, aside=())
 
 
 def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
         raise QueryError(f"--to {options.to} and --format {options.format} are two forms; choose one of them")
+    how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
     with opened(options) as a:
-        reduced = a.reduce(
-            parse_rows(options.target, "target"),
-            options.keep,
-            widen=options.widen,
-            estimator=options.estimator,
-            folds=options.folds,
-            seed=options.seed,
-        )
-    notes = [*reduced.notes, *a.notes]
+        reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)
     if options.to:
         emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
         notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
         if not options.quiet:
             complain(reduced.summary())
         return 0
-    if options.format != "text":
-        answer = about(a) | {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
-        answer_form(reduced, answer | {"verdicts": as_rows(reduced.to_dict()), "notes": notes}, notes, options)
-        return 0
-    drawn = draw_reduction(reduced, alone=options.quiet, **look(options))
-    answer_text(options, heading(a, options), drawn, notes_of(notes, options))
-    return 0
+    data = {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
+    data["verdicts"] = as_rows(reduced.to_dict())
+    notes = [*reduced.notes, *a.notes]
+    return answer(options, reduced, data, lambda: draw_reduction(reduced, **table_look(options)), notes, a=a)
 
 
 def run_space(options: argparse.Namespace) -> int:
-    objectives = options.objective or [None]
     space, notes = guess_space(
         options.file,
-        objectives if len(objectives) > 1 else objectives[0],
+        as_argument(OBJECTIVE, options.objective),
         params=split_names(options.params),
         exclude=split_names(options.exclude),
         study=options.study,
@@ -312,13 +234,111 @@ def run_space(options: argparse.Namespace) -> int:
 
 
 def run_formats(_: argparse.Namespace) -> int:
-    width = line_width()
-    lines = []
-    for kind in KINDS:
-        lines += [kind.name, textwrap.fill(kind.mark, width, initial_indent="  ", subsequent_indent="  ")]
-        lines += [f"  {kind.example}", ""]
     tables = "data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays"
-    mark = textwrap.fill(tables, width, initial_indent="  ", subsequent_indent="  ")
-    lines += ["Tables in memory", mark, '  pedanova.analyze(table, "loss")']
-    emit("\n".join(lines) + "\n", None)
+    kinds = [(kind.name, kind.mark, kind.example) for kind in KINDS]
+    width = line_width()
+    parts = []
+    for name, mark, example in [*kinds, ("Tables in memory", tables, 'pedanova.analyze(table, "loss")')]:
+        filled = textwrap.fill(mark, width, initial_indent="  ", subsequent_indent="  ")
+        parts.append(f"{name}\n{filled}\n  {example}")
+    emit(paragraphs(*parts), None)
     return 0
+
+
+# --- several studies, budgets and seeds ------------------------------------------------------------
+
+
+def run_across(options: argparse.Namespace) -> int:
+    """Groups of one table, or several sources, saved ones among them."""
+    target, region = questions_of(options)
+    how = estimation(options) | {"target": target, "region": region}
+    if how["draws"] == DEFAULT.draws:
+        how["draws"] = DRAWS
+    places = [options.file, *options.others]
+    if options.group is not None:
+        if options.others:
+            raise QueryError(Arg("group"), f" is for one table, not {len(places)} sources; leave one of both out")
+        objective = as_argument(OBJECTIVE, options.objective)
+        result = across(options.file, objective, group=options.group, **how, **table_options(options))
+    elif not options.others:
+        raise QueryError("one source holds one study; name the column of its studies as ", Arg("group"))
+    else:
+        result = across(opened_all(places, options), **how)
+    ranks = result.ranks
+    data = {
+        "target": result.target,
+        "region": result.region,
+        "across": as_rows(result.to_dict()),
+        "studies": as_rows(result.studies.to_dict()),
+        "ranks": None
+        if ranks is None
+        else {
+            "studies": ranks.studies,
+            "statistic": ranks.statistic,
+            "p_value": ranks.p_value,
+            "critical_difference": ranks.critical,
+            "ranks": as_rows(ranks.to_dict()),
+            "alike": [list(ranks.names[first : last + 1]) for first, last in ranks.alike],
+        },
+        "disagreements": as_rows(result.disagreements.to_dict()),
+        "map": [] if result.map is None else as_rows(result.map.to_dict()),
+    }
+    return answer(options, result, data, lambda: draw_across(result, **table_look(options)), result.notes)
+
+
+def run_difference(options: argparse.Namespace) -> int:
+    if len(options.others) != 1:
+        raise QueryError(
+            f"difference compares two sources, not {1 + len(options.others)}; see pedanova across for more"
+        )
+    (first, a), (second, b) = opened_all([options.file, *options.others], options).items()
+    result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
+    relation = result.relation
+    data = {
+        "studies": list(result.names),
+        "relation": relation.kind,
+        "same_space": relation.space,
+        "drawn_differently": list(relation.drawn),
+        "difference": as_rows(result.to_dict()),
+    }
+    return answer(options, result, data, lambda: draw_changes(result, **table_look(options)), result.notes)
+
+
+def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
+    """Every source as its own analysis; options about tables concern those that are tables."""
+    analyses = {}
+    for name, place in by_stem(places).items():
+        alone = argparse.Namespace(**(vars(options) | {"file": place}))
+        if Path(place).suffix.lower() == ".pedanova":
+            alone = argparse.Namespace(file=place)
+        with source_opened(alone) as a:
+            analyses[name] = a
+    if len(analyses) < len(places):
+        raise QueryError("a source is named twice; give different ones")
+    return analyses
+
+
+def run_along(options: argparse.Namespace) -> int:
+    with source_opened(options) as a:
+        at = parse_numbers(options.at, "at", "must be numbers, such as 1,5,50")
+        how = {"at": at, "among": options.among, **estimation(options)}
+        result = a.along(parse_budget(options.budget), *questions_of(options), **how)
+        data = {
+            "budget": result.name,
+            "target": result.target,
+            "region": result.region,
+            "full": result.full.budget,
+            "since": result.since,
+            "in_words": result.in_words(),
+            "along": as_rows(result.to_dict()),
+            "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
+        }
+        return answer(options, result, data, lambda: draw_along(result, **table_look(options)), result.notes, a=a)
+
+
+def run_seeds(options: argparse.Namespace) -> int:
+    with source_opened(options) as a:
+        result = a.seeds(parse_rows(options.target, "target"))
+        data = {"configurations": result.configurations, "repeated": result.repeated, "target": result.target}
+        data["seeds"] = as_rows(result.to_dict())
+        return answer(options, result, data, lambda: draw_seeds(result, **table_look(options)), result.notes, a=a)

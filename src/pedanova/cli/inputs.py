@@ -126,17 +126,8 @@ def parse_rows(text: str, name: str) -> Region | str:
     return as_region(number / 100 if text.endswith("%") else number, name)
 
 
-def parse_ladder(texts: list[str] | None) -> list[float] | None:
-    """Quantiles, separated by commas."""
-    return parse_numbers(texts, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
-
-
-def parse_at(texts: list[str] | None) -> list[float] | None:
-    """Budgets, separated by commas."""
-    return parse_numbers(texts, "at", "must be numbers, such as 1,5,50")
-
-
 def parse_numbers(texts: list[str] | None, name: str, rule: str) -> list[float] | None:
+    """Numbers, separated by commas."""
     if texts is None:
         return None
     numbers = []

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,36 +117,42 @@ def look(options: argparse.Namespace) -> dict[str, Any]:
     return {"width": line_width(options.output), "colour": wants_colour(options.output)}
 
 
-def answer_text(options: argparse.Namespace, *parts: str) -> None:
-    """Paragraphs to read."""
-    emit(paragraphs(*parts), options.output, coloured=True)  # every name in it was made printable where it was drawn
+def table_look(options: argparse.Namespace) -> dict[str, Any]:
+    """The same, and whether a table stands alone."""
+    return {"alone": options.quiet, **look(options)}
 
 
-def answer_form(result: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace) -> None:
-    """One of the forms for scripts and documents."""
+def answer(
+    options: argparse.Namespace,
+    result: Table,
+    data: dict[str, Any],
+    drawn: Callable[[], str],
+    notes: Sequence[Note] | None,
+    *,
+    a: Analysis | None = None,
+    aside: Sequence[Note] | None = None,
+) -> int:
+    """The result as it is `drawn`, or in one of the forms for scripts and documents; JSON holds `data`.
+
+    `aside` are the notes for forms that have no place for them, where these are not all.
+    """
+    if options.format == "text":
+        words = draw_notes(worded(notes or (), options), width=line_width(options.output))
+        parts = "" if a is None else heading(a, options), drawn(), words
+        emit(paragraphs(*parts), options.output, coloured=True)  # names were made printable where they were drawn
+        return 0
+    if a is not None:
+        data = {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped} | data
+    data = data if notes is None else data | {"notes": list(notes)}
     match options.format:
         case "json":
-            emit(as_json(answer), options.output)
-            return
+            emit(as_json(data), options.output)
         case "arrow":
-            emit_arrow(result.to_dict(), answer, options.output)
-            return
-        case "csv":
-            emit(result.to_csv(), options.output)
-        case "markdown":
-            emit(result.to_markdown(), options.output)
-        case _:
-            emit(result.to_latex(), options.output)
-    notes_aside(notes, options)
-
-
-def about(a: Analysis) -> dict[str, Any]:
-    """What every answer in JSON begins with."""
-    return {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped}
-
-
-def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:
-    return draw_notes(worded(notes, options), width=line_width(options.output))
+            emit_arrow(result.to_dict(), data, options.output)
+        case form:
+            emit(getattr(result, f"to_{form}")(), options.output)
+            notes_aside(notes or () if aside is None else aside, options)
+    return 0
 
 
 # --- Arrow: a file gets the random-access form (Feather 2), a pipe the streaming form ----------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
@@ -29,79 +30,58 @@ def as_form(text: str) -> str:
     return "text" if text == "table" else text
 
 
-BOX = Option(
-    "region_box", None, help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True
-)
+output = partial(Option, group="output")
+BOX = Option("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
 WITHIN = Option(
     "within",
     None,
-    help="the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
+    "the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
     metavar="CONDITION",
     several=True,
 )
-DASK = Option(
-    "dask", None, help="let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS"
-)
-OUTPUT = Option("output", None, help="write there instead of to the terminal", group="output", metavar="FILE")
-FORMAT = Option("format", "text", help="how to print (default text)", group="output", choices=FORMATS, type=as_form)
-NOTES = Option(
-    "notes", False, help="print every note in full, not only what may change the ranking", group="output", flag=True
-)
-QUIET = Option("quiet", False, help="print the table alone", group="output", flag=True)
-TALK = (NOTES, QUIET)
-SAVE = Option(
-    "save", None, help="keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE"
-)
-SAVE_ROWS = Option(
-    "save_rows",
-    False,
-    help="keep the rows in it too, so that the file can be asked everything",
-    group="output",
-    flag=True,
-)
-REPORT = Option("report", None, help="write an HTML report as well", group="output", metavar="FILE")
-PAGE = Option("output", "report.html", help="where to (default report.html)", group="output", metavar="FILE")
-TITLE = Option("title", None, help="above the page (default: the name of the source)", group="output", metavar="TEXT")
-OPEN = Option("open", False, help="show it in the browser", group="output", flag=True)
-PORT = Option(
-    "port",
-    0,
-    help="of 127.0.0.1, where the page is served (default: a free one)",
-    group="output",
-    metavar="N",
-    type=int,
-)
-SHOW = Option("open", True, help="show it in the browser", group="output", flag=True)
-WATCH = Option("watch", False, help="follow the source while it grows: new trials appear within seconds", flag=True)
-EXPLORE = Option("explore", False, help="then explore these trials in the browser", group="output", flag=True)
-GROUP = Option("group", None, help="the column that names the study of each row", metavar="COLUMN", names_columns=True)
+DASK = Option("dask", None, "let the workers of this Dask cluster read the files", "large tables", metavar="ADDRESS")
+OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
+FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS, type=as_form)
+NOTES = output("notes", False, "print every note in full, not only what may change the ranking", flag=True)
+QUIET = output("quiet", False, "print the table alone", flag=True)
+SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")
+SAVE_ROWS = output("save_rows", False, "keep the rows in it too, so that the file can be asked everything", flag=True)
+REPORT = output("report", None, "write an HTML report as well", metavar="FILE")
+PAGE = output("output", "report.html", "where to (default report.html)", metavar="FILE")
+TITLE = output("title", None, "above the page (default: the name of the source)", metavar="TEXT")
+OPEN = output("open", False, "show it in the browser", flag=True)
+SHOW = replace(OPEN, default=True)
+PORT = output("port", 0, "of 127.0.0.1, where the page is served (default: a free one)", metavar="N", type=int)
+WATCH = Option("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
+EXPLORE = output("explore", False, "then explore these trials in the browser", flag=True)
+GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
-TOP = Option("top", 15, help="pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
-MOST = Option("top", 20, help="parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
-TO = Option("to", None, help="write the space for a tool instead of the verdicts", group="output", choices=FORMS)
+TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
+MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
+TO = output("to", None, "write the space for a tool instead of the verdicts", choices=FORMS)
 LADDER = Option(
-    "ladder", None, help="targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
+    "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
-ORDER = Option("order", 2, help="parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
-CELLS = Option("cells", "auto", help="of each parameter (default: 8, or 4 for few rows)", metavar="N")
+ORDER = Option("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
+CELLS = Option("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
-    "budget", None, help="a column of budgets, or step for values on the way (default: what the source tells); "
+    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
     "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN", names_columns=True,
 )  # fmt: skip
-AT = Option("at", None, help="budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
+AT = Option("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
 AMONG = Option(
-    "among", "all", help="every trial that has a value there (default), or those that reached the full budget",
+    "among", "all", "every trial that has a value there (default), or those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
     "keep",
     0.95,
-    help="of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
+    "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
     metavar="K",
     type=float,
 )
-WIDEN = Option("widen", False, help="move bounds that good values pile up at, instead of saying so", flag=True)
-FOLDS = Option("folds", 5, help="parts of the rows, each judged by the others", metavar="N", type=int)
+WIDEN = Option("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
+FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
@@ -110,17 +90,19 @@ MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of"
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
-THREADS, STREAM = BY_NAME["threads"], BY_NAME["stream"]
+THREADS, STREAM, ESTIMATOR, SEED = (BY_NAME[name] for name in ("threads", "stream", "estimator", "seed"))
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
+OF_STUDIES = [option for option in FULL if option not in (BOX, WITHIN)]
+TALK = (NOTES, QUIET, THREADS)
+PRINT = (FORMAT, OUTPUT, *TALK)
 
-# What people type: every command's help ends with its examples.
-EXAMPLES = """examples:
+USUAL_EXAMPLES = """
   pedanova demo
   pedanova analyze trials.csv --objective error
   pedanova densities trials.csv learning_rate --objective error
   pedanova report trials.csv --objective error -o report.html
 """
-ANALYZE_EXAMPLES = """examples:
+EXAMPLES = """
   pedanova analyze trials.csv --objective error --exclude seed,train_seconds
   pedanova analyze trials.parquet --objective accuracy --direction maximize \\
       --target 0.01 --region 0.1
@@ -130,84 +112,62 @@ ANALYZE_EXAMPLES = """examples:
       --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
   pedanova analyze optuna.db --study mlp --target 0.05
-"""
-PROFILE_EXAMPLES = """examples:
   pedanova profile trials.csv --objective error
   pedanova profile trials.csv --objective error --region 0.5
   pedanova profile trials.csv --objective error --estimator counts
   pedanova profile trials.csv --objective error --ladder 0.01,0.05,0.1,0.25
   pedanova profile trials.csv --objective error --format csv -o profile.csv
-"""
-INTERACTIONS_EXAMPLES = """examples:
+  pedanova densities trials.csv --objective error
+  pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
+  pedanova densities trials.csv layers --objective error --format csv
   pedanova interactions trials.csv --objective error
   pedanova interactions trials.csv --objective error --target 0.2 --top 5
   pedanova interactions trials.csv --objective error --params learning_rate,layers
   pedanova interactions trials.csv --objective error --order 3
-"""
-DENSITIES_EXAMPLES = """examples:
-  pedanova densities trials.csv --objective error
-  pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
-  pedanova densities trials.csv layers --objective error --format csv
-"""
-REPORT_EXAMPLES = """examples:
+  pedanova compare trials.csv --objective error --exclude seed,train_seconds
+  pedanova reduce trials.csv --objective error
+  pedanova reduce trials.csv --objective error --to code
+  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
+  pedanova along trials.csv --objective error --budget epochs
+  pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
+  pedanova along optuna.db --study mlp --budget step
+  pedanova seeds trials.csv --objective error --params layers,optimizer
+  pedanova across trials.csv --objective error --group optimizer
+  pedanova across trials.csv --objective error --group seed --format csv
+  pedanova across trials.csv trials.parquet --objective error --estimator counts
+  pedanova difference trials.csv trials.parquet --objective error
   pedanova report trials.csv --objective error -o report.html
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
   pedanova report trials.csv --objective error --group optimizer
-"""
-EXPLORE_EXAMPLES = """examples:
   pedanova explore trials.csv --objective error
   pedanova explore optuna.db --study mlp --target 0.05
   pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
   pedanova explore optuna.db --watch
   pedanova explore trials.csv --objective error --group optimizer
-"""
-COMPARE_EXAMPLES = """examples:
-  pedanova compare trials.csv --objective error --exclude seed,train_seconds
-"""
-REDUCE_EXAMPLES = """examples:
-  pedanova reduce trials.csv --objective error
-  pedanova reduce trials.csv --objective error --to code
-  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
-"""
-ACROSS_EXAMPLES = """examples:
-  pedanova across trials.csv --objective error --group optimizer
-  pedanova across trials.csv --objective error --group seed --format csv
-  pedanova across trials.csv trials.parquet --objective error --estimator counts
-"""
-DIFFERENCE_EXAMPLES = """examples:
-  pedanova difference trials.csv trials.parquet --objective error
-"""
-SPACE_EXAMPLES = """examples:
   pedanova space trials.csv --objective error -o space.json
-"""
-DEMO_EXAMPLES = """examples:
   pedanova demo
   pedanova demo --report report.html
   pedanova demo --explore
-"""
-ALONG_EXAMPLES = """examples:
-  pedanova along trials.csv --objective error --budget epochs
-  pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
-  pedanova along optuna.db --study mlp --budget step
-"""
-SEEDS_EXAMPLES = """examples:
-  pedanova seeds trials.csv --objective error --params layers,optimizer
+  pedanova formats
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it does, examples, and its options in the order of the help."""
+    """One command: what it does, and its options in the order of the help, which ends with its examples."""
 
     name: str
     what: str
-    examples: str
     options: tuple[Option, ...] = ()
     source: str | None = SAVED_HELP
     names: str | None = None  # of parameters, behind the source
     others: str | None = None  # further sources
     module: str = "answers"  # of this folder, that runs it
+
+    @property
+    def examples(self) -> str:
+        return "".join(re.findall(rf"^  pedanova {self.name}\b.*\n(?:      .*\n)*", EXAMPLES, re.MULTILINE))
 
 
 def usage_of(command: Command) -> str:
@@ -217,147 +177,87 @@ def usage_of(command: Command) -> str:
     return " ".join(["pedanova", command.name, *parts])
 
 
-def without(options: Iterable[Option], *names: str) -> list[Option]:
-    return [option for option in options if option.name not in names]
-
-
 COMMANDS = (
     Command(
         "analyze",
         "rank the hyperparameters of a table of trials",
-        ANALYZE_EXAMPLES,
-        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK, THREADS),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK),
     ),
     Command(
         "profile",
         "the ranking for stricter and wider targets",
-        PROFILE_EXAMPLES,
-        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK, THREADS),
+        (*(o for o in QUESTION if o.name != "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK),
     ),
     Command(
         "densities",
         "where the good values of a parameter lie",
-        DENSITIES_EXAMPLES,
         (*FULL, FORMAT, OUTPUT, THREADS),
         names="which parameters (default: the three most important)",
     ),
     Command(
         "interactions",
         "pairs of parameters that matter together",
-        INTERACTIONS_EXAMPLES,
-        (
-            *QUESTION,
-            ORDER,
-            CELLS,
-            *(BY_NAME[name] for name in ("estimator", "of", "seed")),
-            *ROWS,
-            TOP,
-            FORMAT,
-            OUTPUT,
-            *TALK,
-            THREADS,
-        ),
+        (*QUESTION, ORDER, CELLS, ESTIMATOR, BY_NAME["of"], SEED, *ROWS, TOP, *PRINT),
         SOURCE_HELP,
     ),
     Command(
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
-        COMPARE_EXAMPLES,
-        (*QUESTION[:2], BEST, WITHIN, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        (*QUESTION[:2], BEST, WITHIN, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
     Command(
         "reduce",
         "a smaller search space, with reasons",
-        REDUCE_EXAMPLES,
-        (
-            *QUESTION[:3],
-            WITHIN,
-            KEEP,
-            WIDEN,
-            BY_NAME["estimator"],
-            FOLDS,
-            BY_NAME["seed"],
-            *IN_MEMORY,
-            TO,
-            FORMAT,
-            OUTPUT,
-            *TALK,
-            THREADS,
-        ),
+        (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, FOLDS, SEED, *IN_MEMORY, TO, *PRINT),
         SOURCE_HELP,
     ),
     Command(
         "along",
         "what matters at each budget, and where that settles",
-        ALONG_EXAMPLES,
-        (
-            BUDGET,
-            AT,
-            AMONG,
-            *QUESTION[:4],
-            *MEASURE,
-            BY_NAME["force"],
-            *IN_MEMORY,
-            STREAM,
-            FORMAT,
-            OUTPUT,
-            *TALK,
-            THREADS,
-        ),
+        (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
-        module="studies",
     ),
     Command(
         "seeds",
         "how much the seed alone does, and what that leaves",
-        SEEDS_EXAMPLES,
-        (*QUESTION[:3], *IN_MEMORY, STREAM, FORMAT, OUTPUT, *TALK, THREADS),
+        (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
-        module="studies",
     ),
     Command(
         "across",
         "what matters over many studies",
-        ACROSS_EXAMPLES,
-        (GROUP, *without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
+        (GROUP, *OF_STUDIES, *PRINT),
         others="further studies; or one table and --group",
-        module="studies",
     ),
     Command(
         "difference",
         "what matters more in one study than in another",
-        DIFFERENCE_EXAMPLES,
-        (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
+        (*OF_STUDIES, *PRINT),
         others="the study to compare with",
-        module="studies",
     ),
     Command(
         "report",
         "everything as one HTML page that needs no network",
-        REPORT_EXAMPLES,
         (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(
         "explore",
         "a live page: brush, and see what matters there",
-        EXPLORE_EXAMPLES,
-        (GROUP_BESIDE, *without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
+        (GROUP_BESIDE, *OF_STUDIES, WATCH, TITLE, PORT, SHOW, THREADS),
         module="pages",
     ),
     Command(
         "space",
         "the search space, to edit and pass as --space",
-        SPACE_EXAMPLES,
-        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, *TALK),
+        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
         SOURCE_HELP,
     ),
-    Command("formats", "every kind of source, with an example each", "examples:\n  pedanova formats\n", source=None),
+    Command("formats", "every kind of source, with an example each", source=None),
     Command(
         "demo",
         "analyze a real random search that ships with pedanova",
-        DEMO_EXAMPLES,
         (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
@@ -377,7 +277,7 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, globally and inside the best x %.",
-        epilog=EXAMPLES,
+        epilog=f"examples:{USUAL_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -394,7 +294,7 @@ def add_command(commands: Any, command: Command) -> None:
         command.name,
         help=command.what,
         description=f"{command.what[0].upper()}{command.what[1:]}.",
-        epilog=command.examples,
+        epilog=f"examples:\n{command.examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage=f"{usage_of(command)} [options]",
     )

@@ -196,10 +196,10 @@ class ReducedSpace(NamedTable[Verdict]):
     def printed(self) -> Printed:
         return [
             self.column("parameter", lambda row: row.name),
-            self.column("verdict", lambda row: row.advice),
-            self.column("before", lambda row: in_words(row.before)),
-            self.column("after", lambda row: row.suggested()),
-            self.percents("part"),
+            self.column("verdict", lambda row: row.advice, kind="words"),
+            self.column("before", lambda row: in_words(row.before), kind="words", leave=1),
+            self.column("after", lambda row: row.suggested(), kind="words"),
+            self.percents("part", leave=2),
         ]
 
     def summary(self) -> str:

@@ -78,15 +78,19 @@ class Studies(NamedTable[StudyRow]):
     def printed(self) -> Printed:
         return [
             self.column("study", lambda row: row.name),
-            self.column("rows", lambda row: f"{row.n_region:,}"),
+            self.column("rows", lambda row: f"{row.n_region:,}", leave=3),
             self.column("target", lambda row: f"{row.n_target:,}"),
-            self.column("what matters", lambda row: ", ".join(f"{name} {percent(part)}" for name, part in row.leading)),
-            self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}"),
+            self.column("what matters", leading_in_words, kind="words", leave=1),
+            self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}", leave=2),
             self.column("differs in", lambda row: ", ".join(row.differs)),
         ]
 
     def heading(self) -> str:
         return "The studies, and how their rankings agree with those of all others"
+
+
+def leading_in_words(row: StudyRow) -> str:
+    return ", ".join(f"{name} {percent(part)}" for name, part in row.leading)
 
 
 NAMED = 5  # studies in a note
@@ -277,11 +281,11 @@ class Pooling(NamedTable[PooledShare]):
         return [
             self.column("parameter", lambda row: row.name),
             self.percents("share"),
-            self.column("95 % interval", interval_in_words),
-            self.column("between studies", lambda row: f"± {percent(row.spread)}"),
-            self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank)),
-            self.percents("first", "in first three"),
-            self.column("studies", lambda row: str(row.studies)),
+            self.column("95 % interval", interval_in_words, leave=1),
+            self.column("between studies", lambda row: f"± {percent(row.spread)}", leave=3),
+            self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank), leave=2),
+            self.percents("first", "in first three", leave=4),
+            self.column("studies", lambda row: str(row.studies), leave=1),
         ]
 
     def heading(self) -> str:

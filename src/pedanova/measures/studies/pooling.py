@@ -310,10 +310,10 @@ class Disagreements(Table):
     def printed(self) -> Printed:
         return [
             self.column("study", lambda row: row.study),
-            self.column("parameter", lambda row: row.name),
+            self.column("parameter", lambda row: row.name, kind="words"),
             self.percents("share"),
             self.percents("others"),
-            self.column("p", lambda row: chance(row.p_adjusted)),
+            self.column("p", lambda row: chance(row.p_adjusted), leave=1),
         ]
 
     def heading(self) -> str:

@@ -114,8 +114,8 @@ class Seeds(NamedTable[SeedPart]):
             self.percents("seed", "the seed's"),
             self.column("95 % interval", lambda row: _interval(row.low, row.high)),
             self.percents("ceiling"),
-            self.column("its interval", lambda row: _interval(row.ceiling_low, row.ceiling_high)),
-            self.percents("averaged"),
+            self.column("its interval", lambda row: _interval(row.ceiling_low, row.ceiling_high), leave=1),
+            self.percents("averaged", leave=2),
         ]
 
     def heading(self) -> str:

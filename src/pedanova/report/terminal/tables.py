@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from pedanova.base.digits import chance, percent
+from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note, gathered, ranged
-from pedanova.base.table import bar_parts
+from pedanova.base.table import Table, bar_parts
 from pedanova.base.terminal import (
     GAP,
     USUAL_BAR,
@@ -35,11 +36,15 @@ from pedanova.measures.importance import (
     marked_share,
 )
 from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
+from pedanova.measures.studies.across import Pooling
+from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
+from pedanova.measures.studies.pooling import RankTest
+from pedanova.measures.studies.seeds import Seeds
+from pedanova.measures.studies.study_difference import Differences, ends_in_words, marked, signed_percent
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting, short_names
-from pedanova.report.sentences import meanings_of
-from pedanova.space.parameters import in_words
+from pedanova.report.sentences import joined, meanings_of
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
@@ -93,7 +98,7 @@ def draw_importances(
     """
     first = importances.rows[0]
     sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
-    title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}:"
+    title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}"
     first_names, left_out = first_of(importances.rows, most)
     rows = [row for name in nesting.order(list(importances)) if (row := first_names.get(name)) is not None]
     columns = importance_columns(importances, rows, nesting, width)
@@ -106,7 +111,7 @@ def draw_importances(
     if "active in" in shown:
         meanings.append("active in: part of all rows that have a value.")
     meanings += in_full([row.name for row in rows], columns[0])
-    return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
+    return titled(title, table, " ".join(meanings), width=width)
 
 
 def first_of(rows: Sequence[Importance], most: int) -> tuple[dict[str, Importance], Sequence[Importance]]:
@@ -210,7 +215,6 @@ def draw_profile(
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
         title = f"best {part_in_words(steps[place].quantile)}"
         columns.append(TableColumn(title, cells, leave=usual.index(place)))
-    title = f"Ratios by target, inside {profile.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
         f"strictest target ({part_in_words(steps[0].quantile)}) to the widest, its full height is "
@@ -221,7 +225,7 @@ def draw_profile(
         meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
     table = draw_columns(columns, width=width, colour=colour)
     table += more_in_words("parameters", left_out)
-    return table if alone else "\n\n".join([fill(title, width), table, fill(meaning, width)])
+    return table if alone else titled(f"Ratios by target, inside {profile.region}", table, meaning, width=width)
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
@@ -232,62 +236,60 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(
-    interactions: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
-) -> str:
-    """The strongest pairs, with bars; ~ marks what chance explains."""
-    rows = interactions.rows[:most] if most else interactions.rows
-    names = short_names(list(dict.fromkeys(name for row in rows for name in (row.first, row.second))))
-    longest = max((width_of(pair_name(row, names)) for row in rows), default=0)
-    above = width < NARROW and longest > room_for_names(width)
-    labels = [pair_name(row, names, width if above else width // 2) for row in rows]
-    columns = interaction_columns(rows, PAIR_COLUMNS)
-    table, columns = draw_labelled("pair", labels, columns, rows, width=width, colour=colour, above=above)
-    if alone:
-        return table
-    title = f"What separates {interactions.target} from {interactions.region}, by pairs:"
-    table += more_in_words("pairs", len(interactions.rows) - len(rows))
-    return "\n\n".join([fill(title, width), table, fill(meanings_in(columns, INTERACTION_MEANINGS, width), width)])
-
-
-def draw_sets(
-    sets: SetInteractions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
-) -> str:
-    """The strongest sets of three parameters and more, with bars; ~ marks what chance explains."""
-    rows = sets.rows[:most] if most else sets.rows
-    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
-    labels = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
-    above = width < NARROW or max(map(width_of, labels), default=0) > room_for_names(width)
-    labels = [shorten(one, width) for one in labels] if above else labels
-    columns = interaction_columns(rows, SET_COLUMNS)
-    table, columns = draw_labelled("set", labels, columns, rows, width=width, colour=colour, above=above)
-    if alone:
-        return table
-    table += more_in_words("sets", len(sets.rows) - len(rows))
-    meanings = meanings_in(columns, SET_MEANINGS, width)
-    return "\n\n".join([fill(f"{sets.heading()}:", width), table, fill(meanings, width)])
-
-
-def room_for_names(width: int) -> int:
-    """Letters beside the interaction and its bar."""
-    return width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
-
-
-def draw_labelled(
-    title: str,
-    labels: list[str],
-    columns: list[TableColumn],
-    rows: Sequence[Interaction | SetInteraction],
+    result: Interactions | SetInteractions,
     *,
-    width: int,
-    colour: bool,
-    above: bool,
-) -> tuple[str, list[TableColumn]]:
-    """A table with its labels beside the numbers, or above them; and its columns."""
-    faint = {i for i, row in enumerate(rows) if not row.significant}
+    colour: bool = False,
+    width: int = 100,
+    most: int = PAIRS_SHOWN,
+    alone: bool = False,
+) -> str:
+    """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
+    pairs = isinstance(result, Interactions)
+    rows: Sequence[Interaction | SetInteraction] = result.rows[:most] if most else result.rows
+    sets = [(row.first, row.second) if isinstance(row, Interaction) else row.names for row in rows]
+    names = short_names(list(dict.fromkeys(name for one in sets for name in one)))
+    labels = [printable(" × ".join(names[name] for name in one)) for one in sets]
+    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR  # letters, less the interaction and its bar
+    crowded = max(map(width_of, labels), default=0) > beside
+    above = (width < NARROW and crowded) if pairs else (width < NARROW or crowded)
+    room = width if above or not pairs else width // 2
+    labels = [cut_label(label, [names[name] for name in one], room) for label, one in zip(labels, sets, strict=True)]
+    columns = interaction_columns(rows, PAIR_COLUMNS if pairs else SET_COLUMNS)
+    look = {"width": width, "colour": colour, "faint": {i for i, row in enumerate(rows) if not row.significant}}
+    title, many = ("pair", "pairs") if pairs else ("set", "sets")
     if above:
-        return draw_below(title, labels, columns, width=width, colour=colour, faint=faint), columns
-    columns = [TableColumn(title, labels, "words"), *columns]
-    return draw_columns(columns, width=width, colour=colour, faint=faint), columns
+        table = draw_below(title, labels, columns, **look)
+    else:
+        columns = [TableColumn(title, labels, "words"), *columns]
+        table = draw_columns(columns, **look)
+    if alone:
+        return table
+    meanings = meanings_in(columns, INTERACTION_MEANINGS if pairs else SET_MEANINGS, width)
+    return titled(result.heading(), table + more_in_words(many, len(result.rows) - len(rows)), meanings, width=width)
+
+
+def cut_label(label: str, names: Sequence[str], room: int) -> str:
+    """The names of a set where there is room; else those of a pair each cut on its own, of more the whole."""
+    if width_of(label) <= room or len(names) > 2:
+        return shorten(label, room)
+    half = (room - 3) // 2
+    spare = [max(0, half - width_of(name)) for name in names[::-1]]
+    return " × ".join(shorten(name, half + more) for name, more in zip(names, spare, strict=True))
+
+
+def titled(title: str, table: str, *paragraphs: str, width: int) -> str:
+    """A table below its title, and what is to be known of it; empty paragraphs are left out."""
+    parts = [fill(f"{title}:", width), table, *(fill(text, width) for text in paragraphs)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
+    """The columns that a result prints, or those with these titles; of all rows, or of these."""
+    printed = {column.title: column for column in result.printed()}
+    columns = [printed[title] for title in titles or printed]
+    if rows is not None:
+        columns = [replace(column, cells=[column.cells[i] for i in rows]) for column in columns]
+    return [replace(columns[0], kind="name"), *columns[1:]]
 
 
 def more_in_words(what: str, left: int) -> str:
@@ -306,18 +308,6 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
     return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
-def pair_name(row: Interaction, names: Mapping[str, str], room: int | None = None) -> str:
-    """Both names, each cut on its own where they are too long together for the room there is."""
-    one, two = names[row.first], names[row.second]
-    whole = printable(f"{one} × {two}")
-    if room is None or width_of(whole) <= room:
-        return whole
-    half = (room - 3) // 2
-    spare = [max(0, half - width_of(name)) for name in (two, one)]
-    first, second = (shorten(n, half + s) for n, s in zip((one, two), spare, strict=True))
-    return f"{first} × {second}"
-
-
 def interaction_columns(
     rows: Sequence[Interaction | SetInteraction], parts: Sequence[tuple[str, str, int]]
 ) -> list[TableColumn]:
@@ -333,13 +323,7 @@ def interaction_columns(
 
 def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
-    columns = [
-        name_column([row.name for row in reduced.rows], width),
-        TableColumn("verdict", [row.advice for row in reduced.rows], "words"),
-        TableColumn("before", [in_words(row.before) for row in reduced.rows], "words", leave=1),
-        TableColumn("after", [row.suggested() for row in reduced.rows], "words"),
-        TableColumn("part", [percent(row.part) for row in reduced.rows], leave=2),
-    ]
+    columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
     faint = {i for i, row in enumerate(reduced.rows) if row.advice in ("keep", "undecided")}
@@ -402,3 +386,166 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
             groups.append(Note(kind, before, listed(names, most=MOST_NAMED), *behind))  # type: ignore[arg-type]
         groups += [note for note in notes if note.kind == kind and not note.subject]
     return groups
+
+
+# --- several studies, budgets and seeds ------------------------------------------------------------
+
+MOST_STUDIES = 12  # in a table
+SHORT = {"between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles in a terminal
+POOLED_MEANINGS = {
+    "share": 'mean over studies of the part of the variance of "in the target?" that the parameter explains alone '
+    "(random effects, so that no large study rules).",
+    "between": "deviation of the share between studies, beyond the chance of their rows.",
+    "rank": "mean over studies; 1 is the most important.",
+    "top 3": "part of the studies in which it is among the first three.",
+}
+DIFFERENCE_MEANINGS = {
+    "difference": "of the shares, the first less the second; ~ marks what is not distinguishable from chance.",
+    "p": "how often equal shares would look so different, all parameters taken together (Holm).",
+    "ratios": "the same difference of ratios, the parts of the sum of all shares.",
+    "in common": "part of the target's density that both studies have in common.",
+}
+
+
+def draw_across(pooled: Pooling, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Ranking, critical difference, disagreements and studies; or the ranking `alone`."""
+    every = all(row.studies == len(pooled.answers) for row in pooled.rows)
+    columns = [replace(column, title=SHORT.get(column.title, column.title)) for column in declared(pooled)]
+    shares = [columns[1], bars([row.share for row in pooled.rows])]
+    columns = [name_column(list(pooled), width), *shares, *columns[2 : -1 if every else None]]
+    table = draw_columns(columns, width=width, colour=colour)
+    if alone:
+        return table
+    ranks = "" if pooled.ranks is None else ranks_in_words(pooled.ranks)
+    meanings = meanings_in(columns, POOLED_MEANINGS, width)
+    tables = draw_odd(pooled, width=width, colour=colour), draw_studies(pooled, width=width, colour=colour)
+    return "\n\n".join([titled(pooled.heading(), table, meanings, ranks, width=width), *tables])
+
+
+def ranks_in_words(ranks: RankTest) -> str:
+    """What Friedman's test and the critical difference say."""
+    if ranks.p_value > 0.05:
+        return (
+            f"Ranks do not differ more than by chance (Friedman, {ranks.studies} studies: p {chance(ranks.p_value)})."
+        )
+    p = chance(ranks.p_value)
+    words = f"Ranks differ (Friedman, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
+    runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
+    apart = f"Mean ranks closer than {short(ranks.critical)} are not told apart (Nemenyi)"
+    return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
+
+
+def draw_odd(pooled: Pooling, *, width: int, colour: bool) -> str:
+    odd = pooled.disagreements
+    if not odd.rows:
+        return fill(f"{odd.heading()}.", width)
+    rows = range(len(odd.rows))[:MOST_STUDIES]
+    table = draw_columns(declared(odd, rows=rows), width=width, colour=colour)
+    more = len(odd.rows) - len(rows)
+    return f"{odd.heading()}:\n\n{table}" + (f"\n… and {more:,} more" if more else "")
+
+
+def draw_studies(pooled: Pooling, *, width: int, colour: bool) -> str:
+    """Every study, or of many those that agree least with the others."""
+    agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
+    rows, title = range(len(agreement)), "The studies"
+    if len(rows) > MOST_STUDIES:
+        title = f"The {MOST_STUDIES} of {len(rows)} studies that agree least with the others"
+        rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]  # type: ignore[assignment]
+    columns = declared(pooled.studies, "study", "rows", "agreement", "what matters", rows=rows)
+    table = draw_columns(columns, width=width, colour=colour)
+    return titled(f"{title} (agreement: correlation of ranks with the mean of all others)", table, width=width)
+
+
+def draw_changes(differences: Differences, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Both studies by parameter, what is clear in words, and what the columns mean."""
+    rows, (first, second) = differences.rows, differences.names
+    p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
+    overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
+    columns = [
+        name_column([row.name for row in rows], width),
+        TableColumn(first, [percent(row.share) for row in rows]),
+        TableColumn(second, [percent(row.other) for row in rows]),
+        TableColumn("difference", [marked(row) for row in rows]),
+        TableColumn("95 % interval", [ends_in_words(row.low, row.high) for row in rows], leave=1),
+        TableColumn("p", p_values, leave=2),
+        TableColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
+        TableColumn("in common", overlaps, leave=4),
+    ]
+    faint = {i for i, row in enumerate(rows) if not row.significant}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    if alone:
+        return table
+    meanings = meanings_in(columns, DIFFERENCE_MEANINGS, width)
+    return titled(differences.heading(), table, differences.in_words(), meanings, width=width)
+
+
+FEW = 4  # budgets whose shares are shown in numbers, the highest first
+LEAST_STEPS = 3  # budgets from which on a small curve is drawn
+SHARES = (
+    'share: fraction of the variance of "in the target?" explained, among the rows of that budget; ~ marks what is not '
+    "distinguishable from noise."
+)
+RANKING = (
+    "Spearman: rank correlation of the shares with those of the full budget; what is noise at both is tied. ranking: "
+    "the same where it is as near as the full budget's is to itself, another where some order is clearly turned, ? "
+    "where the rows cannot tell. cost: were every trial stopped there."
+)
+CEILING = (
+    "the seed's: part of the variance among runs of one configuration. ceiling: what is left, which is the most that "
+    "parameters can explain, alone and together. averaged: the ceiling where each configuration's runs are averaged."
+)
+
+
+def draw_along(along: Along, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
+    shares, shown = draw_shares(along, colour=colour, width=width)
+    agreement = draw_agreement(along, colour=colour, width=width)
+    if alone:
+        return f"{shares}\n\n{agreement}"
+    words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
+    above = titled(along.heading(), shares, " ".join(words), width=width)
+    return "\n\n".join([above, agreement, fill(RANKING, width), fill(along.in_words(), width)])
+
+
+def draw_shares(along: Along, *, colour: bool, width: int) -> tuple[str, TableColumn]:
+    """A small curve for each parameter, and its share at a few budgets."""
+    rows = along.by_parameter()
+    names = name_column([row[0].name for row in rows], width)
+    columns = [names]
+    if len(along) >= LEAST_STEPS:
+        top = max((one.share for row in rows for one in row), default=0.0)
+        curves = [
+            sparkline([max(0.0, one.share) / (top if top > 0 else 1.0) for one in row]) if row[-1].varied else NEVER
+            for row in rows
+        ]
+        columns.append(TableColumn(f"{short(along.steps[0].budget)} to {short(along.full.budget)}", curves, "words"))
+    places = sorted({round(i * (len(along) - 1) / max(1, FEW - 1)) for i in range(min(FEW, len(along)))})
+    for leave, place in enumerate(places[::-1]):
+        cells = [marked_share(row[place]) for row in rows]
+        columns.insert(
+            len(columns) - leave, TableColumn(f"{along.name} {short(along.steps[place].budget)}", cells, leave=leave)
+        )
+    return draw_columns(columns, width=width, colour=colour), names
+
+
+def draw_agreement(along: Along, *, colour: bool, width: int) -> str:
+    """One line for every budget."""
+    steps = along.steps
+    costs = [along.cost(step) for step in steps]
+    columns = [
+        TableColumn(along.name, [short(step.budget) for step in steps], "words"),
+        TableColumn("rows", [f"{step.rows:,}" for step in steps]),
+        TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
+        TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
+        TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
+        TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
+        TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
+    ]
+    return draw_columns(columns, width=width, colour=colour)
+
+
+def draw_seeds(seeds: Seeds, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """The seed's part of every variance, and the ceiling that it leaves."""
+    table = draw_columns(declared(seeds), width=width, colour=colour)
+    return table if alone else titled(seeds.heading(), table, CEILING, seeds.in_words(), width=width)
