@@ -156,7 +156,9 @@ class DensityTable(Table):
         return "\n".join(Table.to_latex(DensityTable([one])) for one in self.densities)
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        parts = [{"parameter": [one.name] * len(one), **density_columns(one)} for one in self.densities]
+        parts: list[dict[str, list[Cell]]] = [
+            {"parameter": [one.name] * len(one), **density_columns(one)} for one in self.densities
+        ]
         return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
     def in_full(self) -> list[dict[str, Any]]:
@@ -211,8 +213,12 @@ def run_reduce(options: argparse.Namespace) -> int:
         if not options.quiet:
             complain(reduced.summary())
         return 0
-    data = {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
-    data["verdicts"] = as_rows(reduced.to_dict())
+    data = {
+        "target": reduced.target,
+        "space": reduced.space.to_dict(),
+        "summary": reduced.summary(),
+        "verdicts": as_rows(reduced.to_dict()),
+    }
     notes = [*reduced.notes, *a.notes]
     return answer(options, reduced, data, lambda: draw_reduction(reduced, **table_look(options)), notes, a=a)
 

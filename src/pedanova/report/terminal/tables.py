@@ -255,13 +255,13 @@ def draw_interactions(
     room = width if above or not pairs else width // 2
     labels = [cut_label(label, [names[name] for name in one], room) for label, one in zip(labels, sets, strict=True)]
     columns = interaction_columns(rows, PAIR_COLUMNS if pairs else SET_COLUMNS)
-    look = {"width": width, "colour": colour, "faint": {i for i, row in enumerate(rows) if not row.significant}}
+    faint = {i for i, row in enumerate(rows) if not row.significant}
     title, many = ("pair", "pairs") if pairs else ("set", "sets")
     if above:
-        table = draw_below(title, labels, columns, **look)
+        table = draw_below(title, labels, columns, width=width, colour=colour, faint=faint)
     else:
         columns = [TableColumn(title, labels, "words"), *columns]
-        table = draw_columns(columns, **look)
+        table = draw_columns(columns, width=width, colour=colour, faint=faint)
     if alone:
         return table
     meanings = meanings_in(columns, INTERACTION_MEANINGS if pairs else SET_MEANINGS, width)
