@@ -96,7 +96,8 @@ def sum_moments(
         if not by_kernel:
             return judge.sum_levels(objective[rows], codes[rows], centres, powers)
         table = np.zeros(len(centres), dtype=kernel.MOMENT)
-        kernel.sum_levels(objective[rows], codes[rows], centres, table)
+        values, own = objective[rows], codes[rows]
+        kernel.call("sum_levels", *kernel.column_of(values), len(values), own.itemsize, own, centres, table)
         return table["count"], table["sum"], table["square"]
 
     parts = zip(*spread(add, portions(len(codes), threads=threads), threads=threads), strict=True)
@@ -140,12 +141,12 @@ def level_codes(
     by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
 
     def assign(rows: slice) -> None:
-        part, out = objective[rows], codes[rows]
+        part, out = kernel.signed(objective[rows], levels.sign), codes[rows]
+        ends = boundaries, len(boundaries), nan_level, out.itemsize, out
         if survey is not None and by_slots:
-            slots = survey.slots[rows]
-            kernel.assign_by_slots(part, levels.sign, slots, survey.window, boundaries, nan_level, out)
+            kernel.call("assign_by_slots", *part, survey.slots[rows], *survey.window, *ends)
         else:
-            kernel.assign_levels(part, levels.sign, boundaries, nan_level, out)
+            kernel.call("assign_levels", *part, *ends)
         if keep is not None:
             np.copyto(out, dtype(levels.count), where=~keep[rows])
 
@@ -157,13 +158,15 @@ def settle_codes(
     objective: NDArray[Any], levels: Levels, rough: Rough, level_of: NDArray[np.uint8], *, threads: int
 ) -> None:
     """Make levels of codes: the search for thresholds has already told all but those of rows beside one."""
+    ends = levels.boundaries, len(levels.boundaries)
 
     def settle_few(beside: Beside) -> None:
         rows, places, values = beside
-        kernel.settle_rows(values, places, levels.boundaries, rough.codes[rows])
+        kernel.call("settle_rows", values, places, len(values), *ends, rough.codes[rows])
 
     def settle_all(rows: slice) -> None:
-        kernel.settle_codes(objective[rows], levels.sign, level_of, levels.boundaries, rough.codes[rows])
+        part = kernel.signed(objective[rows], levels.sign)
+        kernel.call("settle_codes", *part, level_of, len(level_of), *ends, rough.codes[rows])
 
     if rough.beside is not None and (level_of == np.arange(len(level_of))).all():
         many = sum(len(places) for _, places, _ in rough.beside) >= MANY_TO_SETTLE

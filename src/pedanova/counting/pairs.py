@@ -197,7 +197,7 @@ def count_piece(rows: slice, codes: NDArray[np.uint8], fillers: list[FillCodes],
             byte *= layout.width
         byte += column if inside is None else column[inside]
     tables = np.zeros(layout.shape, dtype=np.uint32)
-    kernel.count_pairs(shared, parts, layout.side, tables)
+    kernel.call("count_pairs", shared, parts, len(parts), layout.bytes, layout.side, PARTS, tables)
     return tables
 
 
@@ -236,7 +236,7 @@ def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
         groups = np.ascontiguousarray(groups[np.append(grid.cell_of, [grid.missing, grid.outside])])
 
     def fill(rows: slice, out: NDArray[np.uint8]) -> None:
-        kernel.code_feature(placed, rows, groups, out)
+        kernel.call("code_feature", placed.feature(rows), len(out), groups, out)
 
     return fill
 
@@ -328,5 +328,5 @@ def count_set(columns: Sequence[Codes], parts: Codes, width: int) -> Tables:
             byte *= width
             byte += column
     tables = np.zeros((1, PARTS, side, side), dtype=np.uint32)
-    kernel.count_pairs(shared, np.ascontiguousarray(parts), side, tables)
+    kernel.call("count_pairs", shared, np.ascontiguousarray(parts), len(parts), 2, side, PARTS, tables)
     return tables[0, :, :, :other].reshape(PARTS, -1).astype(np.int64)

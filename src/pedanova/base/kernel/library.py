@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,25 +51,6 @@ SIGNATURES: dict[str, list[Any]] = {
 }
 
 
-class Boundaries(Protocol):
-    """What tells the cell of a number: a grid, as far as the kernel knows one."""
-
-    @property
-    def cells(self) -> int: ...
-    @property
-    def even(self) -> bool: ...
-    @property
-    def labels(self) -> tuple[Any, ...] | None: ...
-    @property
-    def edges(self) -> NDArray[np.float64] | None: ...
-    @property
-    def inner(self) -> NDArray[np.float64] | None: ...
-    @property
-    def accept_low(self) -> NDArray[np.float64] | None: ...
-    @property
-    def accept_high(self) -> NDArray[np.float64] | None: ...
-
-
 class Feature(ctypes.Structure):
     """One column, its grid and its table, as cells.hpp has them."""
 
@@ -99,7 +80,7 @@ class Placed:
     """A column and what tells its cells: the boundaries of a grid, or ``lookup[value - offset]``."""
 
     values: NDArray[Any]
-    grid: Boundaries
+    grid: Any  # of the room space, as far as the kernel knows one
     missing: NDArray[np.bool_] | None = None  # contiguous
     offset: int = 0
     lookup: NDArray[np.int32] | None = None
@@ -200,14 +181,20 @@ def is_usable(values: NDArray[Any]) -> bool:
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call the library; arrays are passed by address and must outlive the call."""
+    """Call the library; arrays are passed by address. What each function does is said in its header of src/kernel."""
     library = opened().library
     if library is None:
         raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
-    result: int = getattr(library, f"pedanova_{name}")(*arguments)
+    result: int = getattr(library, f"pedanova_{name}")(*map(_passed, arguments))
     if result < 0:
         raise PedanovaError(f"the kernel refused {name} (code {result}); please report this")
     return result
+
+
+def _passed(argument: object) -> object:
+    if isinstance(argument, np.ndarray):
+        return argument.ctypes.data
+    return ctypes.byref(argument) if isinstance(argument, Feature) else argument
 
 
 def address(array: NDArray[Any] | None) -> int | None:
@@ -218,24 +205,17 @@ def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
     return values.ctypes.data, values.strides[0] if len(values) else 0, DTYPES[values.dtype]
 
 
-def assign_levels(
-    objective: NDArray[Any], sign: float, boundaries: NDArray[np.float64], nan_level: int, levels: NDArray[Any]
-) -> None:
-    """Write the level of every row into `levels` (uint8 or uint16)."""
-    call(
-        "assign_levels",
-        *column_of(objective),
-        sign,
-        len(objective),
-        address(boundaries),
-        len(boundaries),
-        nan_level,
-        levels.itemsize,
-        address(levels),
-    )
+def signed(values: NDArray[Any], sign: float) -> tuple[Any, ...]:
+    """A column whose numbers are multiplied by `sign`, and its rows."""
+    return *column_of(values), sign, len(values)
 
 
-def _describe(grid: Boundaries, feature: Feature) -> None:
+def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
+    """Addresses of some arrays, which must outlive them."""
+    return (_pointer * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
+
+
+def _describe(grid: Any, feature: Feature) -> None:
     feature.inner, feature.accept_low = address(grid.inner), address(grid.accept_low)
     feature.accept_high, feature.range = address(grid.accept_high), int(grid.labels is None)
     if grid.even and grid.edges is not None and grid.cells > 1:
@@ -271,7 +251,7 @@ def count_features(
         len(features),
         len(codes),
         codes.itemsize,
-        address(codes),
+        codes,
         count,
         *column_of(values),
     )
@@ -279,122 +259,4 @@ def count_features(
 
 def add_tables(tables: Sequence[NDArray[Any]], counts: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
     """Write what contiguous tables of `ENTRY` hold together, added in their order."""
-    places = (_pointer * len(tables))(*(address(table) for table in tables))
-    call("add_tables", places, len(tables), counts.size, address(counts), address(sums))
-
-
-def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:
-    """Write the group of every row's sorted position into `codes`."""
-    feature = placed.feature(rows)
-    call("code_feature", ctypes.byref(feature), len(codes), address(groups), address(codes))
-
-
-def count_pairs(codes: NDArray[np.uint8], parts: NDArray[np.uint8], width: int, tables: NDArray[np.uint32]) -> None:
-    """Add rows to `tables` [pair × part × code × code]; `codes` is (columns, rows), contiguous."""
-    columns, rows = codes.shape
-    call("count_pairs", address(codes), address(parts), rows, columns, width, tables.shape[1], address(tables))
-
-
-def sum_levels(
-    objective: NDArray[Any], levels: NDArray[Any], centres: NDArray[np.float64], table: NDArray[Any]
-) -> None:
-    """Add rows to `table`, one `MOMENT` for each centre; a level's sums are around its centre."""
-    call(
-        "sum_levels",
-        *column_of(objective),
-        len(objective),
-        levels.itemsize,
-        address(levels),
-        address(centres),
-        address(table),
-    )
-
-
-def _children(tables: list[NDArray[np.int32]]) -> Any:
-    return (_pointer * max(1, len(tables)))(*(table.ctypes.data for table in tables))
-
-
-def count_digits(
-    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], counts: NDArray[np.int64]
-) -> int:
-    """Count the next digit under the wanted prefixes; returns the number of NaN."""
-    children = _children(tables)
-    where = column_of(objective)
-    rows = len(objective)
-    return call("count_digits", *where, sign, rows, children, len(tables), address(counts))
-
-
-def gather_wanted(
-    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], out: NDArray[np.float64]
-) -> int:
-    """Collect the values under the wanted prefixes; returns how many there are."""
-    children = _children(tables)
-    return call(
-        "gather_wanted", *column_of(objective), sign, len(objective), children, len(tables), address(out), len(out)
-    )
-
-
-def count_window(
-    objective: NDArray[Any],
-    sign: float,
-    window: tuple[int, int, int],
-    counts: NDArray[np.int64],
-    slots: NDArray[np.uint16],
-) -> None:
-    """Write the slot of every row in a window (first key, shift, slots) and add to their `counts`; NaN comes last."""
-    where = (*column_of(objective), sign, len(objective))
-    call("count_window", *where, *window, address(counts), address(slots))
-
-
-def gather_slots(
-    objective: NDArray[Any],
-    sign: float,
-    slots: NDArray[np.uint16],
-    wanted: NDArray[np.int32],
-    ends: NDArray[np.float64],
-    out: NDArray[np.float64],
-    codes: NDArray[np.uint8] | None = None,
-    places: NDArray[np.int64] | None = None,
-) -> int:
-    """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
-
-    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked;
-    `places` the rows of the values.
-    """
-    where = (*column_of(objective), sign, len(objective))
-    marks = (address(wanted), len(wanted), address(ends))
-    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes), address(places))
-
-
-def assign_by_slots(
-    objective: NDArray[Any],
-    sign: float,
-    slots: NDArray[np.uint16],
-    window: tuple[int, int, int],
-    boundaries: NDArray[np.float64],
-    nan_level: int,
-    out: NDArray[Any],
-) -> None:
-    """As `assign_levels`, for rows whose slots of a window are known."""
-    where = (*column_of(objective), sign, len(objective), address(slots), *window)
-    call("assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out))
-
-
-def settle_codes(
-    objective: NDArray[Any],
-    sign: float,
-    level_of: NDArray[np.uint8],
-    boundaries: NDArray[np.float64],
-    codes: NDArray[np.uint8],
-) -> None:
-    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` knows all but 255."""
-    where = (*column_of(objective), sign, len(objective), address(level_of), len(level_of))
-    call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
-
-
-def settle_rows(
-    values: NDArray[np.float64], places: NDArray[np.int64], boundaries: NDArray[np.float64], codes: NDArray[np.uint8]
-) -> None:
-    """Write the level of each signed value into `codes`, at its place."""
-    ends = (address(boundaries), len(boundaries))
-    call("settle_rows", address(values), address(places), len(values), *ends, address(codes))
+    call("add_tables", pointers(tables), len(tables), counts.size, counts, sums)

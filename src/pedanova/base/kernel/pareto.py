@@ -129,5 +129,5 @@ def _ends(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDA
 def _fronts_by_kernel(rows: NDArray[np.float64]) -> NDArray[np.int64]:
     """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
     fronts = np.empty(len(rows), dtype=np.int64)
-    kernel.call("find_fronts", kernel.address(rows), len(rows), rows.shape[1], kernel.address(fronts))
+    kernel.call("find_fronts", rows, *rows.shape, fronts)
     return fronts

@@ -87,7 +87,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         if not hasattr(own, "counts"):
             own.counts = np.zeros(window[2] + 1, dtype=np.int64)
             every.append(own.counts)
-        kernel.count_window(objective[rows], sign, window, own.counts, slots[rows])
+        kernel.call("count_window", *kernel.signed(objective[rows], sign), *window, own.counts, slots[rows])
 
     spread(count, portions(len(objective), threads=threads), threads=threads)
     for counts in every[1:]:
@@ -98,7 +98,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
 def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
     """(slots + 1,) How many rows lie in each slot, and how many are NaN; each row's own goes into `slots`."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
-    kernel.count_window(objective, sign, window, counts, slots)
+    kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, slots)
     return counts
 
 
@@ -240,10 +240,15 @@ def gather_slots(
     codes: NDArray[np.uint8] | None = None,
     places: NDArray[np.int64] | None = None,
 ) -> Gathered:
-    """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot.
+
+    `codes` gets the number of marked slots before each row's own, `OPEN` if it is marked; `places` the rows of the
+    values.
+    """
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    count = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes, places)
+    given = slots, marks, len(marks), ends, out, len(out), codes, places
+    count = kernel.call("gather_slots", *kernel.signed(objective, sign), *given)
     return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
@@ -325,11 +330,12 @@ def count_digits(
 ) -> NDArray[np.int64]:
     """(prefixes, digits) rows below each wanted prefix by their next digit."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
-    kernel.count_digits(values, sign, tables, counts)
+    kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts
 
 
 def gather_wanted(values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
     """The signed values below the wanted prefixes."""
     out = np.empty(min(most, len(values)), dtype=np.float64)
-    return out[: kernel.gather_wanted(values, sign, tables, out)].copy()  # as above
+    wanted = kernel.pointers(tables), len(tables)
+    return out[: kernel.call("gather_wanted", *kernel.signed(values, sign), *wanted, out, len(out))].copy()  # as above
