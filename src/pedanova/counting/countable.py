@@ -1,11 +1,12 @@
-"""What can be cut into levels and counted: the protocol, what follows from the counts, and rows in memory."""
+"""What can be cut into levels and counted: the base of every engine, what follows from counts, and rows in memory."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +31,52 @@ FEW_ROWS = 20  # a domain of fewer is told in the notes
 Recount: TypeAlias = tuple[Levels, Tallies]
 
 
-class Countable(Protocol):
+@dataclass(slots=True, eq=False)
+class Countable(ABC):
     """Rows of a table, to be cut into levels and counted as often as a question needs it."""
 
-    @property
-    def objective(self) -> str: ...
-    @property
-    def direction(self) -> Direction: ...
-    @property
-    def nan(self) -> NanPolicy: ...
-    @property
-    def several(self) -> bool: ...  # objectives
-    @property
-    def space(self) -> Space: ...
-    @property
-    def single(self) -> bool: ...  # precision of the objective
+    objective: str
+    direction: Direction
+    nan: NanPolicy
+    space: Space
 
+    @property
+    def several(self) -> bool:
+        """Whether there are several objectives."""
+        return False
+
+    @property
+    @abstractmethod
+    def single(self) -> bool:
+        """Whether the objective is kept in single precision."""
+
+    @abstractmethod
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels: ...
+
+    @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
-    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount: ...
-    def constant(self) -> float | None: ...  # the objective of all rows, where it is the same
-    def few(self) -> FewRows | None: ...  # the rows that count, one by one; None where they cannot be had
-    def describe_outside(self, name: str, parameter: Parameter, /) -> str: ...  # the first such row
+
+    @abstractmethod
+    def constant(self) -> float | None:
+        """The objective of all rows, where it is the same."""
+
+    @abstractmethod
+    def describe_outside(self, name: str, parameter: Parameter, /) -> str:
+        """The first row outside the domain."""
+
+    def few(self) -> FewRows | None:
+        """The rows that count, one by one; None where they cannot be had."""
+        return None
+
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
+        """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
+        cuts = list(cuts)
+        parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+        finer = levels
+        if not parts <= set(levels.quantiles) and levels.own:
+            finer = self.cut(as_ladder(parts | set(levels.quantiles)))
+        finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
+        return finer, self.count(finer).tallies(self.space, finer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +118,6 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
         if old != new:
             raise QueryError(Arg(name, new), f" differs from that of the levels given, {old!r}")
     return levels.borrowed()
-
-
-def recut(source: Countable, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-    """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
-    cuts = list(cuts)
-    parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
-    finer = levels
-    if not parts <= set(levels.quantiles) and levels.own:
-        finer = source.cut(as_ladder(parts | set(levels.quantiles)))
-    finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
-    return finer, source.count(finer).tallies(source.space, finer)
 
 
 def assembled(
@@ -181,28 +195,13 @@ def _few_in_words(domain: Parameter, rows: int) -> str:
     )
 
 
-@dataclass(slots=True, eq=False)
-class InMemory:
+class InMemory(Countable):
     """Observations, and the threads to count them with."""
 
-    observed: Observations
-    nan: NanPolicy
-    threads: int = 1
-    _survey: Survey | None = (
-        None  # one look at the objective of the rows that are kept serves for thresholds and for levels
-    )
-
-    @property
-    def objective(self) -> str:
-        return self.observed.name
-
-    @property
-    def direction(self) -> Direction:
-        return self.observed.direction
-
-    @property
-    def space(self) -> Space:
-        return self.observed.space
+    def __init__(self, observed: Observations, nan: NanPolicy, threads: int = 1) -> None:
+        super().__init__(observed.name, observed.direction, nan, observed.space)
+        self.observed, self.threads = observed, threads
+        self._survey: Survey | None = None  # one look at the objective of the kept rows, for thresholds and for levels
 
     @property
     def several(self) -> bool:
@@ -214,16 +213,9 @@ class InMemory:
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
         kept = self._kept()
-        self._survey = survey_rows(kept, sign_of(self.direction), threads=self.threads)
-        cut = cut_levels(
-            kept,
-            direction=self.direction,
-            nan=self.nan,
-            quantiles=quantiles,
-            every=every,
-            threads=self.threads,
-            survey=self._survey,
-        )
+        survey = self._survey = survey_rows(kept, sign_of(self.direction), threads=self.threads)
+        how = self.direction, self.nan, quantiles
+        cut = cut_levels(kept, *how, every=every, threads=self.threads, survey=survey)
         return replace(cut, several=self.several)
 
     def count(self, levels: Levels) -> Counts:
@@ -233,9 +225,6 @@ class InMemory:
         tables = {name: list(both) for name, both in counted.items()}
         rows = int(next(iter(counted.values()))[0].sum())
         return Counts(len(self.observed), rows, tables, None, list(self.observed.notes), self.observed.idle)
-
-    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        return recut(self, levels, cuts)
 
     def constant(self) -> float | None:
         values = self._kept()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -182,68 +183,50 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
 
 def cut_levels(
     objective: NDArray[Any],
-    *,
     direction: Direction,
     nan: NanPolicy = "drop",
     quantiles: Sequence[Fraction] = LADDER,
-    values: Sequence[float] = (),
+    *,
     every: bool = False,
     threads: int = 1,
     survey: Survey | None = None,
 ) -> Levels:
-    """Levels at exact quantiles of the objective, and at further (signed) values.
-
-    With `every`, a small table gets a level for each distinct objective. A quantile γ of N rows
-    ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same threshold share
-    a level.
-    """
+    """Levels of an objective in memory."""
     sign = sign_of(direction)
     survey = survey or survey_rows(objective, sign, threads=threads)
-    nans = count_nan(objective) if survey is None else survey.nans
-    numbers = len(objective) - nans
-    if numbers == 0:
-        raise DataError(f"the objective holds no number in {len(objective)} rows; every value is NaN")
-    rows = len(objective) if nan == "worst" else numbers
-    ranks = [rank_of(part, rows) for part in quantiles]
-    reached = sought(quantiles, ranks, numbers)
-    value_at = select_ranks(objective, sign, reached, threads=threads, survey=survey)
-    complete = every and numbers <= SMALL
-    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else setting_apart(value_at, numbers, rows)
-    levels = assemble(value_at, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
-    return replace(levels, complete=complete)
+    numbers = len(objective) - (count_nan(objective) if survey is None else survey.nans)
+    values_at = partial(select_ranks, objective, sign, threads=threads, survey=survey)
+    return levels_at(values_at, len(objective), numbers, direction, nan, quantiles, every=every)
 
 
-def sought(quantiles: Sequence[Fraction], ranks: Sequence[int], numbers: int) -> list[int]:
-    """The ranks whose value must be found: all rows end nowhere, nor do those beyond the numbers.
-
-    The worst number is among them: it tells whether some are infinite.
-    """
-    return [*(rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1), numbers]
-
-
-def setting_apart(value_at: Mapping[int, float], numbers: int, rows: int) -> list[float]:
-    """A cut between finite objectives and others, where there are others."""
-    return [LARGEST] if numbers < rows or value_at[numbers] == math.inf else []
-
-
-def assemble(
-    value_at: Mapping[int, float],
-    ranks: Sequence[int],
-    quantiles: Sequence[Fraction],
-    *,
+def levels_at(
+    values_at: Callable[[Iterable[int]], Mapping[int, float]],
+    kept: int,
+    numbers: int,
     direction: Direction,
     nan: NanPolicy,
-    values: Sequence[float] = (),
+    quantiles: Sequence[Fraction],
+    *,
+    every: bool = False,
 ) -> Levels:
-    """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
-    sign = sign_of(direction)
+    """Levels at exact quantiles of the objective, whose signed values at some ranks (1 = smallest) can be asked for.
+
+    So many rows are kept, and so many of them hold numbers. With `every`, a small table gets a level for each distinct
+    objective. A quantile γ of N rows ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same
+    threshold share a level.
+    """
+    if not numbers:
+        raise DataError(f"the objective holds no number in {kept:,} rows; every value is NaN")
+    rows = kept if nan == "worst" else numbers
+    ranks = {part: rank_of(part, rows) for part in quantiles}
+    complete = every and numbers <= SMALL
+    # All rows end nowhere, nor do those beyond the numbers. The worst number tells whether some are infinite.
+    sought = [*(rank for part, rank in ranks.items() if rank <= numbers and part < 1), numbers]
+    values = values_at(range(1, numbers + 1) if complete else sought)
+    others = numbers < rows or (not complete and values[numbers] == math.inf)  # are set apart from finite ones
+    own = list(values.values()) if complete else [LARGEST] * others
     # Where a quantile reaches into the rows that count as worst, it means all rows.
-    ends = [math.inf if part == 1 else value_at.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)]
-    cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
-    return Levels(
-        direction=direction,
-        nan=nan,
-        thresholds=sign * cuts,
-        quantiles=tuple(quantiles),
-        index=tuple(np.searchsorted(cuts, ends).tolist()),
-    )
+    ends = [math.inf if part == 1 else values.get(rank, math.inf) for part, rank in ranks.items()]
+    cuts = np.unique(np.concatenate([ends, own, [math.inf]])) + 0.0
+    index = tuple(np.searchsorted(cuts, ends).tolist())
+    return Levels(direction, nan, sign_of(direction) * cuts, tuple(quantiles), index, complete)

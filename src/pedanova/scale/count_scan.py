@@ -22,17 +22,16 @@ from pedanova.base.kernel.selection import (
 )
 from pedanova.base.notes import Note
 from pedanova.base.progress import report_interrupts
-from pedanova.counting.countable import Counted, Recount, assembled, levels_for, recut
+from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.few_rows import FewRows
-from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
+from pedanova.counting.levels import Levels, levels_at
 from pedanova.counting.tally import Counts
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
-from pedanova.data.regions import Cut, Direction, rank_of
+from pedanova.data.regions import Cut
 from pedanova.data.row_selection import rows_in_words
-from pedanova.data.row_status import NanPolicy
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
@@ -72,8 +71,8 @@ LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rescan:
+@dataclass(slots=True, eq=False)
+class Rescan(Countable):
     """The way back to the rows: they are read once more where a question needs other thresholds."""
 
     workers: Workers | SparkWorkers
@@ -81,26 +80,6 @@ class Rescan:
     look: FirstLook
     engine: Any = None  # the table itself, where whoever holds it counts,
     extent: Any = None  # and what it said of the objective
-
-    @property
-    def objective(self) -> str:
-        return self.plan.objective
-
-    @property
-    def direction(self) -> Direction:
-        return self.plan.direction
-
-    @property
-    def nan(self) -> NanPolicy:
-        return self.plan.nan
-
-    @property
-    def several(self) -> bool:
-        return False
-
-    @property
-    def space(self) -> Space:
-        return self.plan.space
 
     @property
     def single(self) -> bool:
@@ -123,7 +102,7 @@ class Rescan:
         """Levels and counts for a later question; it must be about the very rows of the first."""
         lost_before = set(self.workers.lost)
         try:
-            return recut(self, levels, cuts)
+            return Countable.recut(self, levels, cuts)
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
@@ -131,17 +110,8 @@ class Rescan:
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
         """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
-        look, plan = self.look, self.plan
-        if not look.numbers:
-            raise DataError(f"the objective holds no number in {look.rows:,} rows; every value is NaN")
-        rows = look.kept if plan.nan == "worst" else look.numbers
-        ranks = [rank_of(part, rows) for part in quantiles]
-        complete = every and look.numbers <= SMALL
-        wanted = range(1, look.numbers + 1) if complete else sought(quantiles, ranks, look.numbers)
-        values = self.values_at(wanted)
-        own = list(values.values()) if complete else setting_apart(values, look.numbers, rows)
-        levels = assemble(values, ranks, quantiles, direction=plan.direction, nan=plan.nan, values=own)
-        return replace(levels, complete=complete)
+        look, how = self.look, (self.direction, self.nan, quantiles)
+        return levels_at(self.values_at, look.kept, look.numbers, *how, every=every)
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
@@ -291,7 +261,7 @@ def begin(
     look, extent = (look_at(workers, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
-    rescan = Rescan(workers, plan, look, engine, extent)
+    rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine, extent)
     return rescan, levels_for(rescan, reading.levels), tuple(choice.notes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
-from pedanova.counting.countable import Counted, Recount, assembled, levels_for, recut
-from pedanova.counting.few_rows import FewRows
-from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
+from pedanova.counting.countable import Countable, Counted, assembled, levels_for
+from pedanova.counting.levels import Levels, levels_at
 from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Counts
 from pedanova.data.column import LAST_PLACES, Column, cells_of
@@ -21,8 +20,7 @@ from pedanova.data.conditions import Presence, idle_note
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.observations import describe_outside
-from pedanova.data.regions import Cut, Direction, rank_of, sign_of
-from pedanova.data.row_status import NanPolicy
+from pedanova.data.regions import sign_of
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
@@ -48,7 +46,7 @@ from pedanova.scale.cuda.tables import (
     units_for,
 )
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Moving, Ordinal, Parameter, Space, Switch, parents_first
+from pedanova.space.parameters import Moving, Ordinal, Parameter, Switch, parents_first
 
 SAMPLE = 50_000
 FEW = 200  # so many different numbers are all looked for
@@ -146,13 +144,9 @@ class DeviceColumns:
 
 
 @dataclass(slots=True, eq=False)
-class DeviceTable:
+class DeviceTable(Countable):
     """Columns and one objective, on the GPU in use."""
 
-    name: str
-    direction: Direction
-    nan: NanPolicy
-    space: Space
     columns: Mapping[str, Any]
     goal: Any
     with_sums: bool = True
@@ -160,14 +154,6 @@ class DeviceTable:
     _ranking: Ranking | None = None
     _missing: dict[str, Any] = field(default_factory=dict)
     _ends: tuple[Levels, tuple[Any, Any]] | None = None
-
-    @property
-    def objective(self) -> str:
-        return self.name
-
-    @property
-    def several(self) -> bool:
-        return False
 
     @property
     def single(self) -> bool:
@@ -180,17 +166,8 @@ class DeviceTable:
         return self._ranking
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        rows, numbers = len(self.goal), self.ranking.numbers
-        if not numbers:
-            raise DataError(f"the objective holds no number in {rows:,} rows; every value is NaN")
-        counted = rows if self.nan == "worst" else numbers
-        ranks = [rank_of(part, counted) for part in quantiles]
-        complete = every and numbers <= SMALL
-        wanted = range(1, numbers + 1) if complete else sought(quantiles, ranks, numbers)
-        values = self.ranking.values_at(wanted)
-        own = list(values.values()) if complete else setting_apart(values, numbers, counted)
-        levels = assemble(values, ranks, quantiles, direction=self.direction, nan=self.nan, values=own)
-        return replace(levels, complete=complete)
+        how = self.direction, self.nan, quantiles
+        return levels_at(self.ranking.values_at, len(self.goal), self.ranking.numbers, *how, every=every)
 
     def codes(self, levels: Levels) -> Any:
         """(rows,) The level of each row, on the GPU; ``levels.count`` for rows that do not count."""
@@ -280,16 +257,10 @@ class DeviceTable:
         lack = [Note("rows", Count(lacking), words, subject=name)] if lacking else []
         return [*([idle_note(name, unneeded)] if unneeded else []), *lack]
 
-    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        return recut(self, levels, cuts)
-
     def constant(self) -> float | None:
         extent = self.ranking.extent
         varies = extent.low != extent.high or (self.nan == "worst" and extent.absent)
         return None if varies else extent.low
-
-    def few(self) -> FewRows | None:
-        return None
 
     def sum_moments(self, levels: Levels) -> Moments:
         """Mean and spread of the objective by level, each level in one fixed order of additions."""

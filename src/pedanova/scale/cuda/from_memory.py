@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -40,7 +39,6 @@ SAMPLE = 1 << 16  # rows of which levels are counted, about
 RowsOf = Callable[[slice], DeviceRows]
 
 
-@dataclass(slots=True, eq=False)
 class FromMemory(InMemory):
     """The same as in memory, counted by the GPU; the objective of a large table stays on it."""
 
