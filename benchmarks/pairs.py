@@ -16,7 +16,6 @@ samples with a p-value of at most 0.05, by the cells asked for. Without an inter
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 from core import make_data
@@ -59,14 +58,14 @@ def compare(rows: int, columns: int, repeats: int) -> list[str]:
     groups = groups_of(contrasts, 8)
     codes = (objective > np.quantile(objective, 0.1)).astype(np.uint8)
     contestants: dict[str, Work] = {
-        "pairs": lambda: pairs.tally_pairs(observed, codes, groups, threads=threads),
-        "one thread": lambda: pairs.tally_pairs(observed, codes, groups, threads=1),
+        "pairs": lambda: pairs.tally_sets(observed, codes, groups, threads=threads),
+        "one thread": lambda: pairs.tally_sets(observed, codes, groups, threads=1),
         "single": lambda: tally_columns(observed, a.data.levels, threads=threads),
         "question": lambda: a.interactions(cells=8),
     }
     number = columns * (columns - 1) // 2
     if rows * number <= NUMPY_VALUES:
-        contestants["numpy"] = lambda: pairs.count_by_judge(observed, codes, groups, list(combinations(data, 2)))
+        contestants["numpy"] = lambda: pairs.count_by_judge(observed, codes, groups)
     took = medians(take_turns(contestants, repeats))
     own = took["pairs"]
     return [

@@ -39,7 +39,7 @@ def test_public_names_exist_and_are_documented() -> None:
         "Across", "Along", "Analysis", "Categorical", "Comparison", "Densities", "Difference",
         "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
         "Importances", "Int", "Interaction", "Interactions", "Levels", "Marginal", "Moving",
-        "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions",
+        "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction",
         "Space", "StudyDifferences", "Switch", "Tally", "Trials", "Verdict", "__version__", "across", "analyze",
         "at_least", "at_most", "between", "demo_trials", "difference", "equals", "errors",
         "forest_effects", "guess_space", "load", "show_versions", "space", "space_from",

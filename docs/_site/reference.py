@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         "Answers",
         [
             "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
-            "SetInteractions", "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
+            "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
             "forest_effects", "Comparison", "Trials",
         ],
     ),

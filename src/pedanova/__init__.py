@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import ForestEffects, ForestPairs, forest_effects
     from pedanova.measures.importance import Importance, Importances
-    from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
+    from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
     from pedanova.measures.questions.compare import Comparison
     from pedanova.measures.studies.along import Along
     from pedanova.measures.studies.seeds import Seeds
@@ -59,7 +59,7 @@ CONTENTS = {
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["ForestEffects", "ForestPairs", "forest_effects"],
     "measures.importance": ["Importance", "Importances"],
-    "measures.interactions": ["Interaction", "Interactions", "SetInteraction", "SetInteractions"],
+    "measures.interactions": ["Interaction", "Interactions", "SetInteraction"],
     "measures.studies.along": ["Along"],
     "measures.studies.seeds": ["Seeds"],
     "measures.surrogate.profile": ["Profile"],
@@ -100,7 +100,6 @@ __all__ = [
     "Region",
     "Seeds",
     "SetInteraction",
-    "SetInteractions",
     "Space",
     "StudyDifferences",
     "Switch",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.counting import pairs as engine
 from pedanova.counting.contrasts import codes_of_levels
-from pedanova.counting.pairs import PairTally
 from pedanova.data.regions import as_region
 from pedanova.measures.additive import design_of, explained, fitted_parts
 from pedanova.measures.interactions import groups_of
@@ -78,7 +75,7 @@ def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
     assert a.data.observations is not None
     width = max(int(group.max()) for group in groups.values()) + 1
     pairs = list(combinations(groups, 2))
-    slow = engine.count_by_judge(a.data.observations, codes, groups, pairs).reshape(len(pairs), 2, width, width)
+    slow = engine.count_by_judge(a.data.observations, codes, groups).reshape(len(pairs), 2, width, width)
     assert slow[0].sum() == (codes < 2).sum()
     for threads in (1, 3):
         fast = engine.count_pairs(a.data.observations, codes, groups, threads=threads)
@@ -103,24 +100,6 @@ def test_without_the_kernel_the_answers_are_the_same(monkeypatch: pytest.MonkeyP
     fast = a.interactions()
     monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)
     assert a.interactions() == fast
-
-
-@pytest.mark.slow
-@given(SEEDS, st.integers(2, 5))
-def test_parts_add_up_to_the_whole(seed: int, parts: int) -> None:
-    a, codes, groups = counted(seed % 1000, 400, 4, 4)
-    observed = a.data.observations
-    assert observed is not None
-    whole = engine.tally_pairs(observed, codes, groups)
-    pieces: list[PairTally] = []
-    for i in range(parts):
-        only = np.full_like(codes, 2)
-        only[i::parts] = codes[i::parts]
-        pieces.append(engine.tally_pairs(observed, only, groups))
-    for order in (pieces, pieces[::-1]):
-        added = functools.reduce(operator.add, order)
-        np.testing.assert_array_equal(added.target, whole.target)
-        np.testing.assert_array_equal(added.region, whole.region)
 
 
 @given(SEEDS, st.integers(2, 6), st.integers(2, 6), st.integers(1, 9))

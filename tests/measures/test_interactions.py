@@ -13,8 +13,8 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.base.kernel import library as kernel
-from pedanova.counting.pairs import PairTally, coarse_groups, count_by_judge, count_sets, tally_pairs
-from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
+from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, count_sets, tally_sets
+from pedanova.errors import LevelsError, QueryError, UnknownParameterError
 from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained, set_design, set_shares
 from pedanova.measures.distributions import holm
 from pedanova.measures.interactions import groups_of, measure_pairs, shares_of
@@ -149,7 +149,7 @@ class TestExactValues:
         assert (codes == 0).sum() == contrasts[0].target.sum() == 100_000
         assert a.data.observations is not None
         groups = {c.name: coarse_groups(c.grid, c.region, 100) for c in contrasts}
-        tally = tally_pairs(a.data.observations, codes, groups)
+        tally = tally_sets(a.data.observations, codes, groups)
         interaction, closed, *_ = shares_of(design_of(tally.region), tally.target, corrected=True)
         assert closed[0] == pytest.approx(0.894085, rel=0.015)
         assert interaction[0] == pytest.approx(0.37896, rel=0.015)
@@ -334,26 +334,6 @@ class TestTable:
             found["lr"]  # type: ignore[index]
 
 
-class TestPairTally:
-    @staticmethod
-    def tally(names: tuple[str, ...] = ("a", "b"), side: int = 2) -> PairTally:
-        counts = np.arange(side**2).reshape(1, side, side)
-        groups = {name: np.arange(side, dtype=np.uint8) for name in names}
-        return PairTally(names, groups, counts, 2 * counts)
-
-    def test_only_like_counts_add(self) -> None:
-        one = self.tally()
-        assert (one + one).region.tolist() == (4 * np.arange(4).reshape(1, 2, 2)).tolist()
-        with pytest.raises(MergeError, match="parameters differ"):
-            one + self.tally(("a", "c"))
-        with pytest.raises(MergeError, match="coarse cells differ"):
-            one + self.tally(side=3)
-        with pytest.raises(MergeError, match="do not fit"):
-            PairTally(one.names, one.groups, one.target[:, :1], one.region)
-        with pytest.raises(TypeError):
-            one + 1
-
-
 def test_holm() -> None:
     p = np.array([0.04, 0.01, 0.03, 0.5])
     assert holm(p, np.full(4, True)) == pytest.approx([0.09, 0.04, 0.09, 0.5])
@@ -372,7 +352,7 @@ def test_type_one_error() -> None:
         target, region = np.zeros((2, 1, 4, 4), dtype=np.int64)
         np.add.at(region[0], cells, 1)
         np.add.at(target[0], cells, inside)
-        row = measure_pairs(PairTally(("a", "b"), groups, target, region))[0]
+        row = measure_pairs(SetTally(groups, 2, target, region))[0]
         low += row.p_value <= 0.05
     assert 0.025 < low / 400 < 0.08
 
@@ -521,7 +501,7 @@ class TestCounting:
         codes = a.data.codes(a.data.resolve(0.2, "target"), a.data.resolve(0.8, "region"))
         groups = groups_of(contrasts, 3)
         sets = list(combinations(groups, order))
-        both = [count(a.data.observations, codes, groups, sets, threads=2) for count in (count_sets, count_by_judge)]
+        both = [count(a.data.observations, codes, groups, order, threads=2) for count in (count_sets, count_by_judge)]
         np.testing.assert_array_equal(*both)
         assert both[0].sum(axis=(1, 2)).tolist() == [2_400] * len(sets)
 

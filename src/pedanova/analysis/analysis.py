@@ -12,7 +12,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
-from pedanova.measures.interactions import Interactions, SetInteractions
+from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How, Question, check_how
 from pedanova.measures.questions.ask import (
@@ -357,7 +357,7 @@ class Analysis(Output):
         estimator: str = DEFAULT.estimator,
         seed: int = DEFAULT.seed,
         of: str = DEFAULT.of,
-    ) -> Interactions | SetInteractions:
+    ) -> Interactions:
         """What every two parameters explain together about being in the target, beyond the sum of both.
 
         Parameters
@@ -365,7 +365,7 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`; p-values are those of the rows, which must be at hand.
         order
-            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain (`SetInteractions`).
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain (`SetInteraction`).
             Of many parameters those of the strongest pairs are asked: 12 for triples.
         cells
             Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows (1,000 for sets
@@ -377,7 +377,7 @@ class Analysis(Output):
 
         Returns
         -------
-        Interactions or SetInteractions
+        Interactions
             Rows by pair, the strongest first: ``pairs["lr", "depth"].interaction``.
 
         Examples

@@ -21,7 +21,6 @@ from pedanova.base.threads import chunks, spread
 from pedanova.counting.arrays import placed_of
 from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
-from pedanova.errors import MergeError
 from pedanova.space.grid import Block, Grid, grid_of
 
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
@@ -36,43 +35,21 @@ FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairTally:
-    """Rows of every two of some parameters by coarse cells; tallies of parts add up.
+class SetTally:
+    """Rows of all sets of so many parameters by coarse cells, in the order of ``itertools.combinations``."""
 
-    The pairs are in the order of ``itertools.combinations(names, 2)``.
-    """
-
-    names: tuple[str, ...]
     groups: Mapping[str, Groups] = field(repr=False)
-    target: NDArray[Any] = field(repr=False)  # (pairs, width, width) rows, or a mean number of points
+    order: int
+    target: NDArray[Any] = field(repr=False)  # (sets, width, width, …) rows, or a mean number of points
     region: NDArray[Any] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        shape = (len(self.pairs), self.width, self.width)
-        if self.target.shape != shape or self.region.shape != shape:
-            raise MergeError(
-                f"pair counts of shape {self.target.shape} and {self.region.shape} do not fit {shape[0]} "
-                f"pairs of {shape[1]} cells"
-            )
-
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return list(combinations(self.names, 2))
+    def sets(self) -> list[Names]:
+        return list(combinations(self.groups, self.order))
 
-    @property
-    def width(self) -> int:
-        """Coarse cells of the parameter that has most."""
-        return width_of({name: self.groups[name] for name in self.names})
-
-    def __add__(self, other: PairTally) -> PairTally:
-        if not isinstance(other, PairTally):
-            return NotImplemented
-        if self.names != other.names:
-            raise MergeError(f"parameters differ: {list(self.names)} and {list(other.names)}")
-        for name in self.names:
-            if not np.array_equal(self.groups[name], other.groups[name]):
-                raise MergeError(f"{name}: coarse cells differ; count both parts with the groups of the first")
-        return PairTally(self.names, self.groups, self.target + other.target, self.region + other.region)
+    def cells(self) -> NDArray[np.int64]:
+        """(order, width ** order) The coarse cell of each parameter."""
+        return np.indices(self.target.shape[1:]).reshape(self.order, -1)
 
 
 def width_of(groups: Mapping[str, Groups]) -> int:
@@ -144,15 +121,19 @@ class Layout:
         return self.bytes * (self.bytes - 1) // 2, PARTS, self.side, self.side
 
 
-def tally_pairs(observed: Observations, codes: Codes, groups: Mapping[str, Groups], *, threads: int = 1) -> PairTally:
-    """Every pair of the parameters in `groups`; codes are 0 in the target, 1 in its region, 2 elsewhere."""
-    names, width = tuple(groups), width_of(groups)
-    if kernel.available():
-        tables = count_pairs(observed, codes, groups, threads=threads)
+def tally_sets(
+    observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
+) -> SetTally:
+    """Every set of so many parameters in `groups`; codes are 0 in the target, 1 in its region, 2 elsewhere."""
+    width = width_of(groups)
+    if not kernel.available() or width ** half(order) > MOST_GROUPS:
+        counts = count_by_judge(observed, codes, groups, order, threads=threads)
+    elif order == 2:
+        counts = count_pairs(observed, codes, groups, threads=threads)
     else:
-        flat = count_by_judge(observed, codes, groups, list(combinations(names, 2)), threads=threads)
-        tables = flat.reshape(-1, PARTS, width, width)
-    return PairTally(names, dict(groups), tables[:, 0], tables.sum(axis=1))
+        counts = count_sets(observed, codes, groups, order, threads=threads)
+    tables = counts.reshape(-1, PARTS, *[width] * order)
+    return SetTally(groups, order, tables[:, 0], tables.sum(axis=1))
 
 
 def count_pairs(observed: Observations, codes: Codes, groups: Mapping[str, Groups], *, threads: int = 1) -> Tables:
@@ -241,42 +222,13 @@ def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
     return fill
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SetTally:
-    """Rows of some sets of parameters, all of one order, by coarse cells."""
-
-    sets: tuple[Names, ...]
-    width: int  # coarse cells of the parameter that has most
-    target: NDArray[Any] = field(repr=False)  # (sets, width ** order) rows, or a mean number of points
-    region: NDArray[Any] = field(repr=False)
-
-    @property
-    def order(self) -> int:
-        return len(self.sets[0])
-
-    def cells(self) -> NDArray[np.int64]:
-        """(order, width ** order) The coarse cell of each parameter."""
-        return np.indices((self.width,) * self.order).reshape(self.order, -1)
-
-
-def tally_sets(
-    observed: Observations, codes: Codes, groups: Mapping[str, Groups], sets: Sequence[Names], *, threads: int = 1
-) -> SetTally:
-    """Codes are 0 in the target, 1 in its region, 2 elsewhere; all sets have the same order."""
-    width = width_of(groups)
-    fits = kernel.available() and width ** half(len(sets[0])) <= MOST_GROUPS
-    count = count_sets if fits else count_by_judge
-    tables = count(observed, codes, groups, sets, threads=threads)
-    return SetTally(tuple(sets), width, tables[:, 0], tables.sum(axis=1))
-
-
 def half(order: int) -> int:
     """So many columns of a set are in its first byte, the others in its second."""
     return -(-order // 2)
 
 
 def count_by_judge(
-    observed: Observations, codes: Codes, groups: Mapping[str, Groups], sets: Sequence[Names], *, threads: int = 1
+    observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
     """Sets of any order in plain NumPy."""
     inside, width = codes < PARTS, width_of(groups)
@@ -291,14 +243,14 @@ def count_by_judge(
             flat = flat * width + coarse[name]
         return np.bincount(flat, minlength=PARTS * width ** len(names)).reshape(PARTS, -1)
 
-    return np.array(spread(count, sets, threads=threads), dtype=np.int64)
+    return np.array(spread(count, list(combinations(groups, order)), threads=threads), dtype=np.int64)
 
 
 def count_sets(
-    observed: Observations, codes: Codes, groups: Mapping[str, Groups], sets: Sequence[Names], *, threads: int = 1
+    observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
-    """Some sets, by the kernel."""
-    width, order = width_of(groups), len(sets[0])
+    """Sets of more than two, by the kernel."""
+    width, sets = width_of(groups), list(combinations(groups, order))
     fillers = {name: filler_of(observed, name, group) for name, group in groups.items()}
 
     def count(rows: slice) -> Tables:

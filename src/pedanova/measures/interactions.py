@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from pedanova.base.table import Cell, PairTable, Printed, Table, html_table
 from pedanova.base.terminal import printable, text_table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pairs import Groups, Names, PairTally, SetTally, coarse_groups, tally_pairs, tally_sets
+from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import (
@@ -104,19 +103,66 @@ class Interaction:
     p_adjusted: float
 
     @property
+    def names(self) -> Names:
+        """Both."""
+        return self.first, self.second
+
+    @property
     def significant(self) -> bool:
         """Whether chance is ruled out, at the level 0.05 over all pairs together."""
         return self.p_adjusted <= LEVEL
 
 
+@dataclass(frozen=True, slots=True)
+class SetInteraction:
+    """One set's row.
+
+    Attributes
+    ----------
+    names
+        Its parameters, in the order of the space.
+    interaction
+        Part of the variance of "is this row in the target?" that the set explains beyond all that its
+        smaller sets explain, corrected for what chance would explain unless asked otherwise.
+    closed
+        What the set explains, with all that its smaller sets do.
+    lower
+        What the best sum of effects of its smaller sets explains.
+    p_value
+        How often chance would show as large an interaction, were there none.
+    p_adjusted
+        The same, adjusted for the number of sets asked about (Holm).
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> found = a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts")
+    >>> found.rows[0].names
+    ('layers', 'solver', 'shuffle')
+    """
+
+    names: Names
+    interaction: float
+    closed: float
+    lower: float
+    p_value: float
+    p_adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether chance is ruled out, at the level 0.05 over all sets together."""
+        return self.p_adjusted <= LEVEL
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactions(PairTable[Interaction]):
-    """`Interaction` rows by pair, the largest first: ``pairs["lr", "depth"].interaction``, in either order.
+class Interactions(PairTable[Any]):
+    """Rows by the names of a set of parameters in any order, the largest first: ``pairs["lr", "depth"].interaction``.
 
     Attributes
     ----------
     rows
-        The same, by place.
+        The same, by place: an `Interaction` for each pair, or a `SetInteraction` for each larger set.
     target, region
         What was asked, in words.
     cells
@@ -134,34 +180,69 @@ class Interactions(PairTable[Interaction]):
     >>> a = pa.analyze(pa.demo_trials(), "error")
     >>> list(a.interactions(params=["solver", "shuffle"], estimator="counts"))
     [('solver', 'shuffle')]
+    >>> a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts").order
+    3
     """
 
     also = ("significant",)
-    rows: tuple[Interaction, ...]
-    target: str  # in words
+    rows: tuple[Interaction, ...] | tuple[SetInteraction, ...]
+    target: str
     region: str
-    cells: int  # of each parameter, at most
+    cells: int
     corrected: bool
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"; p-values are those of the rows
+    estimator: str = "counts"
+
+    @property
+    def order(self) -> int:
+        """How many parameters a set has."""
+        return len(self.rows[0].names)
+
+    def __getitem__(self, names: Any) -> Any:
+        if self.order == 2:
+            return PairTable.__getitem__(self, names)
+        wanted = sorted(names) if isinstance(names, tuple) else names
+        for row in self.rows:
+            if sorted(row.names) == wanted:
+                return row
+        such = ", ".join(map(repr, self.rows[0].names))
+        raise UnknownParameterError(f"{names!r} must be {self.order} different names of this table, such as {such}")
+
+    def __iter__(self) -> Iterator[Any]:
+        return (row.names for row in self.rows)
+
+    def __contains__(self, names: object) -> bool:
+        return isinstance(names, tuple) and sorted(names) in (sorted(own) for own in self)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        columns = Table.to_dict(self)
+        names = columns.pop("names", [])
+        return {f"parameter_{i + 1}": list(column) for i, column in enumerate(zip(*names, strict=True))} | columns
 
     def printed(self) -> Printed:
+        joint = [self.percents("interaction", bar=True), self.percents("closed", "together")]
+        if self.order > 2:
+            sets = self.column("set", lambda row: " × ".join(row.names))
+            p_values = self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant)
+            return [sets, *joint, self.percents("lower", "by smaller sets"), p_values]
         return [
             self.column("pair", lambda row: f"{row.first} × {row.second}"),
-            self.percents("interaction", bar=True),
-            self.percents("closed", "together"),
+            *joint,
             self.percents("additive", "added"),
             self.percents("redundancy", "overlap"),
             self.column("p", lambda row: f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"),
         ]
 
     def heading(self) -> str:
-        return f"What separates {self.target} from {self.region}, by pairs"
+        sets = "pairs" if self.order == 2 else f"sets of {self.order}"
+        return f"What separates {self.target} from {self.region}, by {sets}"
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
 
     def _repr_html_(self) -> str:
+        if self.order > 2:
+            return Table._repr_html_(self)
         more = len(self.rows) - PAIRS_SHOWN
         weaker = [f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []
         shown = [
@@ -172,45 +253,67 @@ class Interactions(PairTable[Interaction]):
 
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
+        if self.order > 2:
+            return Table.__str__(self)
         table = text_table(self.header(), self.lines()[:PAIRS_SHOWN])
         more = [f"… and {len(self) - PAIRS_SHOWN} more pairs"] if len(self) > PAIRS_SHOWN else []
         return "\n".join([f"{printable(self.heading())}:", table, *more])
 
 
-def find_pairs(
+def find_interactions(
     observed: Observations,
     codes: NDArray[np.uint8],
     contrasts: Sequence[Contrast],
+    order: int = 2,
     *,
     cells: object,
     corrected: object,
     params: object,
     seed: object,
     threads: int,
-    told: Callable[[Mapping[str, Groups]], PairTally] | None = None,
+    counter: SetCounter | None = None,
 ) -> Interactions:
     """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere.
 
-    Where a model answers, it has `told` how its points lie in the same coarse cells.
+    Where a model answers, `counter` tells how its points lie in the same coarse cells.
     """
     start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
-    most = as_cells(cells, int(chosen[0].target.sum()))
-    groups = groups_of(chosen, most)
-    tally = tally_pairs(observed, codes, groups, threads=threads)
-    shown = tally if told is None else told(groups)
-    rows = measure_pairs(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
-    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said about pairs with them")
-    by = "counts" if told is None else "surrogate"
-    return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never), by)
+    if order > len(chosen):
+        raise QueryError(
+            Arg("order", order), f" is more than the {len(chosen)} parameters there are; use a smaller one"
+        )
+    most = as_cells(cells, int(chosen[0].target.sum()), order)
+    groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
+    tally = tally_sets(observed, codes, groups, order, threads=threads)
+    shown = tally if counter is None else counter(groups, tally.sets)
+    measure = measure_pairs if order == 2 else measure_sets
+    rows = measure(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
+    names, what = [c.name for c in chosen if not c.varies], "pairs" if order == 2 else "sets"
+    notes = pair_notes(rows, most) if order == 2 else set_notes(rows, most, order, len(chosen) - len(groups))
+    every = (*notes, *never_notes(names, f"nothing can be said about {what} with them"))
+    return Interactions(rows, "", "", most, bool(corrected), every, "counts" if counter is None else "surrogate")
 
 
-def as_cells(cells: object, target_rows: int) -> int:
-    """Cells of each parameter: as asked, or by the target rows there are to fill them."""
+def as_order(order: object) -> int:
+    return as_whole(order, "order", 2, MOST_ORDER + 1)
+
+
+def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
+    """Cells of each parameter: as asked, or by the target rows there are to fill them.
+
+    Of larger sets never more than least squares can take.
+    """
+    limit, enough = MOST_CELLS, ENOUGH_ROWS
+    if order > 2:
+        limit = max(c for c in range(2, 15) if order * c ** (order - 1) <= MOST_EFFECTS)
+        enough = ENOUGH_ROWS_FOR_SETS
     if isinstance(cells, str) and cells == "auto":
-        return FINE if target_rows >= ENOUGH_ROWS else ROUGH
+        return min(FINE if target_rows >= enough else ROUGH, limit)
     if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
         raise QueryError(Arg("cells", cells), f" must be 'auto' or a whole number from 2 to {MOST_CELLS}")
+    if cells > limit:
+        raise QueryError(Arg("cells", cells), f" are too many for sets of {order}; use at most {limit}")
     return int(cells)
 
 
@@ -239,7 +342,7 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 
 
 def measure_pairs(
-    tally: PairTally, shown: PairTally | None = None, *, corrected: bool = True, seed: int = 0, threads: int = 1
+    tally: SetTally, shown: SetTally | None = None, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
     """A row for every pair, the largest interaction first; `shown` has the shares where it is another tally."""
     design = design_of(tally.region)
@@ -249,7 +352,7 @@ def measure_pairs(
         parts = shares_of(design_of(shown.region), shown.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
-    rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)]
+    rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.sets)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
@@ -299,210 +402,43 @@ def pair_notes(rows: Sequence[Interaction], cells: int) -> list[Note]:
     return notes
 
 
-@dataclass(frozen=True, slots=True)
-class SetInteraction:
-    """One set's row.
-
-    Attributes
-    ----------
-    names
-        Its parameters, in the order of the space.
-    interaction
-        Part of the variance of "is this row in the target?" that the set explains beyond all that its
-        smaller sets explain, corrected for what chance would explain unless asked otherwise.
-    closed
-        What the set explains, with all that its smaller sets do.
-    lower
-        What the best sum of effects of its smaller sets explains.
-    p_value
-        How often chance would show as large an interaction, were there none.
-    p_adjusted
-        The same, adjusted for the number of sets asked about (Holm).
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), "error")
-    >>> found = a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts")
-    >>> found.rows[0].names
-    ('layers', 'solver', 'shuffle')
-    """
-
-    names: Names
-    interaction: float
-    closed: float
-    lower: float
-    p_value: float
-    p_adjusted: float
-
-    @property
-    def significant(self) -> bool:
-        """Whether chance is ruled out, at the level 0.05 over all sets together."""
-        return self.p_adjusted <= LEVEL
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class SetInteractions(Table, Mapping[Names, SetInteraction]):
-    """`SetInteraction` rows by names in any order, the largest first: ``sets["lr", "depth", "width"].interaction``.
-
-    Attributes
-    ----------
-    rows
-        The same, by place.
-    order
-        How many parameters a set has.
-    target, region
-        What was asked, in words.
-    cells
-        Of each parameter, at most.
-    corrected
-        Whether what chance would explain was taken off.
-    notes
-        What to know beside the numbers.
-    estimator
-        ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), "error")
-    >>> a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts").order
-    3
-    """
-
-    also = ("significant",)
-    rows: tuple[SetInteraction, ...]
-    order: int
-    target: str  # in words
-    region: str
-    cells: int  # of each parameter, at most
-    corrected: bool
-    notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"; p-values are those of the rows
-
-    def __getitem__(self, names: Names) -> SetInteraction:
-        wanted = sorted(names) if isinstance(names, tuple) else names
-        for row in self.rows:
-            if sorted(row.names) == wanted:
-                return row
-        such = ", ".join(map(repr, self.rows[0].names))
-        raise UnknownParameterError(f"{names!r} must be {self.order} different names of this table, such as {such}")
-
-    def __iter__(self) -> Iterator[Names]:
-        return (row.names for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        columns: dict[str, list[Cell]] = {
-            f"parameter_{i + 1}": [row.names[i] for row in self.rows] for i in range(self.order)
-        }
-        return columns | {key: cells for key, cells in Table.to_dict(self).items() if key != "names"}
-
-    def printed(self) -> Printed:
-        return [
-            self.column("set", lambda row: " × ".join(row.names)),
-            self.percents("interaction", bar=True),
-            self.percents("closed", "together"),
-            self.percents("lower", "by smaller sets"),
-            self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant),
-        ]
-
-    def heading(self) -> str:
-        return f"What separates {self.target} from {self.region}, by sets of {self.order}"
-
-    def faint(self) -> frozenset[int]:
-        return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-
-
-def find_sets(
-    observed: Observations,
-    codes: NDArray[np.uint8],
-    contrasts: Sequence[Contrast],
-    *,
-    order: int,
-    cells: object,
-    corrected: object,
-    params: object,
-    seed: object,
-    threads: int,
-    told: SetCounter | None = None,
-) -> SetInteractions:
-    """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-    start = as_whole(seed, "seed")
-    chosen = choose(contrasts, params)
-    check_order(order, len(chosen))
-    most = as_set_cells(cells, int(chosen[0].target.sum()), order)
-    groups = groups_of(chosen, most)
-    names, left = strongest(observed, codes, groups, order, threads)
-    groups = {name: groups[name] for name in names}
-    sets = list(combinations(groups, order))
-    tally = tally_sets(observed, codes, groups, sets, threads=threads)
-    shown = tally if told is None else told(groups, sets)
-    rows = measure_sets(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
-    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said about sets with them")
-    notes = (*set_notes(rows, most, order, left), *never)
-    by = "counts" if told is None else "surrogate"
-    return SetInteractions(rows, order, "", "", most, bool(corrected), notes, by)
-
-
-def check_order(order: int, parameters: int) -> None:
-    if order > parameters:
-        raise QueryError(Arg("order", order), f" is more than the {parameters} parameters there are; use a smaller one")
-
-
-def as_order(order: object) -> int:
-    return as_whole(order, "order", 2, MOST_ORDER + 1)
-
-
-def as_set_cells(cells: object, target_rows: int, order: int) -> int:
-    """Cells of each parameter, as asked or by the target rows; never more than least squares can take."""
-    limit = max(c for c in range(2, 15) if order * c ** (order - 1) <= MOST_EFFECTS)
-    if isinstance(cells, str) and cells == "auto":
-        return min(FINE if target_rows >= ENOUGH_ROWS_FOR_SETS else ROUGH, limit)
-    number = as_cells(cells, target_rows)
-    if number > limit:
-        raise QueryError(Arg("cells", cells), f" are too many for sets of {order}; use at most {limit}")
-    return number
-
-
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
-) -> tuple[list[str], int]:
-    """The parameters of the pairs that matter most, as many as keep the cost bounded; and how many are left out."""
+) -> Mapping[str, Groups]:
+    """The parameters of the pairs that matter most, as many as keep the cost of larger sets bounded."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
-    if len(groups) <= most:
-        return list(groups), 0
-    tally = tally_pairs(observed, codes, groups, threads=threads)
+    if order == 2 or len(groups) <= most:
+        return groups
+    tally = tally_sets(observed, codes, groups, threads=threads)
     interaction = shares_of(design_of(tally.region), tally.target, corrected=True)[0]
-    ranked = [name for place in np.argsort(-interaction) for name in tally.pairs[place]]
+    ranked = [name for place in np.argsort(-interaction) for name in tally.sets[place]]
     chosen = set(list(dict.fromkeys(ranked))[:most])
-    return [name for name in groups if name in chosen], len(groups) - most
+    return {name: group for name, group in groups.items() if name in chosen}
 
 
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[SetInteraction, ...]:
     """A row for every set, the largest interaction first; `shown` has the shares where it is another tally."""
-    cells = tally.cells()
-    most = max(999, 40 * len(tally.sets) - 1)  # enough that the best can pass the adjustment
+    cells, sets = tally.cells(), tally.sets
+    target, region, *others = (
+        table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)
+    )
+    most = max(999, 40 * len(sets) - 1)  # enough that the best can pass the adjustment
 
     def measure(place: int) -> tuple[float, float, float, float, bool]:
-        design = set_design(cells, tally.region[place])
-        own = design if shown is tally else set_design(cells, shown.region[place])
-        parts = parts_of(own, shown.target[place][own.full], corrected=corrected)
+        design = set_design(cells, region[place])
+        own = design if shown is tally else set_design(cells, others[1][place])
+        parts = parts_of(own, others[0][place][own.full], corrected=corrected)
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
-        p = set_p_value(design, tally.target[place][design.full], most=most, random=random) if varies else 1.0
+        p = set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
         return *parts, p, varies
 
     with one_thread():  # of linear algebra: the sets are spread over the others
-        measured = spread(measure, range(len(tally.sets)), threads=threads)
+        measured = spread(measure, range(len(sets)), threads=threads)
     adjusted = holm([row[3] for row in measured], np.array([row[4] for row in measured]))
-    rows = [
-        SetInteraction(names, *row[:4], float(p)) for names, row, p in zip(tally.sets, measured, adjusted, strict=True)
-    ]
+    rows = [SetInteraction(names, *row[:4], float(p)) for names, row, p in zip(sets, measured, adjusted, strict=True)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pairs import Groups, PairTally
+from pedanova.counting.pairs import Groups, SetTally
 from pedanova.measures.bins import bins_of, likely
 from pedanova.measures.panels import rough
 from pedanova.space.grid import Grid
@@ -71,12 +71,12 @@ class PairDensity(Table):
         }
 
 
-def pair_density(tally: PairTally, first: Contrast, second: Contrast) -> PairDensity:
+def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDensity:
     """From the counts of these two; coarse cells that nobody is in are left out."""
     pair, turned = (first.name, second.name), (second.name, first.name)
-    place = tally.pairs.index(pair if pair in tally.pairs else turned)
+    place = tally.sets.index(pair if pair in tally.sets else turned)
     target, region = tally.target[place], tally.region[place]
-    if pair not in tally.pairs:
+    if pair not in tally.sets:
         target, region = target.T, region.T
     names = [group_names(c.grid, tally.groups[c.name], c.region[: c.grid.cells]) for c in (first, second)]
     rows, columns = (slice(0, len(name)) for name in names)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
 from pedanova.base.notes import explaining
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
-from pedanova.counting.pairs import PairTally, tally_pairs
+from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.row_selection import RowSet
 from pedanova.data.trials import Codes, Indices, Trials, best_first, sampled, sorted_by, trials_of
@@ -18,16 +19,7 @@ from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances, rank
-from pedanova.measures.interactions import (
-    Interactions,
-    SetInteractions,
-    as_cells,
-    as_order,
-    choose,
-    find_pairs,
-    find_sets,
-    groups_of,
-)
+from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.question import DEFAULT, Question, check_no_paper
 from pedanova.measures.questions.trial_data import TrialData
@@ -104,7 +96,7 @@ def interactions_of(
     cells: object = "auto",
     corrected: bool = True,
     params: Iterable[str] | None = None,
-) -> Interactions | SetInteractions:
+) -> Interactions:
     """What sets of parameters explain together, beyond their smaller sets."""
     size = as_order(order)
     check_no_paper(question, "interactions")
@@ -119,33 +111,9 @@ def interactions_of(
     resolved = data.resolved(replace(question, target=wanted, region=base))
     wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
     contrasts, words, notes = data.contrasts(wanted, base)
-    codes, seed, threads = data.codes(wanted, base), question.seed, data.threads
-    result: Interactions | SetInteractions
-    if size == 2:
-        result = find_pairs(
-            observed,
-            codes,
-            contrasts,
-            told=resolved.pair_counter(),
-            cells=cells,
-            corrected=corrected,
-            params=params,
-            seed=seed,
-            threads=threads,
-        )
-    else:
-        result = find_sets(
-            observed,
-            codes,
-            contrasts,
-            order=size,
-            told=resolved.set_counter(),
-            cells=cells,
-            corrected=corrected,
-            params=params,
-            seed=seed,
-            threads=threads,
-        )
+    how = {"cells": cells, "corrected": corrected, "params": params, "seed": question.seed}
+    given = observed, data.codes(wanted, base), contrasts, size
+    result = find_interactions(*given, **how, threads=data.threads, counter=resolved.set_counter())
     words = resolved.words or words
     return replace(result, target=words[0], region=words[1], notes=(*notes, *result.notes))
 
@@ -155,7 +123,7 @@ def pair_planes(
 ) -> dict[tuple[str, str], PairDensity]:
     """Rows of target and region on the plane of every two of these parameters, the rows counted once."""
     contrasts, tally = _count_pairs(data, names, question, cells)
-    return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in tally.pairs}
+    return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in combinations(tally.groups, 2)}
 
 
 def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cells: object) -> PairDensity:
@@ -166,7 +134,7 @@ def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cell
 
 def _count_pairs(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
-) -> tuple[dict[str, Contrast], PairTally]:
+) -> tuple[dict[str, Contrast], SetTally]:
     observed = data.observed()
     wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
     if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
@@ -176,7 +144,7 @@ def _count_pairs(
     contrasts, _, _ = data.contrasts(wanted, base)
     chosen = {c.name: c for c in choose(contrasts, names)}
     groups = groups_of(chosen.values(), as_cells(cells, 0))
-    return chosen, tally_pairs(observed, data.codes(wanted, base), groups, threads=data.threads)
+    return chosen, tally_sets(observed, data.codes(wanted, base), groups, threads=data.threads)
 
 
 def trial_table(

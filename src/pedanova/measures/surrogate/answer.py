@@ -12,7 +12,7 @@ import numpy as np
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.counting.contrasts import Contrast, few_rows_note
-from pedanova.counting.pairs import Groups, Names, PairTally, SetTally
+from pedanova.counting.pairs import Groups, Names, SetTally
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, listed
 from pedanova.measures.densities import Densities, densities_of
@@ -29,7 +29,7 @@ from pedanova.measures.importance import (
 from pedanova.measures.parzen import paper_densities
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, against_uniform, choose, estimate
-from pedanova.measures.surrogate.summaries import model_densities, model_pairs, model_sets
+from pedanova.measures.surrogate.summaries import model_densities, model_sets
 from pedanova.space.parameters import parents_of
 
 ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
@@ -95,17 +95,8 @@ class ResolvedQuestion:
     model_query: ModelQuery | None
     words: tuple[str, str] | None = None  # None: those of target and region
 
-    def pair_counter(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
-        """The function that counts the model's points by pairs of groups; None where counts answer."""
-        model_query = self.model_query
-        return (
-            None
-            if model_query is None
-            else partial(model_pairs, model_query.samples, model_query.target, model_query.region)
-        )
-
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """The same for larger sets of parameters."""
+        """The function that counts the model's points by sets of groups; None where counts answer."""
         model_query = self.model_query
         return (
             None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pairs import Groups, Names, PairTally, SetTally, width_of
+from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.densities import Densities
@@ -178,7 +178,7 @@ def ratio(above: Reals, below: Reals) -> Reals:
 
 def model_pairs(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups]
-) -> PairTally:
+) -> SetTally:
     """Points of target and region by the groups of every two parameters, in the mean over all samples."""
     names = tuple(groups)
     width = max(int(group.max()) for group in groups.values()) + 1
@@ -188,7 +188,7 @@ def model_pairs(
     with one_thread():
         both = [weighted_products(one_hot, point_weights(samples, span)) for span in (target, region)]
     tables = [np.stack([_block(table, width, pair) for pair in combinations(range(len(names)), 2)]) for table in both]
-    return PairTally(names, dict(groups), tables[0], tables[1])
+    return SetTally(groups, 2, tables[0], tables[1])
 
 
 def weighted_products(one_hot: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -208,7 +208,9 @@ def _block(table: NDArray[np.float32], width: int, pair: tuple[int, int]) -> NDA
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """The same for larger sets of parameters, all of one size."""
+    """The same for sets of parameters, all of one size."""
+    if len(sets[0]) == 2:
+        return model_pairs(samples, target, region, groups)
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
@@ -219,7 +221,7 @@ def model_sets(
             flat = flat * width + cells[name]
         for table, weight in zip(tables, weights, strict=True):
             table[place] = np.bincount(flat, weights=weight, minlength=width**order)
-    return SetTally(tuple(sets), width, tables[0], tables[1])
+    return SetTally(groups, order, *tables.reshape(2, len(sets), *[width] * order))
 
 
 def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.float32]:

@@ -35,7 +35,7 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
+from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.pooling import RankTest
@@ -236,7 +236,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(
-    result: Interactions | SetInteractions,
+    result: Interactions,
     *,
     colour: bool = False,
     width: int = 100,
@@ -244,9 +244,9 @@ def draw_interactions(
     alone: bool = False,
 ) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
-    pairs = isinstance(result, Interactions)
+    pairs = result.order == 2
     rows: Sequence[Interaction | SetInteraction] = result.rows[:most] if most else result.rows
-    sets = [(row.first, row.second) if isinstance(row, Interaction) else row.names for row in rows]
+    sets = [row.names for row in rows]
     names = short_names(list(dict.fromkeys(name for one in sets for name in one)))
     labels = [printable(" × ".join(names[name] for name in one)) for one in sets]
     beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR  # letters, less the interaction and its bar
