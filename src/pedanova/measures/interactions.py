@@ -185,7 +185,7 @@ class Interactions(PairTable[Any]):
     """
 
     also = ("significant",)
-    rows: tuple[Interaction, ...] | tuple[SetInteraction, ...]
+    rows: tuple[Any, ...]
     target: str
     region: str
     cells: int
@@ -287,10 +287,10 @@ def find_interactions(
     groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
     tally = tally_sets(observed, codes, groups, order, threads=threads)
     shown = tally if counter is None else counter(groups, tally.sets)
-    measure = measure_pairs if order == 2 else measure_sets
+    measure: Callable[..., tuple[Any, ...]] = measure_pairs if order == 2 else measure_sets
     rows = measure(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
     names, what = [c.name for c in chosen if not c.varies], "pairs" if order == 2 else "sets"
-    notes = pair_notes(rows, most) if order == 2 else set_notes(rows, most, order, len(chosen) - len(groups))
+    notes = notes_on(rows, most, order, len(chosen) - len(groups))
     every = (*notes, *never_notes(names, f"nothing can be said about {what} with them"))
     return Interactions(rows, "", "", most, bool(corrected), every, "counts" if counter is None else "surrogate")
 
@@ -312,7 +312,7 @@ def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
         return min(FINE if target_rows >= enough else ROUGH, limit)
     if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
         raise QueryError(Arg("cells", cells), f" must be 'auto' or a whole number from 2 to {MOST_CELLS}")
-    if cells > limit:
+    if int(cells) > limit:
         raise QueryError(Arg("cells", cells), f" are too many for sets of {order}; use at most {limit}")
     return int(cells)
 
@@ -352,7 +352,8 @@ def measure_pairs(
         parts = shares_of(design_of(shown.region), shown.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
-    rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.sets)]
+    pairs = enumerate(tally.sets)
+    rows = [Interaction(one, two, *(float(column[i]) for column in columns)) for i, (one, two) in pairs]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
@@ -389,17 +390,6 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(pairs,) Whether both parameters vary: else there is nothing to test."""
     both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
     return np.asarray(both[0] & both[1])
-
-
-def pair_notes(rows: Sequence[Interaction], cells: int) -> list[Note]:
-    many = f"{len(rows):,} pairs" if len(rows) > 1 else "1 pair"
-    notes = [Note("answer", f"{many}, at most {cells} × {cells} cells each, not counting rows without a value")]
-    if not any(row.significant for row in rows):
-        notes.append(Note("answer", "no pair explains clearly more than its two parameters added up"))
-    if any(row.redundancy > 0.05 for row in rows):
-        words = "some parameters depend on each other in this region: what they explain overlaps"
-        notes.append(Note("answer", words))
-    return notes
 
 
 def strongest(
@@ -452,12 +442,22 @@ def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool)
     return max(0.0, both[0] - both[1]), both[0], both[1]
 
 
-def set_notes(rows: Sequence[SetInteraction], cells: int, order: int, left: int) -> list[Note]:
-    many = f"{len(rows):,} sets" if len(rows) > 1 else "1 set"
-    notes = [Note("answer", f"{many} of {order}, at most {cells} cells of each parameter")]
+def notes_on(rows: Sequence[Any], cells: int, order: int, left: int) -> list[Note]:
+    """Of sets of this order; `left` parameters were left out."""
+    many = f"{len(rows):,} " if len(rows) > 1 else "1 "
+    plural = "s" * (len(rows) > 1)
+    shape = f"set{plural} of {order}, at most {cells} cells of each parameter"
+    none = "set explains clearly more than its smaller sets do"
+    if order == 2:
+        shape = f"pair{plural}, at most {cells} × {cells} cells each, not counting rows without a value"
+        none = "pair explains clearly more than its two parameters added up"
+    notes = [Note("answer", many + shape)]
     if left:
         words = f"{left:,} parameters whose pairs explain least are left out; name others in "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
-        notes.append(Note("answer", "no set explains clearly more than its smaller sets do"))
+        notes.append(Note("answer", f"no {none}"))
+    if order == 2 and any(row.redundancy > 0.05 for row in rows):
+        words = "some parameters depend on each other in this region: what they explain overlaps"
+        notes.append(Note("answer", words))
     return notes

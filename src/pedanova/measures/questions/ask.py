@@ -111,9 +111,18 @@ def interactions_of(
     resolved = data.resolved(replace(question, target=wanted, region=base))
     wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
     contrasts, words, notes = data.contrasts(wanted, base)
-    how = {"cells": cells, "corrected": corrected, "params": params, "seed": question.seed}
-    given = observed, data.codes(wanted, base), contrasts, size
-    result = find_interactions(*given, **how, threads=data.threads, counter=resolved.set_counter())
+    result = find_interactions(
+        observed,
+        data.codes(wanted, base),
+        contrasts,
+        size,
+        cells=cells,
+        corrected=corrected,
+        params=params,
+        seed=question.seed,
+        threads=data.threads,
+        counter=resolved.set_counter(),
+    )
     words = resolved.words or words
     return replace(result, target=words[0], region=words[1], notes=(*notes, *result.notes))
 
