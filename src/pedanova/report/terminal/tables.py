@@ -236,12 +236,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(
-    result: Interactions,
-    *,
-    colour: bool = False,
-    width: int = 100,
-    most: int = PAIRS_SHOWN,
-    alone: bool = False,
+    result: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
 ) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
     pairs = result.order == 2
