@@ -35,7 +35,7 @@ def make_data(rows: int, columns: int) -> tuple[dict[str, np.ndarray], np.ndarra
 def ask_pedanova(data: dict[str, np.ndarray], objective: np.ndarray, threads: int | None, draws: int = 0) -> list[str]:
     """Ranked importances, as the others give them; with draws also intervals and p-values, which they lack."""
     space = {name: pa.Float(-5, 5) for name in data}
-    return list(pa.analyze(data, objective, space=space, threads=threads).importance(0.1, draws=draws))
+    return list(pa.analyze(data, objective, space=space, scan=pa.Scan(threads=threads)).importance(0.1, draws=draws))
 
 
 def ask_numpy(data: dict[str, np.ndarray], objective: np.ndarray) -> list[str]:

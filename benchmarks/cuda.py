@@ -52,7 +52,14 @@ def measure(rows: int, columns: int, *, log: bool) -> None:
         held.count(held.cut(LADDER))
 
     def rank() -> object:
-        a = pa.analyze({**table, "y": goal}, "y", space=space, direction="min", engine="cuda", outside="count")
+        a = pa.analyze(
+            {**table, "y": goal},
+            "y",
+            space=space,
+            direction="min",
+            scan=pa.Scan(engine="cuda"),
+            reading=pa.Reading(outside="count"),
+        )
         return a.importance(estimator="counts", draws=0)
 
     read = timed(lambda: [values.max() for values in (*table.values(), goal)])
@@ -73,7 +80,9 @@ def copies(rows: int) -> None:
     space = pa.Space({f"x{i}": pa.Float(0.0, 1.0) for i in range(4)})
 
     def analyze(engine: str) -> None:
-        pa.analyze(host, "y", space=space, direction="min", engine=engine, outside="count")
+        pa.analyze(
+            host, "y", space=space, direction="min", scan=pa.Scan(engine=engine), reading=pa.Reading(outside="count")
+        )
 
     room = library().empty(rows, dtype=np.float32)
     travel = timed(lambda: [room.set(values) for values in host.values()])

@@ -58,18 +58,20 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
     def histograms() -> list[Any]:
         return [np.histogram(column, 100, (-5, 5)) for column in data.values()]
 
-    counted = pa.analyze(data, objective, space=space, threads=1)
-    small = pa.analyze(few, objective[:300], space=space, threads=1)
+    counted = pa.analyze(data, objective, space=space, scan=pa.Scan(threads=1))
+    small = pa.analyze(few, objective[:300], space=space, scan=pa.Scan(threads=1))
     fit = np.linalg.cholesky
     matrix = np.eye(600) + 0.5
     return {
-        "analyze / one read": ratio(lambda: pa.analyze(data, objective, space=space, threads=1), read, repeats),
+        "analyze / one read": ratio(
+            lambda: pa.analyze(data, objective, space=space, scan=pa.Scan(threads=1)), read, repeats
+        ),
         "analyze / np.histogram": ratio(
-            lambda: pa.analyze(data, objective, space=space, threads=1), histograms, repeats
+            lambda: pa.analyze(data, objective, space=space, scan=pa.Scan(threads=1)), histograms, repeats
         ),
         "importance with intervals / np.histogram": ratio(lambda: counted.importance(), histograms, repeats),
         "300 trials with a model / 100 Cholesky of 600": ratio(
-            lambda: pa.analyze(few, objective[:300], space=space, threads=1).importance(),
+            lambda: pa.analyze(few, objective[:300], space=space, scan=pa.Scan(threads=1)).importance(),
             lambda: [fit(matrix) for _ in range(100)],
             repeats,
         ),

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pedanova as pa
+from pedanova.results import Importances
 
 Reals = NDArray[np.float64]
 NAMES = tuple(f"x{j}" for j in range(5))
@@ -48,7 +49,7 @@ def analysed(name: str, rows: int, rng: np.random.Generator) -> pa.Analysis:
     return pa.analyze(columns, loss, space=space, direction="min")
 
 
-def shares_of(found: pa.Importances) -> Reals:
+def shares_of(found: Importances) -> Reals:
     return np.maximum([found[name].share for name in NAMES], 0.0)
 
 

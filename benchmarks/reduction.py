@@ -38,6 +38,7 @@ from contestants import TABLES, Reals, Table, best, read_table, sample
 from numpy.typing import NDArray
 
 import pedanova as pa
+from pedanova.results import ReducedSpace
 
 SIZES = (200, 100, 500)
 BY_TABLE = 200  # trials for which every table is shown
@@ -395,7 +396,7 @@ def trials_by_tpe(function: Callable[[Reals], Reals], size: int, rows: int, seed
     return np.array([[trial.params[name] for name in names] for trial in trials]), np.array([t.value for t in trials])
 
 
-def reduced(tried: Reals, values: Reals) -> tuple[Reals, pa.ReducedSpace]:
+def reduced(tried: Reals, values: Reals) -> tuple[Reals, ReducedSpace]:
     names = [f"x{i}" for i in range(tried.shape[1])]
     columns = {name: tried[:, i] for i, name in enumerate(names)}
     small = pa.analyze(columns, values, space=dict.fromkeys(names, pa.Float(0.0, 1.0))).reduce()

@@ -60,7 +60,7 @@ def make_codes(rows: int, columns: int, choices: int) -> Table:
 
 def count(table: Table, threads: int, levels: list[float] | None) -> pa.Analysis:
     data, objective, space = table
-    return pa.analyze(data, objective, space=space, levels=levels, threads=threads)
+    return pa.analyze(data, objective, space=space, levels=levels, scan=pa.Scan(threads=threads))
 
 
 def count_by_numpy(table: Table, levels: list[float] | None) -> pa.Analysis:
@@ -176,7 +176,7 @@ def from_parquet(rows: int, columns: int) -> tuple[float, float, float]:
             place = Path(folder) / f"part-{number}.parquet"
             table = ArrowTable.from_pydict({**data, "y": objective})
             parquet.write_table(table, place, use_dictionary=False, compression="none")
-        return in_a_process(f"pa.analyze({folder!r}, 'y', stream=True)", "import pedanova as pa")
+        return in_a_process(f"pa.analyze({folder!r}, 'y', scan=pa.Scan(stream=True))", "import pedanova as pa")
 
 
 def main() -> None:

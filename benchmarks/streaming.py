@@ -57,9 +57,9 @@ pyarrow.set_cpu_count(1)
 with tempfile.TemporaryDirectory() as folder:
     few = [i / 100 for i in range(100)]
     pyarrow.parquet.write_table(pyarrow.table(dict(x=few, loss=few)), folder + "/few.parquet")
-    pa.analyze(folder + "/few.parquet", "loss", stream=True, threads=1)
+    pa.analyze(folder + "/few.parquet", "loss", scan=pa.Scan(stream=True, threads=1))
 """
-OURS_WORK = "pa.analyze({file!r}, 'loss', stream=True, threads=1, space={space})"
+OURS_WORK = "pa.analyze({file!r}, 'loss', scan=pa.Scan(stream=True, threads=1), space={space})"
 POLARS_WORK = """
 frame = pl.scan_parquet({file!r})
 numbers = pl.selectors.numeric()

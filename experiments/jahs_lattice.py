@@ -101,7 +101,9 @@ def analyze(
 ) -> pa.Analysis:
     rule = floored(len(accuracy))
     levels = [cut for part in (0.001, 0.01, 0.1) for cut in (exactly(part), rule(part))]
-    return pa.analyze(columns, accuracy, direction="maximize", space=space, levels=levels, threads=threads)
+    return pa.analyze(
+        columns, accuracy, direction="maximize", space=space, levels=levels, scan=pa.Scan(threads=threads)
+    )
 
 
 def compare(a: pa.Analysis, truth: dict[str, dict[str, float]], rule: Rule) -> float:

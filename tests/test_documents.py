@@ -18,6 +18,7 @@ import pedanova as pa
 from helpers.documents import ROOT, blocks_of, run_page
 from helpers.explorers import served
 from pedanova.cli.main import main
+from pedanova.results import Across, Along, Importances, Interactions, ReducedSpace, Seeds
 
 NOT_RUN = {
     "object-stores.md": 2,
@@ -209,7 +210,7 @@ def test_how_sure() -> None:
     for block in blocks("docs/how-sure.md", "python"):
         exec(compile(block, "how-sure.md", "exec"), names)
     found = names["found"]
-    assert isinstance(found, pa.Importances)
+    assert isinstance(found, Importances)
     assert found.estimator == "surrogate"
     assert found["lr"].significant
     assert not found["noise"].significant
@@ -289,7 +290,7 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert shown.splitlines()[3].startswith("depth × width")
     pairs = names["pairs"]
-    assert isinstance(pairs, pa.Interactions)
+    assert isinstance(pairs, Interactions)
     assert shown.count("~") == len(pairs.rows) - 1
     text = (ROOT / "docs/effects-and-pairs.md").read_text(encoding="utf-8")
     for field in ("closed", "additive", "interaction", "redundancy", "p_value", "p_adjusted"):
@@ -316,7 +317,7 @@ def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     for block in blocks("docs/reduction.md", "python"):
         exec(compile(block, "reduction.md", "exec"), names)
     small = names["small"]
-    assert isinstance(small, pa.ReducedSpace)
+    assert isinstance(small, ReducedSpace)
     assert small["lr"].advice == "narrow"
     assert small["dropout"].advice == "widen"
     assert "suggest_float('lr'" in capsys.readouterr().out
@@ -329,7 +330,7 @@ def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
     for block in blocks("docs/studies.md", "python"):
         exec(compile(block, "studies.md", "exec"), names)
     found = names["x"]
-    assert isinstance(found, pa.Across)
+    assert isinstance(found, Across)
     assert list(found) == ["lr", "depth"]
     assert "What matters in spring and in autumn" in capsys.readouterr().out
 
@@ -361,7 +362,7 @@ def test_budgets_and_seeds(name: str) -> None:
     for block in blocks(f"docs/{name}.md", "python"):
         exec(block, shared)
     found = shared["found"]
-    assert isinstance(found, pa.Along | pa.Seeds)
+    assert isinstance(found, Along | Seeds)
     assert name == "seeds" or found.since == 12
 
 

@@ -13,15 +13,27 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument of a function as messages name it: alone, with a value, or with `shown` as its value."""
+    """An argument of a function as messages name it: alone, with a value, or with `shown` as its value.
+
+    What is proposed to a user of Python names the class that it is an option `of`: ``reading=pa.Reading(nan='worst')``.
+    """
 
     __slots__ = ("_said", "name")
 
     def __init__(
-        self, name: str, value: Any = NOTHING, *, shown: str | None = None, said: tuple[str, str] | None = None
+        self,
+        name: str,
+        value: Any = NOTHING,
+        *,
+        shown: str | None = None,
+        of: str | None = None,
+        said: tuple[str, str] | None = None,
     ) -> None:
         self.name = name
         self._said = said or _said(name, value, shown)
+        if of is not None:
+            words = self._said[0] if value is not NOTHING else f"{name}=…"
+            self._said = f"{of.lower()}=pa.{of}({words})", self._said[1]
 
     def in_python(self) -> str:
         return self._said[0]
@@ -138,7 +150,7 @@ class SpaceError(PedanovaError, ValueError):
 class OutsideSpaceError(SpaceError):
     """A value lies outside the space that was given for it.
 
-    **What to do:** widen the domain, or count such rows apart with ``outside="count"``.
+    **What to do:** widen the domain, or count such rows apart with ``reading=pa.Reading(outside="count")``.
     """
 
 
@@ -182,7 +194,7 @@ class FormatError(PedanovaError, ValueError):
 class PartError(FormatError):
     """Some rows of a table cannot be read; `part` names them.
 
-    **What to do:** restore that file, or leave it out with ``on_error="skip"``, which the notes then say.
+    **What to do:** restore that file, or leave it out with ``scan=pa.Scan(on_error="skip")``, which the notes then say.
     """
 
     def __init__(self, *words: Word, part: str = "") -> None:

@@ -11,6 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import DataError, OutsideSpaceError, QueryError
+from pedanova.results import Across
 
 FAST = {"estimator": "counts", "draws": 100}
 SPACE = {"lr": pa.Float(0, 1), "depth": pa.Int(1, 8), "noise": pa.Float(0, 1)}
@@ -36,11 +37,11 @@ def stacked(sizes: dict[str, int]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def found() -> pa.Across:
+def found() -> Across:
     return pa.across({f"s{i}": study(300, i) for i in range(6)}, **FAST)
 
 
-def test_what_it_says(found: pa.Across) -> None:
+def test_what_it_says(found: Across) -> None:
     assert list(found) == ["lr", "depth", "noise"]
     row = found["lr"]
     assert row.low is not None
@@ -56,7 +57,7 @@ def test_what_it_says(found: pa.Across) -> None:
     assert set(found.to_dict()) == {"parameter", "share", "low", "high", "spread", "rank", "first", "studies"}
 
 
-def test_shares_are_those_of_the_studies(found: pa.Across) -> None:
+def test_shares_are_those_of_the_studies(found: Across) -> None:
     alone = [a.importance(**FAST)["lr"].share for a in found.analyses.values()]
     assert found["lr"].share == pytest.approx(np.mean(alone), abs=0.02)
     assert min(alone) <= found["lr"].share <= max(alone)
@@ -150,11 +151,11 @@ def test_refusals() -> None:
         QueryError,
         "'tagret'",
         "did you mean 'target'?",
-        of=lambda: pa.across(data, "loss", group="dataset", tagret=0.1),
+        of=lambda: pa.across(data, "loss", group="dataset", tagret=0.1),  # type: ignore[call-arg]
     )
     refuse(QueryError, "repeats='mean'", of=lambda: pa.across(data, "loss", group="dataset", repeats="mean"))
     refuse(QueryError, "where=", "region=", of=lambda: pa.across(data, "loss", group="dataset", where=pa.at_most(1.0)))
-    refuse(QueryError, "stream=", of=lambda: pa.across(data, "loss", group="dataset", stream=True))
+    refuse(QueryError, "stream=", of=lambda: pa.across(data, "loss", group="dataset", scan=pa.Scan(stream=True)))
     narrow = SPACE | {"lr": pa.Float(0.5, 1)}
     refuse(OutsideSpaceError, "study ", "lr", of=lambda: pa.across(data, "loss", group="dataset", space=narrow))
     small = stacked({"a": 6, "b": 6})

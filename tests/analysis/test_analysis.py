@@ -146,7 +146,7 @@ def test_values_outside_the_space() -> None:
     data = {"x": [0.1, 0.5, 2.0, 3.0], "y": [1.0, 2.0, 3.0, 4.0]}
     with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 2.0, above high=1 \(2 rows in all\); widen the space"):
         pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
-    a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, outside="count")
+    a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, reading=pa.Reading(outside="count"))
     assert any("x: 2 of 4 rows lie outside the space" in note for note in a.notes)
     assert len(a) == 4
 
@@ -170,7 +170,7 @@ def test_levels_of_another_analysis_must_fit(analysis: pa.Analysis, trials: dict
     with pytest.raises(QueryError, match="direction="):
         pa.analyze(trials, "loss", direction="maximize", levels=analysis.data.levels)
     with pytest.raises(QueryError, match="nan="):
-        pa.analyze(trials, "loss", nan="worst", levels=analysis.data.levels)
+        pa.analyze(trials, "loss", reading=pa.Reading(nan="worst"), levels=analysis.data.levels)
 
 
 def test_shards_answer_like_the_whole(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
@@ -191,7 +191,7 @@ def test_a_small_target_is_told(analysis: pa.Analysis) -> None:
 
 @pytest.mark.slow
 def test_the_same_call_gives_the_same_bytes(trials: dict[str, np.ndarray]) -> None:
-    one, two = (pa.analyze(trials, "loss", threads=n) for n in (1, 2))
+    one, two = (pa.analyze(trials, "loss", scan=pa.Scan(threads=n)) for n in (1, 2))
     assert one.importance(**COUNTS) == two.importance(**COUNTS)
     assert one.profile(estimator="counts").to_csv() == two.profile(estimator="counts").to_csv()
 

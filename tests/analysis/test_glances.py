@@ -20,7 +20,7 @@ def study(rows: int, *, direction: str = "minimize", nan: str = "drop") -> pa.An
     loss[:: rows // 5] = np.nan
     data = {"lr": lr, "momentum": momentum, "optimizer": optimizer}
     sign = 1 if direction == "minimize" else -1
-    return pa.analyze(data | {"y": sign * np.round(loss, 2)}, "y", direction=direction, nan=nan)
+    return pa.analyze(data | {"y": sign * np.round(loss, 2)}, "y", direction=direction, reading=pa.Reading(nan=nan))
 
 
 SELECTIONS: list[tuple[Any, ...]] = [

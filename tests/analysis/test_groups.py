@@ -31,7 +31,9 @@ def test_a_study_is_an_analysis_of_its_own() -> None:
     data = studies_table()
     mine = data["dataset"] == ODD
     alone = pa.analyze({name: column[mine] for name, column in data.items()}, "loss", exclude=["dataset"])
-    study = pa.analyze(data, "loss", exclude=["dataset"], space=alone.space, outside="count").groups("dataset")[ODD]
+    study = pa.analyze(
+        data, "loss", exclude=["dataset"], space=alone.space, reading=pa.Reading(outside="count")
+    ).groups("dataset")[ODD]
     assert len(study) == mine.sum()
     assert study.importance(**COUNTS).to_dict() == alone.importance(**COUNTS).to_dict()
 

@@ -5,27 +5,39 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option
+from pedanova.analysis.analyze import TableKeywords
+from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option, nested
 from pedanova.cli.main import commands_of
 from pedanova.cli.parser import COMMANDS, build_parser
 from pedanova.errors import QueryError, TooFewRowsError
 
+IN_PYTHON_ALONE = ("levels", "names", "executor", "pushdown")
 
-@pytest.mark.parametrize(
-    ("function", "skipped", "options"),
-    [(pa.analyze, ["data"], (OBJECTIVE, *TABLE)), (pa.Analysis.importance, ["self"], QUESTION)],
-    ids=["analyze", "importance"],
-)
-def test_signatures(function: object, skipped: list[str], options: tuple[Option, ...]) -> None:
-    parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]
-    taken = {p.name: p.default for p in parameters if p.name not in skipped}
-    assert list(taken.items()) == [(option.name, option.default) for option in options]
+
+def defaults_of(function: object, *skipped: str) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
+    return {p.name: p.default for p in parameters if p.name not in skipped}
+
+
+def test_signatures() -> None:
+    own = defaults_of(pa.analyze, "data", "reading", "scan")
+    assert len(own) + 3 <= 14
+    known = own | defaults_of(pa.Reading) | defaults_of(pa.Scan)
+    assert len(known) == len(own) + 14  # no name twice
+    options = {option.name: option.default for option in (OBJECTIVE, *TABLE)}
+    assert options == {name: value for name, value in known.items() if name not in IN_PYTHON_ALONE}
+    assert defaults_of(pa.Analysis.importance, "self") == {option.name: option.default for option in QUESTION}
+
+
+def test_no_table_of_keywords_forgets_one() -> None:
+    assert set(TableKeywords.__annotations__) == set(defaults_of(pa.analyze, "data", "objective"))
 
 
 def actions_of(command: argparse.ArgumentParser) -> dict[str, argparse.Action]:
@@ -36,15 +48,12 @@ def test_the_command_line() -> None:
     for made, command in zip(commands_of(build_parser()), COMMANDS, strict=True):
         actions = actions_of(made)
         for option in command.options:
-            if option.help is None:
-                continue
             action = actions[option.name]
             assert action.help == option.help.replace("%", "%%")
             assert tuple(action.choices or ()) == option.choices
             assert getattr(action, "names_columns") == option.names_columns  # noqa: B009
     typed = {option.name for command in COMMANDS for option in command.options}
-    in_python_alone = {"levels", "names", "executor", "pushdown"}
-    assert {o.name for o in (OBJECTIVE, *TABLE, *QUESTION)} - in_python_alone <= typed
+    assert {o.name for o in (OBJECTIVE, *TABLE, *QUESTION)} <= typed
 
 
 @pytest.mark.parametrize("option", [o for o in TABLE if o.choices and not o.several], ids=lambda o: o.name)
@@ -53,7 +62,7 @@ def test_choices_are_checked_before_anything_is_read(option: Option) -> None:
         message = refuse(
             QueryError,
             f"{option.name}={wrong!r}",
-            of=lambda wrong=wrong: pa.analyze("none.csv", **{option.name: wrong}),
+            of=lambda wrong=wrong: pa.analyze("none.csv", **nested({option.name: wrong})),
         )
         assert all(repr(choice) in message for choice in option.choices)
 

@@ -12,6 +12,7 @@ import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
 from pedanova.measures.distributions import holm
+from pedanova.results import Differences
 
 FAST = {"estimator": "counts", "draws": 200}
 SPACE = {"lr": pa.Float(0, 1), "depth": pa.Int(1, 8), "noise": pa.Float(0, 1)}
@@ -125,7 +126,7 @@ def test_without_draws_there_are_no_intervals() -> None:
 def test_answers_are_compared_as_before() -> None:
     a = study(300, 0)
     found = pa.difference(a.importance(0.1, **FAST), a.importance(0.2, **FAST))
-    assert isinstance(found, pa.Differences)
+    assert isinstance(found, Differences)
 
 
 def test_refusals() -> None:

@@ -110,9 +110,9 @@ def test_options_are_those_of_analyze(path: Path) -> None:
     for seed in range(2):
         same_answer(watched.look().analysis, pa.analyze(path, "loss", params=["x", "y"], where="opt == 'adam'"))
         append(path, rows_of(30, seed + 5))
-    refuse(QueryError, "stream=", "leave it out", of=lambda: Watched(path, "loss", stream=True))
-    refuse(QueryError, "nan='x'", of=lambda: Watched(path, "loss", nan="x"))
-    refuse(QueryError, "no option", of=lambda: Watched(path, "loss", colour="x"))
+    refuse(QueryError, "stream=", "leave it out", of=lambda: Watched(path, "loss", scan=pa.Scan(stream=True)))
+    refuse(QueryError, "nan='x'", of=lambda: Watched(path, "loss", reading=pa.Reading(nan="x")))
+    refuse(TypeError, "colour", of=lambda: Watched(path, "loss", colour="x"))  # type: ignore[call-arg]
 
 
 @pytest.mark.slow

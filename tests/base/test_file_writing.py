@@ -74,7 +74,7 @@ def test_links_and_modes_stay(tmp_path: Path) -> None:
 RNG = np.random.default_rng(0)
 SMALL_X = RNG.uniform(size=(400, 6))
 SMALL_ANALYSIS = pa.analyze(
-    {**{f"x{i}": SMALL_X[:, i] for i in range(6)}, "loss": SMALL_X[:, 0] ** 2}, "loss", threads=1
+    {**{f"x{i}": SMALL_X[:, i] for i in range(6)}, "loss": SMALL_X[:, 0] ** 2}, "loss", scan=pa.Scan(threads=1)
 )
 START = """
 import resource, signal, sys
@@ -83,7 +83,7 @@ import numpy as np
 import pedanova as pa
 from pedanova.errors import PedanovaError
 x = np.random.default_rng(0).uniform(size=(400, 6))
-a = pa.analyze({**{f"x{i}": x[:, i] for i in range(6)}, "loss": x[:, 0] ** 2}, "loss", threads=1)
+a = pa.analyze({**{f"x{i}": x[:, i] for i in range(6)}, "loss": x[:, 0] ** 2}, "loss", scan=pa.Scan(threads=1))
 place = Path(sys.argv[1])
 """
 

@@ -76,6 +76,8 @@ def test_warnings_come_first_and_guesses_last() -> None:
         (Arg("direction", "maximize"), "direction='maximize'", "--direction maximize"),
         (Arg("force", True), "force=True", "--force"),
         (Arg("stream", False), "stream=False", "--no-stream"),
+        (Arg("stream", False, of="Scan"), "scan=pa.Scan(stream=False)", "--no-stream"),
+        (Arg("state", of="Reading"), "reading=pa.Reading(state=…)", "--state"),
         (Arg("on_error", "skip"), "on_error='skip'", "--on-error skip"),
         (Arg("where", shown='"x > 1"'), 'where="x > 1"', '--where "x > 1"'),
     ],

@@ -17,6 +17,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO
+from pedanova.analysis.options import nested
 
 PLAIN = ("--estimator", "counts", "--draws", 0, "--force")  # what COUNTS is in Python
 BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", *PLAIN)
@@ -290,7 +291,7 @@ class TestRows:
             "analyze", table, "--objective", "loss", *PLAIN, *self.PARAMS, *options, "--format", "json"
         )
         assert status == 0, err
-        a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **arguments)
+        a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **nested(arguments))
         assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**question, **COUNTS).rows}
 
     def test_several_objectives(self, run, table: Path) -> None:

@@ -13,67 +13,67 @@ import pytest
 import pedanova as pa
 from helpers import nasty
 
-Engine = Callable[[Path], tuple[object, dict[str, Any]]]
-OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+Engine = Callable[[Path], tuple[object, pa.Scan]]
+OPTIONS: dict[str, Any] = {"space": nasty.SPACE, "reading": pa.Reading(outside="count")}
 
 
-def arrays(_: Path) -> tuple[object, dict[str, Any]]:
+def arrays(_: Path) -> tuple[object, pa.Scan]:
     data = nasty.nasty()
-    return {**data.columns, "loss": data.objective}, {}
+    return {**data.columns, "loss": data.objective}, pa.Scan()
 
 
-def arrow_table(_: Path) -> tuple[object, dict[str, Any]]:
-    return nasty.nasty().table, {}
+def arrow_table(_: Path) -> tuple[object, pa.Scan]:
+    return nasty.nasty().table, pa.Scan()
 
 
-def pandas_frame(_: Path) -> tuple[object, dict[str, Any]]:
-    return nasty.nasty().table.to_pandas(), {}
+def pandas_frame(_: Path) -> tuple[object, pa.Scan]:
+    return nasty.nasty().table.to_pandas(), pa.Scan()
 
 
-def polars_frame(_: Path) -> tuple[object, dict[str, Any]]:
+def polars_frame(_: Path) -> tuple[object, pa.Scan]:
     import polars as pl
 
-    return pl.from_arrow(nasty.nasty().table), {}
+    return pl.from_arrow(nasty.nasty().table), pa.Scan()
 
 
-def several_files(folder: Path) -> tuple[object, dict[str, Any]]:
-    return f"{nasty.write_parquet(folder)}/*.parquet", {"stream": False}
+def several_files(folder: Path) -> tuple[object, pa.Scan]:
+    return f"{nasty.write_parquet(folder)}/*.parquet", pa.Scan(stream=False)
 
 
-def parquet_glob(folder: Path) -> tuple[object, dict[str, Any]]:
-    return f"{nasty.write_parquet(folder)}/*.parquet", {"stream": True, "threads": 1}
+def parquet_glob(folder: Path) -> tuple[object, pa.Scan]:
+    return f"{nasty.write_parquet(folder)}/*.parquet", pa.Scan(stream=True, threads=1)
 
 
-def parquet_folder(folder: Path) -> tuple[object, dict[str, Any]]:
-    return nasty.write_parquet(folder), {"stream": True, "threads": 3}
+def parquet_folder(folder: Path) -> tuple[object, pa.Scan]:
+    return nasty.write_parquet(folder), pa.Scan(stream=True, threads=3)
 
 
-def hive_folder(folder: Path) -> tuple[object, dict[str, Any]]:
-    return nasty.write_hive(folder), {"stream": True}
+def hive_folder(folder: Path) -> tuple[object, pa.Scan]:
+    return nasty.write_hive(folder), pa.Scan(stream=True)
 
 
-def csv_glob(folder: Path) -> tuple[object, dict[str, Any]]:
-    return f"{nasty.write_csv(folder)}/*.csv", {"stream": True}
+def csv_glob(folder: Path) -> tuple[object, pa.Scan]:
+    return f"{nasty.write_csv(folder)}/*.csv", pa.Scan(stream=True)
 
 
-def polars_lazy(folder: Path) -> tuple[object, dict[str, Any]]:
+def polars_lazy(folder: Path) -> tuple[object, pa.Scan]:
     import polars as pl
 
-    return pl.scan_parquet(f"{nasty.write_parquet(folder)}/*.parquet"), {"stream": True}
+    return pl.scan_parquet(f"{nasty.write_parquet(folder)}/*.parquet"), pa.Scan(stream=True)
 
 
-def duckdb_relation(folder: Path) -> tuple[object, dict[str, Any]]:
+def duckdb_relation(folder: Path) -> tuple[object, pa.Scan]:
     import duckdb
 
-    return duckdb.sql(f"from '{nasty.write_parquet(folder)}/*.parquet'"), {"stream": True}
+    return duckdb.sql(f"from '{nasty.write_parquet(folder)}/*.parquet'"), pa.Scan(stream=True)
 
 
-def pushed_to_duckdb(folder: Path) -> tuple[object, dict[str, Any]]:
-    return duckdb_relation(folder)[0], {"pushdown": True}
+def pushed_to_duckdb(folder: Path) -> tuple[object, pa.Scan]:
+    return duckdb_relation(folder)[0], pa.Scan(pushdown=True)
 
 
-def pushed_to_polars(folder: Path) -> tuple[object, dict[str, Any]]:
-    return polars_lazy(folder)[0], {"pushdown": True}
+def pushed_to_polars(folder: Path) -> tuple[object, pa.Scan]:
+    return polars_lazy(folder)[0], pa.Scan(pushdown=True)
 
 
 ENGINES: list[Engine] = [
@@ -86,10 +86,11 @@ ENGINES: list[Engine] = [
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_every_engine_gives_the_same_tallies(engine: Engine, direction: str, nan: str, tmp_path: Path) -> None:
-    data, options = engine(tmp_path / "data")
-    space = nasty.FEW if options.get("pushdown") and direction == "maximize" else nasty.SPACE
-    options |= {"space": space, "params": list(space), "outside": "count"}
-    nasty.check(pa.analyze(data, "loss", direction=direction, nan=nan, **options), direction, nan, space)
+    data, scan = engine(tmp_path / "data")
+    space = nasty.FEW if scan.pushdown and direction == "maximize" else nasty.SPACE
+    reading = pa.Reading(nan=nan, outside="count")  # type: ignore[arg-type]
+    a = pa.analyze(data, "loss", direction=direction, space=space, params=list(space), reading=reading, scan=scan)
+    nasty.check(a, direction, nan, space)
 
 
 @pytest.mark.slow
@@ -98,4 +99,4 @@ def test_executors_give_the_same_tallies(pool: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
     executor = ThreadPoolExecutor(2) if pool == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
     with executor:
-        nasty.check(pa.analyze(folder, "loss", executor=executor, **OPTIONS))
+        nasty.check(pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS))

@@ -82,7 +82,9 @@ def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> N
 
 
 def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
-    a = pa.analyze(trials | {"state": np.where(trials["lr"] > 0.5, "FAIL", "COMPLETE")}, "loss", state="state")
+    a = pa.analyze(
+        trials | {"state": np.where(trials["lr"] > 0.5, "FAIL", "COMPLETE")}, "loss", reading=pa.Reading(state="state")
+    )
     a.save(tmp_path / "a.pedanova")
     kept = pa.load(tmp_path / "a.pedanova").notes
     assert [(note, note.kind, note.subject, note.counts, note.severity) for note in kept] == [

@@ -36,7 +36,7 @@ def test_other_directions_policies_numbers_and_names(data: dict[str, np.ndarray]
     one = pa.analyze(data, "y", space=space)
     for other, reason in [
         (pa.analyze(data, "y", space=space, direction="maximize"), "directions differ"),
-        (pa.analyze(data, "y", space=space, nan="worst"), "NaN policies differ"),
+        (pa.analyze(data, "y", space=space, reading=pa.Reading(nan="worst")), "NaN policies differ"),
         (pa.analyze(data, "y", space=space, levels=[0.5]), "numbers of levels differ"),
         (pa.analyze({"x": data["x"], "z": data["y"]}, "z", space=space), "objectives differ"),
         (pa.analyze({"w": data["x"], "y": data["y"]}, "y", space={"w": pa.Float(0, 1)}), "parameters differ"),

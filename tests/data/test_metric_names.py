@@ -52,7 +52,10 @@ def test_what_was_guessed_is_said_in_memory_and_in_parts(name: str, tmp_path: Pa
     pytest.importorskip("pyarrow")
     file = tmp_path / "t.csv"
     file.write_text(f"x,z,{name}\n" + "".join(f"{x},{i % 7 + 0.5},{x * (i % 5)}\n" for i, x in enumerate(X)))
-    held, streamed = pa.analyze(str(file), name, stream=False), pa.analyze(str(file), name, stream=True)
+    held, streamed = (
+        pa.analyze(str(file), name, scan=pa.Scan(stream=False)),
+        pa.analyze(str(file), name, scan=pa.Scan(stream=True)),
+    )
     assert held.direction == streamed.direction == (direction_by_name(name) or "minimize")
     for a in (held, streamed):
         (note,) = direction_notes(a.notes)

@@ -197,7 +197,7 @@ def test_dropped_rows_are_in_no_set(trials: Trials, inside: np.ndarray) -> None:
             == alone.importance(0.2, **COUNTS).rows
         )
     assert a.importance(inside, **COUNTS)["lr"].n_target == np.sum(inside & kept)
-    worst = pa.analyze(data, "loss", space=SPACE, nan="worst")
+    worst = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(nan="worst"))
     assert worst.importance(0.2, inside, **COUNTS)["lr"].n_region == inside.sum()
     assert worst.importance(inside, **COUNTS)["lr"].n_region == 400
 

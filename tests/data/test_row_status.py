@@ -58,7 +58,7 @@ class TestFeasible:
     def test_infeasible_as_the_worst(self, limited: Table) -> None:
         """What separates feasible from infeasible rows can be asked then."""
         ok = limited["ok"]
-        a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", infeasible="worst")
+        a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", reading=pa.Reading(infeasible="worst"))
         assert len(a) == 1_000
         assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; counted as the worst")
         found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
@@ -75,16 +75,18 @@ class TestFeasible:
         data = {**limited, "c1": c1}
         for infeasible in ("drop", "worst"):
             with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"):
-                pa.analyze(data, "loss", feasible=["c2", "c1"], infeasible=infeasible)
+                pa.analyze(data, "loss", feasible=["c2", "c1"], reading=pa.Reading(infeasible=infeasible))
         state = np.where(np.arange(1_000) == 17, "FAIL", "COMPLETE")  # a failed row has no constraints
         for failed in ("drop", "worst"):
-            a = pa.analyze({**data, "state": state}, "loss", state="state", failed=failed, feasible="c1")
+            a = pa.analyze(
+                {**data, "state": state}, "loss", reading=pa.Reading(state="state", failed=failed), feasible="c1"
+            )
             assert noted(a, "1 of 1,000 rows failed")
 
     def test_infeasible_and_without_objective(self, limited: Table) -> None:
         """An infeasible row is dropped as such, whatever its objective."""
         data = {**limited, "loss": np.where(limited["x"] > 0.3, np.nan, limited["loss"])}
-        a = pa.analyze(data, "loss", space=SPACE, feasible="ok", nan="worst")
+        a = pa.analyze(data, "loss", space=SPACE, feasible="ok", reading=pa.Reading(nan="worst"))
         assert len(a) == limited["ok"].sum()
 
     @pytest.mark.parametrize(
@@ -135,23 +137,23 @@ class TestStates:
         expected = None
         for word in STATES[name]:
             data, state = self.told(table, {name: word})
-            a = pa.analyze(data, "loss", space=SPACE, state="state")
+            a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state"))
             assert len(a) == np.sum(state == "complete")
             expected = expected or a.importance(**COUNTS)
             assert a.importance(**COUNTS) == expected
 
     def test_dropped(self, table: Table) -> None:
         data, state = self.told(table)
-        a = pa.analyze(data, "loss", space=SPACE, state="state")
+        a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state"))
         alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
         assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
         for name, words in (("unfinished", "are unfinished"), ("failed", "failed"), ("pruned", "were pruned")):
             assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words}; dropped")
-        assert "state" not in pa.analyze(data, "loss", state="state").space
+        assert "state" not in pa.analyze(data, "loss", reading=pa.Reading(state="state")).space
 
     def test_failed_as_the_worst(self, table: Table) -> None:
         data, state = self.told(table)
-        a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
+        a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", failed="worst"))
         finished = (state == "complete") | (state == "failed")
         assert len(a) == finished.sum()
         assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
@@ -163,7 +165,7 @@ class TestStates:
     @pytest.mark.parametrize("pruned", ["worst", "last"])
     def test_pruned(self, table: Table, pruned: str) -> None:
         data, state = self.told(table)
-        a = pa.analyze(data, "loss", space=SPACE, state="state", pruned=pruned)
+        a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", pruned=pruned))
         used = (state == "complete") | (state == "pruned")
         last = table["loss"] if pruned == "last" else np.where(state == "pruned", np.inf, table["loss"])
         expected = pa.analyze(rows_of({**data, "loss": last}, used), "loss", space=SPACE)
@@ -176,30 +178,32 @@ class TestStates:
     def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:
         data, state = self.told(table)
         data["loss"][state == "pruned"] = np.nan
-        a = pa.analyze(data, "loss", space=SPACE, state="state", pruned="last")
+        a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", pruned="last"))
         assert len(a) == np.sum(state == "complete")
 
     def test_nothing_but_what_was_asked_is_the_worst(self, table: Table) -> None:
         """A NaN is dropped although other rows may be the worst."""
         loss = np.where(table["z"] < 0.1, np.nan, table["loss"])
         for options in ({"failed": "worst"}, {"pruned": "worst"}, {"infeasible": "worst"}):
-            a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, **options)  # type: ignore[arg-type]
+            a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, reading=pa.Reading(**options))  # type: ignore[arg-type]
             assert (len(a), a.data.dropped) == (np.sum(table["z"] >= 0.1), np.sum(table["z"] < 0.1))
         data, state = self.told({**table, "loss": loss})
-        a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
+        a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", failed="worst"))
         used = (state == "failed") | ((state == "complete") & ~np.isnan(data["loss"]))
         assert len(a) == used.sum()
 
     def test_state_as_an_array(self, table: Table) -> None:
         data, _ = self.told(table)
-        expected = pa.analyze(data, "loss", space=SPACE, state="state").importance(**COUNTS)
+        expected = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state")).importance(**COUNTS)
         state = data.pop("state")
         for given in (state, state.tolist(), pd.Series(state), pl.Series(state)):
-            assert pa.analyze(data, "loss", space=SPACE, state=given).importance(**COUNTS) == expected
+            assert (
+                pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state=given)).importance(**COUNTS) == expected
+            )
 
     def test_a_missing_state_is_unfinished(self, table: Table) -> None:
         state = np.array(["COMPLETE", None] * 500, dtype=object)
-        a = pa.analyze({**table, "state": state}, "loss", space=SPACE, state="state")
+        a = pa.analyze({**table, "state": state}, "loss", space=SPACE, reading=pa.Reading(state="state"))
         assert len(a) == 500
         assert noted(a, "500 of 1,000 rows are unfinished; dropped")
 
@@ -224,7 +228,7 @@ class TestStates:
         for name, word in (("strange", "asleep"), ("running", "RUNNING"), ("failing", "FAIL")):
             data[name] = np.full(1_000, word)
         with pytest.raises(pa.PedanovaError, match=words) as refused:
-            pa.analyze(data, "loss", **options)  # type: ignore[arg-type]
+            pa.analyze(data, "loss", reading=pa.Reading(**options))  # type: ignore[arg-type]
         assert "\n" not in str(refused.value)
 
 
@@ -233,7 +237,7 @@ def test_diverged_for_large_x(table: Table, bad: float, nan: str) -> None:
     """Whatever the objective does elsewhere, x decides who diverges."""
     random = np.random.default_rng(0)
     loss = np.where(table["x"] > 0.3, bad, random.random(1_000))
-    a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, nan=nan)
+    a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, reading=pa.Reading(nan=nan))
     found = a.importance(0.1, **COUNTS)
     assert next(iter(found)) == "x"
     assert found["x"].ratio > 0.8
@@ -298,13 +302,20 @@ class TestRepeats:
         filled = {**seeds, "loss": np.where(fails, bad, seeds["loss"])}
         frame = self.grouped(filled, how, "loss")
         a = pa.analyze(
-            data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state", failed="worst"
+            data,
+            "loss",
+            params=self.PARAMS,
+            repeats=how,
+            direction=direction,
+            reading=pa.Reading(state="state", failed="worst"),
         )
         expected = pa.analyze(frame, "loss", params=self.PARAMS, space=a.space, direction=direction)
         for target in (0.1, 0.4):
             assert a.importance(target, **COUNTS).rows == expected.importance(target, **COUNTS).rows
         assert len(a) == len(frame)
-        dropped = pa.analyze(data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state")
+        dropped = pa.analyze(
+            data, "loss", params=self.PARAMS, repeats=how, direction=direction, reading=pa.Reading(state="state")
+        )
         left = self.grouped(rows_of(data, ~fails), how, "loss")
         again = pa.analyze(left, "loss", params=self.PARAMS, space=dropped.space, direction=direction)
         assert dropped.importance(0.4, **COUNTS).rows == again.importance(0.4, **COUNTS).rows
@@ -336,9 +347,9 @@ class TestRepeats:
         y = [np.inf, -np.inf, 1.0, 3.0, 2.0, 5.0]
         data = {"a": [0, 0, 1, 1, 2, 2], "y": y, "t": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]}
         assert len(pa.analyze(data, "y", params=["a"], repeats="mean")) == 2
-        assert len(pa.analyze(data, "y", params=["a"], repeats="mean", nan="worst")) == 3
+        assert len(pa.analyze(data, "y", params=["a"], repeats="mean", reading=pa.Reading(nan="worst"))) == 3
         assert len(pa.analyze(data, ["y", "t"], params=["a"], repeats="mean")) == 2
-        assert len(pa.analyze(data, ["y", "t"], params=["a"], repeats="median", nan="worst")) == 3
+        assert len(pa.analyze(data, ["y", "t"], params=["a"], repeats="median", reading=pa.Reading(nan="worst"))) == 3
 
     @pytest.mark.parametrize("bad", ["max", 3, ["mean"]])
     def test_refusals(self, seeds: Table, bad: object) -> None:

@@ -180,14 +180,16 @@ def test_params_overrides_leaving_out(case: str) -> None:
     name, values, note, kept = LEFT_OUT[case]
     other, loss = np.random.default_rng(6).normal(size=(2, len(values)))
     table = {name: values, "other": other, "loss": loss}
-    found = pedanova.analyze(table, "loss", threads=1)
+    found = pedanova.analyze(table, "loss", scan=pedanova.Scan(threads=1))
     assert name not in found.data.tallies
     assert any(told.startswith(f"{name}: ") and note in told for told in found.notes)
     if kept is None:
         with pytest.raises(DataError, match="left out"):
-            pedanova.analyze(table, "loss", params=[name], threads=1)
+            pedanova.analyze(table, "loss", params=[name], scan=pedanova.Scan(threads=1))
     else:
-        assert pedanova.analyze(table, "loss", params=[name], threads=1).space == Space({name: kept})
+        assert pedanova.analyze(table, "loss", params=[name], scan=pedanova.Scan(threads=1)).space == Space(
+            {name: kept}
+        )
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_a_long_column_is_judged_like_a_short_one() -> None:
 def test_nothing_that_can_serve_is_told_with_the_reasons() -> None:
     table = {"id": SHUFFLED * 3, "when": EPOCH, "n": [None] * 200, "w": WORDS, "loss": EVEN}
     with pytest.raises(DataError, match=r"no column can serve .*id: .*when: .*n: .*and 1 more.*params="):
-        pedanova.analyze(table, "loss", threads=1)
+        pedanova.analyze(table, "loss", scan=pedanova.Scan(threads=1))
 
 
 def test_marked_settings_are_the_parameters() -> None:
@@ -286,7 +288,7 @@ def test_results_are_no_settings(tmp_path: Path, stream: bool) -> None:
     pytest.importorskip("pyarrow")
     file = tmp_path / "t.csv"
     pd.DataFrame(TABLE).to_csv(file, index=False)
-    a = pa.analyze(str(file), "error", stream=stream)
+    a = pa.analyze(str(file), "error", scan=pa.Scan(stream=stream))
     assert list(a.space) == SETTINGS
     for name in ("train/loss", "fit_time", "_runtime", "val_acc"):
         assert name in left_out(a)
@@ -377,7 +379,9 @@ def test_the_same_in_parts(kind: str, tmp_path: Path) -> None:
     for i, rows in enumerate((frame.iloc[:1300], frame.iloc[1300:])):
         path = tmp_path / f"{i}.{kind}"
         rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
-    parts, held = (pa.analyze(str(tmp_path / f"*.{kind}"), "loss", stream=stream) for stream in (True, False))
+    parts, held = (
+        pa.analyze(str(tmp_path / f"*.{kind}"), "loss", scan=pa.Scan(stream=stream)) for stream in (True, False)
+    )
     assert parts.space == held.space
     assert parts.data.tallies == held.data.tallies
 

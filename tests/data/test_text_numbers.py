@@ -119,13 +119,13 @@ def test_in_parts_too(many: bool, tmp_path: Path) -> None:
     table |= {"u": [f"{x}%" for x in LR]} if many else {}
     for part, rows in (("a", slice(0, cut)), ("b", slice(cut, ROWS))):
         pl.DataFrame({name: values[rows] for name, values in table.items()}).write_parquet(tmp_path / f"{part}.parquet")
-    held, parts = pa.analyze(table, "loss"), pa.analyze(str(tmp_path), "loss", stream=True)
+    held, parts = pa.analyze(table, "loss"), pa.analyze(str(tmp_path), "loss", scan=pa.Scan(stream=True))
     same(parts, held)
     assert {note for note in parts.notes if "text" in note} <= set(held.notes)
     assert isinstance(parts.space["k"], pa.Float | pa.Ordinal)
     chosen = [
         pa.analyze(data, "loss", where="k > 7", **more)
-        for data, more in ((table, {}), (str(tmp_path), {"stream": True}))
+        for data, more in ((table, {}), (str(tmp_path), {"scan": pa.Scan(stream=True)}))
     ]
     same(*chosen)
 
@@ -144,7 +144,7 @@ def test_a_bare_word_among_words_is_a_category(word: str, stream: bool, tmp_path
     aug = np.array([word, "flip", ""])[np.arange(ROWS) % 3]
     file = tmp_path / "t.csv"
     file.write_text("lr,aug,loss\n" + "".join(f"{x},{w},{y}\n" for x, w, y in zip(LR, aug, LOSS, strict=True)))
-    a = pa.analyze(str(file), "loss", stream=stream)
+    a = pa.analyze(str(file), "loss", scan=pa.Scan(stream=stream))
     assert set(a.space["aug"].choices) == {word, "flip"}  # type: ignore[union-attr]
     assert a.space["aug"].when == ()
     assert any(word in note and "not as a gap" in note for note in a.notes)
@@ -157,5 +157,5 @@ def test_a_part_that_holds_one_word_alone_does_not_decide(tmp_path: Path) -> Non
         lines = [f"{x},{words[i % len(words)]},{y}" for i, (x, y) in enumerate(zip(LR, LOSS, strict=True))]
         (tmp_path / f"{part}.csv").write_text("\n".join(["lr,aug,loss", *lines]))
     for stream in (True, False):
-        a = pa.analyze(str(tmp_path / "*.csv"), "loss", stream=stream)
+        a = pa.analyze(str(tmp_path / "*.csv"), "loss", scan=pa.Scan(stream=stream))
         assert set(a.space["aug"].choices) == {"none", "flip"}  # type: ignore[union-attr]

@@ -26,7 +26,7 @@ DATA: dict[str, Any] = {
 
 @pytest.fixture
 def a() -> pa.Analysis:
-    return pa.analyze(DATA, "loss", direction="minimize", nan="worst")
+    return pa.analyze(DATA, "loss", direction="minimize", reading=pa.Reading(nan="worst"))
 
 
 def test_best_first_with_what_is_missing_and_what_is_infinite(a: pa.Analysis) -> None:
@@ -41,7 +41,7 @@ def test_best_first_with_what_is_missing_and_what_is_infinite(a: pa.Analysis) ->
 
 
 def test_rows_that_do_not_count_are_not_shown() -> None:
-    a = pa.analyze(DATA, "loss", direction="minimize", nan="drop")
+    a = pa.analyze(DATA, "loss", direction="minimize", reading=pa.Reading(nan="drop"))
     assert a.trials().to_dict()["row"] == [1, 5, 2, 0, 3]
     assert a.within("opt == 'adam'").trials().to_dict()["row"] == [1, 5, 3]
 
@@ -65,7 +65,7 @@ def test_order_and_pages(a: pa.Analysis, how: Any, rows: list[int]) -> None:
 
 
 def test_larger_is_better_the_other_way_round() -> None:
-    a = pa.analyze(DATA, "loss", direction="maximize", nan="worst")
+    a = pa.analyze(DATA, "loss", direction="maximize", reading=pa.Reading(nan="worst"))
     assert a.trials().to_dict()["row"] == [3, 0, 2, 1, 5, 4]
 
 
@@ -103,7 +103,7 @@ def test_csv_has_every_digit(a: pa.Analysis) -> None:
 
 def test_several_objectives_and_numbers_of_trials() -> None:
     data = DATA | {"size": [1, 2, 3, 4, 5, 6], "number": [10, 11, 12, 13, 14, 15]}
-    a = pa.analyze(data, ["loss", "size"], direction="minimize", params=["lr", "opt"], nan="drop")
+    a = pa.analyze(data, ["loss", "size"], direction="minimize", params=["lr", "opt"], reading=pa.Reading(nan="drop"))
     found = a.trials().to_dict()
     assert list(found) == ["row", "trial", "loss", "size", "lr", "opt"]
     assert set(found["row"][:2]) == {0, 1}  # neither is worse in both

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from pedanova import Reading
+
 Table = dict[str, list[Any]]
 ROWS = 120
 RNG = np.random.default_rng(12)
@@ -166,7 +168,7 @@ TABLES: dict[str, Messy] = {
     "lists": extra("history", [f"[{i}, {i + 1}]" for i in range(ROWS)]),
     "nothing at all": extra("empty", [None] * ROWS),
     "states": extra("state", STATES),
-    "states that are told": Messy(CLEAN | {"state": HALF}, KEPT, options={"state": "state"}),
+    "states that are told": Messy(CLEAN | {"state": HALF}, KEPT, options={"reading": Reading(state="state")}),
     "a dict of settings": Messy({"params": NESTED, "loss": CLEAN["loss"]}, CLEAN, names=OPENED),
     "a dict as JSON": Messy({"params": list(map(json.dumps, NESTED)), "loss": CLEAN["loss"]}, CLEAN, names=OPENED),
     "a dict as Python": Messy({"params": list(map(str, NESTED)), "loss": CLEAN["loss"]}, CLEAN, names=OPENED),

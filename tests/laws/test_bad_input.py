@@ -31,7 +31,7 @@ TABLE = {
 
 
 def analyze(data: object = TABLE, objective: object = "loss", **options: Any) -> pedanova.Analysis:
-    return pedanova.analyze(data, objective, **{"threads": 1, **options})
+    return pedanova.analyze(data, objective, **{"scan": pedanova.Scan(threads=1), **options})
 
 
 # The objective
@@ -195,7 +195,10 @@ def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: t
 )
 def test_values_outside_the_space(name: str, parameter: Any, parts: tuple[str, ...]) -> None:
     refuse(OutsideSpaceError, *parts, "outside='count'", of=lambda: analyze(space={name: parameter}))
-    assert any("outside the space" in note for note in analyze(space={name: parameter}, outside="count").notes)
+    assert any(
+        "outside the space" in note
+        for note in analyze(space={name: parameter}, reading=pedanova.Reading(outside="count")).notes
+    )
 
 
 def test_one_row_outside_is_not_called_several() -> None:
@@ -256,7 +259,7 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
 @given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
 def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:
     try:
-        found = analyze(kind(table), "y", nan=nan)
+        found = analyze(kind(table), "y", reading=pedanova.Reading(nan=nan))
         rows = len(table["y"]) - found.data.dropped
         assert all(tally.rows == rows for tally in found.data.tallies.values())
         found.importance(0.3, **COUNTS)
@@ -274,7 +277,9 @@ def test_odd_arguments_of_the_wrong_type_altogether() -> None:
         lambda: a.densities(["x"]),  # type: ignore[arg-type]
         lambda: pedanova.load(5),  # type: ignore[arg-type]
         lambda: a.save(5),  # type: ignore[arg-type]
-        lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), nan=np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: pedanova.analyze(
+            {"x": np.arange(60)}, np.arange(60.0), reading=pedanova.Reading(nan=np.array(["a", "b"]))
+        ),  # type: ignore[arg-type]
         lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), levels=a),  # type: ignore[arg-type]
     ):
         with pytest.raises(PedanovaError) as caught:

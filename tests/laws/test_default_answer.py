@@ -113,8 +113,8 @@ def test_a_frame_a_file_and_its_parts(told: list[dict[str, Any]], tmp_path: Path
     for i in range(3):
         frame[50 * i : 50 * (i + 1)].write_parquet(tmp_path / f"part-{i}.parquet")
     assert answers(pa.analyze(frame, "loss")) == told
-    assert answers(pa.analyze(tmp_path / "whole.parquet", "loss", stream=True)) == told
-    assert answers(pa.analyze(str(tmp_path / "part-*.parquet"), "loss", stream=True)) == told
+    assert answers(pa.analyze(tmp_path / "whole.parquet", "loss", scan=pa.Scan(stream=True))) == told
+    assert answers(pa.analyze(str(tmp_path / "part-*.parquet"), "loss", scan=pa.Scan(stream=True))) == told
 
 
 WHERE = {
@@ -133,7 +133,11 @@ def test_a_filter_is_the_table_that_it_leaves(where: str, tmp_path: Path) -> Non
     told = answers(pa.analyze({name: column[chosen] for name, column in table.items()}, "loss"), QUESTIONS[:1])
     one = pa.analyze(table, "loss", where=where)
     assert one.importance().estimator == "surrogate"
-    for other in (one, pa.analyze(table, "loss", where=chosen), pa.analyze(place, "loss", where=where, stream=True)):
+    for other in (
+        one,
+        pa.analyze(table, "loss", where=chosen),
+        pa.analyze(place, "loss", where=where, scan=pa.Scan(stream=True)),
+    ):
         assert answers(other, QUESTIONS[:1]) == told
     for rows in (False, True):
         one.save(path, rows=rows)

@@ -13,6 +13,7 @@ from pedanova.counting.arrays import sum_moments
 from pedanova.counting.levels import Levels, as_ladder
 from pedanova.counting.moments import Moments, centres_of
 from pedanova.errors import MergeError
+from pedanova.results import Effects
 
 ROWS = st.integers(20, 300)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -26,11 +27,11 @@ def table(seed: int, rows: int) -> dict[str, np.ndarray]:
     return {"x": x, "k": k, "colour": colour, "loss": 3 * x + 0.1 * k + random.normal(size=rows)}
 
 
-def numbers(found: pa.Effects) -> dict[str, tuple[float, ...]]:
+def numbers(found: Effects) -> dict[str, tuple[float, ...]]:
     return {row.name: (row.variance, row.share, row.raw_share, row.ratio) for row in found.rows}
 
 
-def same(one: pa.Effects, two: pa.Effects, *, rel: float = 1e-9) -> None:
+def same(one: Effects, two: Effects, *, rel: float = 1e-9) -> None:
     assert (one.mean, one.total_variance) == pytest.approx((two.mean, two.total_variance), rel=rel)
     left, right = numbers(one), numbers(two)
     assert left.keys() == right.keys()

@@ -48,7 +48,7 @@ WHOLE = ("a dict of settings", "a dict as JSON", "a dict as Python", "packed")
 def test_messy_tables_in_parts(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     messy = TABLES[kind]
-    a = pa.analyze(DOORS["CSV"](messy, tmp_path), messy.objective, stream=True, **messy.options)
+    a = pa.analyze(DOORS["CSV"](messy, tmp_path), messy.objective, scan=pa.Scan(stream=True), **messy.options)
     judge = twin(messy)
     assert (a.direction, len(a)) == (judge.direction, len(judge))
     assert counts(a, messy) == counts(judge)

@@ -38,8 +38,8 @@ def read(path: Path, seed: int) -> str:
     try:
         names = list(read_records(path).columns)
         objective = rng.choice([*names, *names, None, rng.choice(NAMES)])
-        options = {"stream": True} if rng.random() < 0.1 and path.suffix == ".csv" else {}
-        a = pa.analyze(path, objective, threads=1, **options)  # type: ignore[arg-type]
+        stream = True if rng.random() < 0.1 and path.suffix == ".csv" else None
+        a = pa.analyze(path, objective, scan=pa.Scan(threads=1, stream=stream))
         return str(a.importance(**COUNTS))
     except PedanovaError as error:
         message = str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import DataError, PedanovaError, QueryError
+from pedanova.results import Importances
 
 Table = dict[str, np.ndarray]
 ROWS = 60
@@ -97,7 +99,7 @@ QUESTIONS: dict[str, dict[str, object]] = {
 }
 
 
-def assert_sound(found: pa.Importances) -> None:
+def assert_sound(found: Importances) -> None:
     for row in found.rows:
         numbers = [getattr(row, name) for name in ("ratio", "share", "raw_share", "divergence", "variance")]
         numbers += [row.value, row.activity, row.value_share, row.activity_share, row.bandwidth]
@@ -121,7 +123,7 @@ def test_a_table_is_answered(name: str) -> None:
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_failed_rows_as_the_worst_are_answered(name: str, direction: str) -> None:
     table = TABLES[name] | ({"loss": -TABLES[name]["loss"]} if direction == "maximize" else {})
-    assert_sound(pa.analyze(table, "loss", nan="worst", direction=direction).importance(0.2))
+    assert_sound(pa.analyze(table, "loss", reading=pa.Reading(nan="worst"), direction=direction).importance(0.2))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,7 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
     [
         (with_loss(np.zeros_like), {}, {}, "nothing can explain a constant"),
         (some(slice(5, None), np.inf), {}, {"target": 0.5}, "hold the same 60 rows"),
-        (some(slice(5, None), np.nan), {"nan": "worst"}, {"target": 0.2}, "hold the same 60 rows"),
+        (some(slice(5, None), np.nan), {"reading": pa.Reading(nan="worst")}, {"target": 0.2}, "hold the same 60 rows"),
         (some(slice(2, None), np.nan), {}, {}, "the target has 1 of 2 rows, and at least 5"),
         (plain(), {}, {"target": pa.at_most(-1)}, "holds no row"),
         (plain(), {}, {"target": 0.5, "region": 0.2}, "must lie inside"),
@@ -151,7 +153,7 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_one_line(
-    table: Table, given: dict[str, str], question: dict[str, object], words: str
+    table: Table, given: dict[str, Any], question: dict[str, object], words: str
 ) -> None:
     with pytest.raises(PedanovaError) as caught:
         pa.analyze(table, "loss", **given).importance(**question)  # type: ignore[arg-type]
@@ -173,10 +175,10 @@ def test_the_same_configuration_in_every_row_explains_nothing(space: dict[str, p
 @pytest.mark.slow
 def test_rows_outside_the_space_are_modelled_apart() -> None:
     space = {"x": pa.Float(0, 0.5), "y": pa.Float(0, 1)}
-    assert_sound(pa.analyze(plain(), "loss", space=space, outside="count").importance(0.2))
+    assert_sound(pa.analyze(plain(), "loss", space=space, reading=pa.Reading(outside="count")).importance(0.2))
     beyond = {"x": pa.Float(0, 1), "z": pa.Float(0, 0.5)}
     table = with_column("z", plain()["x"] + 5)
-    assert_sound(pa.analyze(table, "loss", space=beyond, outside="count").importance(0.2))
+    assert_sound(pa.analyze(table, "loss", space=beyond, reading=pa.Reading(outside="count")).importance(0.2))
 
 
 def test_a_target_that_the_points_cannot_tell_is_counted_with_its_interval() -> None:

@@ -54,7 +54,7 @@ def space_of(columns: int) -> dict[str, pa.space.Parameter]:
 
 def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
     loss = np.random.default_rng(seed + 1).random(rows)
-    a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), outside="count")
+    a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), reading=pa.Reading(outside="count"))
     contrasts, _, _ = a.data.contrasts(0.2, 0.7)
     assert a.data.observations is not None
     codes = codes_of_levels(
@@ -164,9 +164,9 @@ def test_the_order_of_parameters_does_not_matter() -> None:
     data = mixed(6, 1_000, 9)
     loss = np.random.default_rng(1).random(1_000)
     space = space_of(9)
-    one = pa.analyze(data, loss, space=space, outside="count").interactions(0.2)
+    one = pa.analyze(data, loss, space=space, reading=pa.Reading(outside="count")).interactions(0.2)
     two = pa.analyze(
-        dict(reversed(data.items())), loss, space=dict(reversed(space.items())), outside="count"
+        dict(reversed(data.items())), loss, space=dict(reversed(space.items())), reading=pa.Reading(outside="count")
     ).interactions(0.2)
     for pair in combinations(data, 2):
         assert one[pair].interaction == pytest.approx(two[pair].interaction, abs=1e-9)

@@ -73,7 +73,7 @@ class TestSeveralObjectives:
 
     def test_one_objective_does_not_suffer_from_the_other(self, data: dict[str, np.ndarray]) -> None:
         data["a"][:500] = np.nan
-        both = pa.analyze(data, ["a", "b"], nan="worst")
+        both = pa.analyze(data, ["a", "b"], reading=pa.Reading(nan="worst"))
         alone = pa.analyze(data, "b", params=["x"], space=None)
         assert pa.Analysis(both.data.alone("b")).importance(**COUNTS)["x"].share == pytest.approx(
             alone.importance(**COUNTS)["x"].share, abs=1e-9
@@ -83,10 +83,10 @@ class TestSeveralObjectives:
 def test_nan_and_infinity_are_equally_bad_everywhere() -> None:
     y = np.tile([0.0, 1.0, np.inf, np.nan], 30)
     data = {"x": np.arange(120) % 7, "y": y}
-    a = pa.analyze(data, "y", nan="worst", params=["x"])
+    a = pa.analyze(data, "y", reading=pa.Reading(nan="worst"), params=["x"])
     assert a.importance(0.1, 0.75, **COUNTS).rows[0].n_region == 120
     assert a.importance(y == 0, 0.75, **COUNTS).rows[0].n_region == 120
-    assert len(pa.analyze(data, "y", nan="worst", params=["x"], where=0.75)) == 120
+    assert len(pa.analyze(data, "y", reading=pa.Reading(nan="worst"), params=["x"], where=0.75)) == 120
 
 
 def test_missing_rows_are_a_category_under_the_uniform_baseline() -> None:
@@ -164,7 +164,7 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
     data = {"x": random.random(100), "state": random.choice(["COMPLETE", "PRUNED"], 100), "value": random.random(100)}
     a = pa.analyze(data, "value")
     assert list(a.space) == ["x"]
-    assert any("pass it as state=" in note for note in a.notes)
+    assert any("pass it as reading=pa.Reading(state=…)" in note for note in a.notes)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from helpers.common import refuse
 from pedanova.cli.main import main
 from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures.questions import compare
+from pedanova.results import Comparison
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,13 @@ def a() -> pa.Analysis:
 
 
 @pytest.fixture(scope="module")
-def found(a: pa.Analysis) -> pa.Comparison:
+def found(a: pa.Analysis) -> Comparison:
     return a.compare()
 
 
 class TestColumns:
     @pytest.mark.slow
-    def test_each_is_its_own_method(self, a: pa.Analysis, found: pa.Comparison) -> None:
+    def test_each_is_its_own_method(self, a: pa.Analysis, found: Comparison) -> None:
         assert list(found) == [
             "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
         ]  # fmt: skip
@@ -41,18 +42,18 @@ class TestColumns:
             row.name: row.ratio for row in pa.forest_effects(a.data.observed(), clip=0.1).rows
         }
 
-    def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Comparison) -> None:
+    def test_ratios_add_to_one_and_agree_on_the_first(self, found: Comparison) -> None:
         for name in found:
             assert sum(found[name].ratios.values()) == pytest.approx(1.0)
         assert all(max(found.ratios[name], key=found.ratios[name].get) == "lr" for name in ("PED", "f-ANOVA", "forest"))  # type: ignore[arg-type]
 
-    def test_printed_and_plain(self, found: pa.Comparison) -> None:
+    def test_printed_and_plain(self, found: Comparison) -> None:
         columns = found.to_dict()
         assert columns["parameter"] == list(found["PED"])
         assert len(found.lines()) == 3
         assert found.header() == ["parameter", *found]
 
-    def test_an_unknown_measure(self, found: pa.Comparison) -> None:
+    def test_an_unknown_measure(self, found: Comparison) -> None:
         refuse(UnknownParameterError, "no answer is called 'ped'", of=lambda: found["ped"])
 
 

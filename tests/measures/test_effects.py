@@ -14,6 +14,7 @@ from helpers.common import refuse, toy
 from pedanova.errors import QueryError, UnknownParameterError
 from pedanova.measures.bins import bins_of
 from pedanova.measures.effects import binned_marginal, student
+from pedanova.results import Effects
 
 SQUARE = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
 
@@ -124,7 +125,7 @@ class TestClip:
         x = np.arange(500) / 500
         state = np.where(x > 0.8, "FAIL", "COMPLETE")
         table = {"x": x, "state": state, "y": np.where(x > 0.8, -1.0, x)}
-        a = pa.analyze(table, "y", params=["x"], state="state", failed="worst")
+        a = pa.analyze(table, "y", params=["x"], reading=pa.Reading(state="state", failed="worst"))
         assert len(a) == 500
         assert (a.effects().n_region, a.effects().mean) == (401, pytest.approx(x[:401].mean()))
         assert a.effects(clip=0.2).mean == pytest.approx(np.minimum(x, x[99]).mean())
@@ -163,12 +164,12 @@ class TestRowsWithoutAFiniteObjective:
             frames = [pl.DataFrame(table)[i : i + 1_000] for i in (0, 1_000, 2_000)]
             for i, frame in enumerate(frames):
                 frame.write_parquet(tmp_path / f"{i}.parquet")
-            other = pa.analyze(tmp_path, "loss", stream=True)
+            other = pa.analyze(tmp_path, "loss", scan=pa.Scan(stream=True))
         elif how == "saved":
             a.save(tmp_path / "a.pedanova")
             other = pa.load(tmp_path / "a.pedanova")
         elif how == "by an engine":
-            other = pa.analyze(pl.DataFrame(table).lazy(), "loss", pushdown=True)
+            other = pa.analyze(pl.DataFrame(table).lazy(), "loss", scan=pa.Scan(pushdown=True))
         else:
             halves = [{n: column[i::2] for n, column in table.items()} for i in range(2)]
             other = sum(pa.analyze(half, "loss", space=a.space, levels=a.data.levels) for half in halves)
@@ -210,7 +211,7 @@ class TestScale:
         counted = [a, pa.load(tmp_path / "a.pedanova")]
         if power in (-280, 125, 300):  # an engine is asked in words, which takes a second
             frame = pl.DataFrame(table | {"y": loss * 10.0**power}).lazy()
-            counted.append(pa.analyze(frame, "y", pushdown=True))
+            counted.append(pa.analyze(frame, "y", scan=pa.Scan(pushdown=True)))
         for region in (1.0, 0.1):
             expected = one.effects(region)
             for b in counted:
@@ -270,10 +271,10 @@ class TestRefusals:
 
 class TestTable:
     @pytest.fixture
-    def found(self, trials: dict[str, np.ndarray]) -> pa.Effects:
+    def found(self, trials: dict[str, np.ndarray]) -> Effects:
         return pa.analyze(trials, "loss").effects(0.5)
 
-    def test_it_prints(self, found: pa.Effects) -> None:
+    def test_it_prints(self, found: Effects) -> None:
         assert str(found).startswith("What moves the objective in the best 50 %:\nparameter")
         assert found.header() == ["parameter", "ratio", "share", "variance"]
         assert list(found.to_dict()) == ["parameter", "ratio", "share", "raw_share", "variance", "bandwidth"]

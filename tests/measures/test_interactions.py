@@ -18,6 +18,7 @@ from pedanova.errors import LevelsError, QueryError, UnknownParameterError
 from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained, set_design, set_shares
 from pedanova.measures.distributions import holm
 from pedanova.measures.interactions import groups_of, measure_pairs, shares_of
+from pedanova.results import Interactions
 from pedanova.space.grid import grid_of
 
 ONES = np.ones((3, 3), dtype=np.int64)
@@ -302,10 +303,10 @@ class TestQuestions:
 
 class TestTable:
     @pytest.fixture
-    def found(self, trials: dict[str, np.ndarray]) -> pa.Interactions:
+    def found(self, trials: dict[str, np.ndarray]) -> Interactions:
         return pa.analyze(trials, "loss").interactions()
 
-    def test_it_prints(self, found: pa.Interactions) -> None:
+    def test_it_prints(self, found: Interactions) -> None:
         text = str(found)
         assert text.startswith("What separates the best 10 % from all rows, by pairs:\npair")
         assert " × " in text
@@ -321,7 +322,7 @@ class TestTable:
         assert str(a.interactions()).endswith("… and 8 more pairs")
         assert len(a.interactions().to_text().splitlines()) == 30
 
-    def test_look_up(self, found: pa.Interactions) -> None:
+    def test_look_up(self, found: Interactions) -> None:
         assert found["lr", "layers"] is found["layers", "lr"]
         assert ("layers", "lr") in found
         assert ("lr", "depth") not in found

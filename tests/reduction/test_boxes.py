@@ -73,7 +73,9 @@ class TestSwitch:
         space = {"x": pa.Switch("by", {0: pa.Float(0, 1), 1: pa.Float(0, 5)})}
         with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, not in the domain that by chooses"):
             pa.analyze(data, "y", space=space)
-        assert noted(pa.analyze(data, "y", space=space, outside="count"), "1 of 4 rows lie outside the space")
+        assert noted(
+            pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")), "1 of 4 rows lie outside the space"
+        )
 
     @pytest.mark.slow
     def test_as_a_parent_and_under_one(self) -> None:

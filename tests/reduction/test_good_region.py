@@ -34,6 +34,7 @@ from pedanova.reduction.good_region import (
     trimmed,
 )
 from pedanova.reduction.search import Search
+from pedanova.results import ReducedSpace
 from pedanova.space.grid import grid_of
 
 SPACE = {
@@ -73,12 +74,12 @@ def a() -> pa.Analysis:
 
 
 @pytest.fixture(scope="module")
-def found(a: pa.Analysis) -> pa.ReducedSpace:
+def found(a: pa.Analysis) -> ReducedSpace:
     return a.reduce()
 
 
 @pytest.mark.slow
-def test_what_the_sampler_left_is_cut_off(found: pa.ReducedSpace) -> None:
+def test_what_the_sampler_left_is_cut_off(found: ReducedSpace) -> None:
     lr = found.space["lr"]
     assert isinstance(lr, pa.Float)
     assert 1e-5 < lr.low < 1e-3 < lr.high < 1.0
@@ -89,7 +90,7 @@ def test_what_the_sampler_left_is_cut_off(found: pa.ReducedSpace) -> None:
     assert any("not drawn evenly" in note for note in found.notes)
 
 
-def test_bounds_are_finer_than_a_twentieth(found: pa.ReducedSpace) -> None:
+def test_bounds_are_finer_than_a_twentieth(found: ReducedSpace) -> None:
     wd = found.space["wd"]
     assert isinstance(wd, pa.Float)
     assert wd.high == 1.0
@@ -110,7 +111,7 @@ def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so()
     assert inside.sum() >= LEAST_OF_WHOLE - 1
 
 
-def test_trials_that_were_chosen_fix_nothing_and_promise_nothing(found: pa.ReducedSpace) -> None:
+def test_trials_that_were_chosen_fix_nothing_and_promise_nothing(found: ReducedSpace) -> None:
     assert all(row.advice != "fix" for row in found.rows)
     assert found.evidence is not None
     assert found.evidence.enrichment is None

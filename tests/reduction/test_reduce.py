@@ -34,6 +34,7 @@ from pedanova.reduction.boxes import (
 from pedanova.reduction.reduce import small
 from pedanova.reduction.result import Verdict
 from pedanova.reduction.search import Search, beyond_noise
+from pedanova.results import ReducedSpace
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Domain
 
@@ -64,13 +65,13 @@ def loss_of(table: dict[str, Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def found() -> pa.ReducedSpace:
+def found() -> ReducedSpace:
     table = samples(200)
     return pa.analyze(table, loss_of(table), space=SPACE).reduce()
 
 
 @pytest.mark.slow
-def test_verdicts(found: pa.ReducedSpace) -> None:
+def test_verdicts(found: ReducedSpace) -> None:
     assert found["lr"].advice == "narrow"
     lr = found.space["lr"]
     assert isinstance(lr, pa.Float)
@@ -83,7 +84,7 @@ def test_verdicts(found: pa.ReducedSpace) -> None:
 
 
 @pytest.mark.slow
-def test_an_optimum_on_a_bound_says_widen(found: pa.ReducedSpace) -> None:
+def test_an_optimum_on_a_bound_says_widen(found: ReducedSpace) -> None:
     wd = found["wd"]
     assert wd.advice == "widen"
     assert wd.beyond[0] is None
@@ -96,7 +97,7 @@ def test_an_optimum_on_a_bound_says_widen(found: pa.ReducedSpace) -> None:
     assert wide.space["wd"].high == wd.beyond[1]  # type: ignore[union-attr]
 
 
-def test_evidence_is_honest(found: pa.ReducedSpace) -> None:
+def test_evidence_is_honest(found: ReducedSpace) -> None:
     """What the rows held back say agrees with a large fresh sample."""
     evidence = found.evidence
     assert evidence is not None
@@ -119,7 +120,7 @@ def test_evidence_is_honest(found: pa.ReducedSpace) -> None:
     assert np.mean(target[inside]) / 0.1 > 3.0
 
 
-def test_forms(found: pa.ReducedSpace) -> None:
+def test_forms(found: ReducedSpace) -> None:
     text = str(found)
     assert "of the space is left" in text
     assert all(row.reason.split()[0] in text for row in found.rows)
@@ -130,7 +131,7 @@ def test_forms(found: pa.ReducedSpace) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_space(found: pa.ReducedSpace) -> None:
+def test_the_same_seed_gives_the_same_space(found: ReducedSpace) -> None:
     table = samples(200)
     again = pa.analyze(table, loss_of(table), space=SPACE).reduce(folds=0)
     assert again.rows == found.rows

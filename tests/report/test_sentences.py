@@ -12,6 +12,7 @@ from helpers.common import COUNTS
 from pedanova.base.digits import percent
 from pedanova.measures.importance import Importances, beats_chance
 from pedanova.report.sentences import contrast, headline, summarize
+from pedanova.results import Importance
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +46,11 @@ def test_a_headline_has_at_most_90_letters(names: list[str], target: str, signif
     assert 0 < len(text) <= 90
 
 
-def row_named(name: str, share: float, significant: bool) -> pa.Importance:
+def row_named(name: str, share: float, significant: bool) -> Importance:
     numbers = {"raw_share": share, "divergence": 1.0, "variance": 0.1, "bandwidth": 0.0, "value": 1.0, "activity": 0.0}
     parts = {"value_share": share, "activity_share": 0.0, "low": share / 2, "high": min(1.0, 2 * share)}
     counted = {"n_target": 100, "n_region": 1000, "p_adjusted": 0.01, "significant": significant}
-    return pa.Importance(name, share, share, **numbers, **parts, **counted)
+    return Importance(name, share, share, **numbers, **parts, **counted)
 
 
 def test_a_share_that_is_no_part_is_not_told_as_one(a: pa.Analysis) -> None:

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the to
 os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = (
     "forkserver"  # Dask is imported once, not by each worker
 )
-OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+OPTIONS: dict[str, Any] = {"space": nasty.SPACE, "reading": pa.Reading(outside="count")}
 
 
 def asked_in_words(direction: str) -> pa.Space:
@@ -81,7 +81,14 @@ def spark() -> Iterator[Any]:
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
-    a = pa.analyze(folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS)
+    a = pa.analyze(
+        folder,
+        "loss",
+        direction=direction,
+        space=nasty.SPACE,
+        reading=pa.Reading(nan=nan, outside="count"),
+        scan=pa.Scan(executor=dask.get_executor(retries=2)),
+    )
     nasty.check(a, direction, nan)
 
 
@@ -99,8 +106,8 @@ def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> 
     folder = nasty.write_parquet(tmp_path / "data")
     damage(folder / "part-2.parquet")
     with pytest.raises(PartError, match=r"part-2\.parquet"):
-        pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
-    a = pa.analyze(folder, "loss", executor=dask.get_executor(), on_error="skip", **OPTIONS)
+        pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor()), **OPTIONS)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor(), on_error="skip"), **OPTIONS)
     assert any("part-2.parquet" in note for note in a.notes)
 
 
@@ -144,9 +151,9 @@ def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
 
 def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
-    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
     monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=doomed.get_executor(retries=2)), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.data.tallies == whole.data.tallies
 
@@ -155,10 +162,10 @@ def test_a_dask_worker_may_die_with_the_results_it_keeps(
     doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
-    whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
-    assert whole.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
+    whole = pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS)
+    assert whole.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
-    a = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS)
     assert (tmp_path / "killed").exists()
     same_bytes(a, whole)
 
@@ -184,7 +191,7 @@ def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
 
     monkeypatch.setattr(Counts, "sum", all_die)
     executor = doomed.get_executor(retries=1, workers=busy, allow_other_workers=True)
-    options = {"executor": executor, "on_error": on_error, **OPTIONS}
+    options = {"scan": pa.Scan(executor=executor, on_error=on_error), **OPTIONS}
     if on_error == "raise":
         with pytest.raises(PartError, match=r"part-03-2\.parquet"):
             pa.analyze(folder, "loss", **options)
@@ -193,7 +200,7 @@ def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
     assert mark.exists()
     assert [bad.name in note for note in a.notes if note.startswith("skipped")] == [True]
     bad.unlink()
-    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
+    assert a.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
 
 
 def test_the_driver_of_dask_gets_one_result_of_each_reading(
@@ -208,25 +215,25 @@ def test_the_driver_of_dask_gets_one_result_of_each_reading(
         return response
 
     monkeypatch.setattr(type(dask), "_gather_remote", noting)
-    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor(retries=2)), **OPTIONS)
     assert fetched.count("FirstLook") == fetched.count("Counts") == 1
     assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
-    again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
+    again = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor()), **OPTIONS)
     same_bytes(again, a)
 
 
 def test_sparks_session_reads_files(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
-    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    same_bytes(pa.analyze(folder, "loss", executor=spark, **OPTIONS), whole)
+    whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
+    same_bytes(pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS), whole)
     monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", executor=spark, **OPTIONS)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS)
     assert (tmp_path / "killed").exists()
     same_bytes(a, whole)
     monkeypatch.undo()
     damage(folder / "part-03-2.parquet")
     with pytest.raises(PartError, match=r"part-03-2\.parquet"):
-        pa.analyze(folder, "loss", executor=spark, **OPTIONS)
+        pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -240,14 +247,14 @@ def in_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
 
 def test_workers_of_dask_read_a_store(dask: Any, in_store: tuple[Path, str]) -> None:
     folder, place = in_store
-    a = pa.analyze(place, "loss", executor=dask.get_executor(), **OPTIONS)
-    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
+    a = pa.analyze(place, "loss", scan=pa.Scan(executor=dask.get_executor()), **OPTIONS)
+    assert a.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
 
 
 def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
     folder = many_files(tmp_path / "data")
-    a = pa.analyze(folder, "loss", executor=dask.get_executor())
-    here = pa.analyze(folder, "loss", stream=True)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor()))
+    here = pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
     assert dict(a.space) == dict(here.space)
     assert a.data.tallies == here.data.tallies
     assert a.notes == here.notes
@@ -256,7 +263,8 @@ def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
     frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
-    nasty.check(pa.analyze(frame, "loss", direction=direction, nan=nan, **OPTIONS), direction, nan)
+    reading = pa.Reading(nan=nan, outside="count")
+    nasty.check(pa.analyze(frame, "loss", direction=direction, space=nasty.SPACE, reading=reading), direction, nan)
 
 
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
@@ -266,8 +274,15 @@ def test_spark_sql_gives_the_same_tallies(spark: Any, direction: str, nan: str, 
     spark.conf.set("spark.sql.codegen.wholeStage", compiled)
     spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled else "NO_CODEGEN")
     frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
-    options = {"space": asked_in_words(direction), "params": list(asked_in_words(direction)), "outside": "count"}
-    a = pa.analyze(frame, "loss", direction=direction, nan=nan, pushdown=True, **options)
+    options = {"space": asked_in_words(direction), "params": list(asked_in_words(direction))}
+    a = pa.analyze(
+        frame,
+        "loss",
+        direction=direction,
+        reading=pa.Reading(nan=nan, outside="count"),
+        scan=pa.Scan(pushdown=True),
+        **options,
+    )
     nasty.check(a, direction, nan, options["space"])
     assert any("counted by the engine" in note for note in a.notes)
 
@@ -275,7 +290,7 @@ def test_spark_sql_gives_the_same_tallies(spark: Any, direction: str, nan: str, 
 def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
     frame = spark.read.parquet(str(folder))
-    here = pa.analyze(folder, "loss", stream=True)
+    here = pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
     a = pa.analyze(frame, "loss", where="layers >= 2")
     assert set(a.space) == set(here.space)
     assert a.importance(0.123, draws=0).rows  # a rescan
@@ -283,7 +298,7 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
 
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
-    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
     monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
@@ -309,7 +324,7 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
     monkeypatch.setattr(type(frame), "collect", noting)
     a = pa.analyze(frame, "loss", **OPTIONS)
     assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two
-    assert a.data.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).data.tallies
+    assert a.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
     same_bytes(pa.analyze(frame, "loss", **OPTIONS), a)
     assert (tmp_path / "killed").exists()
@@ -322,8 +337,15 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
 def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan: str) -> None:
     ibis = need("ibis")
     table = ibis.memtable(nasty.nasty().table)
-    options = {"space": asked_in_words(direction), "params": list(asked_in_words(direction)), "outside": "count"}
-    a = pa.analyze(table, "loss", stream=True, direction=direction, nan=nan, pushdown=pushdown, **options)
+    options = {"space": asked_in_words(direction), "params": list(asked_in_words(direction))}
+    a = pa.analyze(
+        table,
+        "loss",
+        scan=pa.Scan(stream=True, pushdown=pushdown),
+        direction=direction,
+        reading=pa.Reading(nan=nan, outside="count"),
+        **options,
+    )
     nasty.check(a, direction, nan, options["space"])
     assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
 

@@ -93,24 +93,24 @@ def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
 
 CHOICES: list[dict[str, Any]] = [
     {},
-    {"direction": "maximize", "nan": "worst"},
+    {"direction": "maximize", "reading": pa.Reading(nan="worst")},
     {"levels": [0.05, 0.25]},
     {"where": "epochs >= 10 and optimizer != 'sgd'"},
     {"where": {"lr": (1e-4, 1e-2), "optimizer": {"adam", "sgd"}}},
-    {"state": "status"},
-    {"state": "status", "failed": "worst", "pruned": "last"},
+    {"reading": pa.Reading(state="status")},
+    {"reading": pa.Reading(state="status", failed="worst", pruned="last")},
     {"feasible": "over"},
-    {"feasible": ["over"], "infeasible": "worst"},
+    {"feasible": ["over"], "reading": pa.Reading(infeasible="worst")},
     {"params": ["lr", "layers"]},
-    {"exclude": ["over", "width"], "where": "layers > 1", "state": "status", "feasible": "over"},
+    {"exclude": ["over", "width"], "where": "layers > 1", "reading": pa.Reading(state="status"), "feasible": "over"},
     {"space": {"lr": pa.Float(1e-5, 1, log=True), "layers": pa.Int(1, 5)}},
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", CHOICES, ids=lambda options: " ".join(options))
+@pytest.mark.parametrize("options", CHOICES)
 def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
-    same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+    same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **options), pa.analyze(table, "loss", **options))
 
 
 def conditional(rows: int = 400, seed: int = 5) -> pd.DataFrame:
@@ -131,10 +131,10 @@ def test_notes_of_twenty_parts_are_those_of_the_whole(tmp_path: Path) -> None:
     """They were thirty once: one for each part that had pruned rows."""
     table = conditional()
     folder = write(table, tmp_path / "parts")
-    options = {"state": "status", "pruned": "last"}
+    options = {"reading": pa.Reading(state="status", pruned="last")}
     space = {"optimizer": pa.Categorical(["adam", "sgd"]), "momentum": pa.Float(0, 1, when={"optimizer": "sgd"})}
     for given in ({}, {"space": space}):
-        parts = pa.analyze(folder, "loss", stream=True, **options, **given)
+        parts = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **options, **given)
         same(parts, pa.analyze(table, "loss", **options, **given))
     assert len(parts.notes) == 4
     pruned = int((table["status"] == "PRUNED").sum())
@@ -151,7 +151,7 @@ def test_a_part_without_an_active_row_decides_nothing(tmp_path: Path, given: boo
         rows.to_parquet(folder / f"{name}.parquet")
     space = {"optimizer": pa.Categorical(["adam", "sgd"]), "momentum": pa.Float(0, 1, when={"optimizer": "sgd"})}
     options: dict[str, Any] = {"space": space} if given else {}
-    same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+    same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **options), pa.analyze(table, "loss", **options))
 
 
 def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) ->
     space = {"momentum": pa.Float(0, 1, when={"optimizer": "lion"})}
     asked = (
         lambda: pa.analyze(table, "loss", space=space),
-        lambda: pa.analyze(folder, "loss", stream=True, space=space),
+        lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True), space=space),
     )
     messages = {refuse(SpaceError, "holds in no row", of=ask) for ask in asked}
     assert len(messages) == 1
@@ -170,7 +170,7 @@ def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) ->
 def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Path, rows: int) -> None:
     table = conditional(rows).drop(columns="status")
     folder = write(table, tmp_path / "parts", files=3)
-    parts, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
+    parts, whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss")
     same(parts, whole)
     assert parts.data.levels.complete == whole.data.levels.complete == (rows <= 128)
 
@@ -179,12 +179,12 @@ def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Pat
 def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
     objective = "status == 'COMPLETE'"
     options = {"direction": "maximize", "exclude": ["loss"], "levels": [0.5]}
-    same(pa.analyze(folder, objective, stream=True, **options), pa.analyze(table, objective, **options))
+    same(pa.analyze(folder, objective, scan=pa.Scan(stream=True), **options), pa.analyze(table, objective, **options))
 
 
 @pytest.mark.slow
 def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder: Path) -> None:
-    streamed, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
+    streamed, whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss")
     for target, region in [(0.0123, 0.456), (pa.at_most(0.5), 1.0), (pa.at_most(0.7), 0.33)]:
         one, two = (a.importance(target, region, **COUNTS) for a in (streamed, whole))
         assert one.to_dict() == two.to_dict()
@@ -204,7 +204,7 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
     frame["half"] = random.choice([1.0, 2.0, 3.0], rows)
     frame.loc[17_001, ["rare", "half"]] = [9, 2.5]
     folder = write(frame, tmp_path / "data", 3)
-    streamed, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(frame, "loss")
+    streamed, whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(frame, "loss")
     assert streamed.space == whole.space == pa.Space(
         {"rare": pa.Ordinal([1, 2, 5, 9]), "half": pa.Ordinal([1.0, 2.0, 2.5, 3.0])}
     )  # fmt: skip
@@ -214,7 +214,13 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
 def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
     whole = pa.analyze(table, "loss")
     pieces = [
-        pa.analyze(f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.data.levels)
+        pa.analyze(
+            f"{folder}/part-{half}*.parquet",
+            "loss",
+            scan=pa.Scan(stream=True),
+            space=whole.space,
+            levels=whole.data.levels,
+        )
         for half in "01"
     ]
     assert sum(pieces).data.tallies == whole.data.tallies
@@ -224,13 +230,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "repeats": ({"repeats": "mean"}, "needs all rows at once"),
     "a mask": ({"where": np.ones(20_000, dtype=bool)}, "condition"),
     "a region": ({"where": pa.at_most(1.0)}, "condition"),
-    "an array of states": ({"state": np.array(["COMPLETE"] * 20_000)}, "state="),
+    "an array of states": ({"reading": pa.Reading(state=np.array(["COMPLETE"] * 20_000))}, "state="),
     "no objective": ({"objective": None}, "objective= is missing"),
     "several objectives": ({"objective": ["loss", "lr"]}, "one column"),
     "an unknown objective": ({"objective": "los"}, "did you mean 'loss'"),
     "an unknown parameter": ({"params": ["rl"]}, "rl"),
-    "on_error": ({"on_error": "ignore"}, "on_error='ignore'"),
-    "in memory with an executor": ({"stream": False, "executor": 1}, "stream=False"),
     "other levels": ({"levels": "mine", "direction": "maximize"}, "differs from that of the levels"),
 }
 
@@ -238,7 +242,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case: str) -> None:
     options, message = REFUSED[case]
-    options = {"objective": "loss", "stream": True} | options
+    options = {"objective": "loss", "scan": pa.Scan(stream=True)} | options
     if options.get("levels") == "mine":
         options["levels"] = pa.analyze(table, "loss").data.levels
     with pytest.raises((QueryError, DataError), match=message):
@@ -247,16 +251,22 @@ def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case:
 
 @pytest.mark.slow
 def test_rows_by_a_mask_need_the_rows(folder: Path) -> None:
-    a = pa.analyze(folder, "loss", stream=True)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
     with pytest.raises(QueryError, match="read in parts"):
         a.importance("epochs >= 10")
 
 
+def test_options_that_contradict_each_other_are_refused() -> None:
+    refuse(QueryError, "on_error='ignore'", of=lambda: pa.Scan(on_error="ignore"))  # type: ignore[arg-type]
+    refuse(QueryError, "stream=False", of=lambda: pa.Scan(stream=False, executor=1))
+    refuse(QueryError, "stream=False", of=lambda: pa.Scan(stream=False, pushdown=True))
+
+
 def test_other_tables_are_refused(table: pd.DataFrame) -> None:
-    refuse(DataError, "in parts", of=lambda: pa.analyze(table, "loss", stream=True))
+    refuse(DataError, "in parts", of=lambda: pa.analyze(table, "loss", scan=pa.Scan(stream=True)))
     lazy = pl.from_pandas(table).lazy()
     with ThreadPoolExecutor(1) as pool:
-        refuse(QueryError, "executor= is for files", of=lambda: pa.analyze(lazy, "loss", executor=pool))
+        refuse(QueryError, "executor= is for files", of=lambda: pa.analyze(lazy, "loss", scan=pa.Scan(executor=pool)))
 
 
 @pytest.mark.slow
@@ -264,13 +274,13 @@ def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
     """Integers in one file and floats in another go together; text does not."""
     changed = table.iloc[:1000].astype({"layers": "float32", "batch": "int8"})
     changed.to_parquet(folder / "part-00.parquet")
-    same(pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss"))
+    same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss"))
     changed.assign(layers="many").to_parquet(folder / "part-00.parquet")
-    refuse(DataError, "layers", "one type", of=lambda: pa.analyze(folder, "loss", stream=True))
+    refuse(DataError, "layers", "one type", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True)))
     changed.drop(columns="layers").to_parquet(folder / "part-07.parquet")
-    refuse(FormatError, "part-07.parquet", "layers", of=lambda: pa.analyze(folder, "loss", stream=True))
+    refuse(FormatError, "part-07.parquet", "layers", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True)))
     table.assign(loss="low").to_parquet(folder / "part-07.parquet")
-    options = {"stream": True, "params": ["lr"]}
+    options = {"scan": pa.Scan(stream=True), "params": ["lr"]}
     refuse(DataError, "part-07.parquet", "text", of=lambda: pa.analyze(folder, "loss", **options))
 
 
@@ -298,8 +308,12 @@ def test_a_bad_file_among_twenty(
     else:
         harm(bad)
     if harm is not Path.unlink:
-        refuse(FormatError, "part-05.parquet", of=lambda: pa.analyze(folder, "loss", stream=True, threads=threads))
-    a = pa.analyze(folder, "loss", stream=True, on_error="skip", threads=threads)
+        refuse(
+            FormatError,
+            "part-05.parquet",
+            of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True, threads=threads)),
+        )
+    a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip", threads=threads))
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     (note,) = [note for note in a.notes if note.startswith("skipped")]
@@ -330,7 +344,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
 
     monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
     monkeypatch.setattr("pedanova.scale.count_scan.SORTED_AT_ONCE", 100)
-    a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
+    a = pa.analyze(folder, "loss", params=["lr", "layers"], scan=pa.Scan(on_error="skip", stream=True))
     rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     assert calls.count(0) == 2  # one new start for both
@@ -362,33 +376,33 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
 
     monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
     monkeypatch.setattr("pedanova.scale.workers.Workers._lose", counted)
-    a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
+    a = pa.analyze(folder, "loss", params=["lr", "layers"], scan=pa.Scan(on_error="skip", stream=True))
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
 
 
-@pytest.mark.parametrize("choices", [{"nan": "worst"}, {"state": "status", "failed": "worst"}])
+@pytest.mark.parametrize("reading", [pa.Reading(nan="worst"), pa.Reading(state="status", failed="worst")])
 def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
-    tmp_path: Path, choices: dict[str, Any]
+    tmp_path: Path, reading: pa.Reading
 ) -> None:
     """0.1 in single precision is a little more than 0.1, and still at most 0.1."""
     random = np.random.default_rng(0)
     loss = random.integers(0, 10, 3000).astype("f4") / np.float32(10)
     status = random.choice(["COMPLETE", "FAIL"], 3000, p=[0.9, 0.1])
-    good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if "state" in choices else loss <= 0.11
+    good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if reading.state else loss <= 0.11
     loss[random.integers(0, 3000, 20)] = np.nan
     many = int(np.sum(good & ~np.isnan(loss)))
     table = pd.DataFrame({"lr": random.random(3000), "status": status, "loss": loss})
     place = write(table, tmp_path / "data", files=3)
-    for data, how in ((table, {}), (place, {"stream": True})):
-        a = pa.analyze(data, "loss", params=["lr"], **how, **choices)
+    for data, how in ((table, {}), (place, {"scan": pa.Scan(stream=True)})):
+        a = pa.analyze(data, "loss", params=["lr"], reading=reading, **how)
         (contrast,), *_ = a.data.contrasts(pa.at_most(0.1), 1.0)
         assert contrast.target.sum() == many
 
 
 @pytest.mark.slow
 def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
-    a = pa.analyze(folder, "loss", params=["lr"], on_error="skip", stream=True)
+    a = pa.analyze(folder, "loss", params=["lr"], scan=pa.Scan(on_error="skip", stream=True))
     bad = folder / "part-05.parquet"
     content, times = bad.read_bytes(), bad.stat()
     answer = a.importance(target=0.033).to_dict()
@@ -410,7 +424,7 @@ def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
         (np.where(np.arange(3000) < 2, 1.0, -np.inf), {}, False),
         (np.arange(3000.0), {"levels": [1.0]}, False),
         (np.where(np.arange(3000) < 2000, 5.0, np.nan), {}, True),
-        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {"nan": "worst"}, False),
+        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {"reading": pa.Reading(nan="worst")}, False),
     ],
 )
 def test_a_constant_objective_is_told_as_in_memory(
@@ -418,7 +432,7 @@ def test_a_constant_objective_is_told_as_in_memory(
 ) -> None:
     table = pd.DataFrame({"lr": np.linspace(0.0, 1.0, 3000), "loss": loss})
     place = write(table, tmp_path / "data", files=3)
-    for data, how in ((table, {}), (place, {"stream": True})):
+    for data, how in ((table, {}), (place, {"scan": pa.Scan(stream=True)})):
         if constant:
             refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
         else:
@@ -428,12 +442,12 @@ def test_a_constant_objective_is_told_as_in_memory(
 def test_no_file_that_can_be_read(folder: Path) -> None:
     for file in folder.iterdir():
         cut(file)
-    refuse(DataError, "none of 20", of=lambda: pa.analyze(folder, "loss", stream=True, on_error="skip"))
+    refuse(DataError, "none of 20", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip")))
 
 
 def test_several_files_at_once_skip_too(table: pd.DataFrame, folder: Path) -> None:
     cut(folder / "part-19.parquet")
-    a = pa.analyze(folder, "loss", on_error="skip")
+    a = pa.analyze(folder, "loss", scan=pa.Scan(on_error="skip"))
     assert a.data.tallies == pa.analyze(table.iloc[:19_000], "loss", space=a.space).data.tallies
     assert any("part-19.parquet" in note for note in a.notes)
 
@@ -451,7 +465,12 @@ def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.Mo
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
         monkeypatch.setattr("pedanova.scale.count_scan.count_part", function)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            refuse(WorkerError, "part-00.parquet", words, of=lambda p=pool: pa.analyze(folder, "loss", executor=p))
+            refuse(
+                WorkerError,
+                "part-00.parquet",
+                words,
+                of=lambda p=pool: pa.analyze(folder, "loss", scan=pa.Scan(executor=p)),
+            )
 
 
 class Slow:
@@ -473,12 +492,12 @@ class Slow:
 @pytest.mark.slow
 def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
-    a = pa.analyze(folder, "loss", executor=slow)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=slow))
     same(a, pa.analyze(table, "loss"))
     assert slow.most <= 2 * 2 + 2
     monkeypatch.setattr("pedanova.scale.workers.MOST_TASKS", 7)
     bundled = Slow()
-    assert pa.analyze(folder, "loss", executor=bundled).data.tallies == a.data.tallies
+    assert pa.analyze(folder, "loss", scan=pa.Scan(executor=bundled)).data.tallies == a.data.tallies
     assert len(bundled.futures) < len(slow.futures) / 2
 
 
@@ -486,7 +505,7 @@ def test_waiting_work_is_cancelled_after_an_error(folder: Path) -> None:
     damage(folder / "part-00.parquet")
     slow = Slow()
     with pytest.raises(PartError, match="part-00"):
-        pa.analyze(folder, "loss", executor=slow)
+        pa.analyze(folder, "loss", scan=pa.Scan(executor=slow))
     assert len(slow.futures) <= 6
     assert all(future.done() for future in slow.futures)
 
@@ -501,7 +520,7 @@ def slowly(*arguments, **options):
     print("counted", flush=True)
     return found
 count_scan.count_part = slowly
-pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
+pa.analyze(sys.argv[1], "loss", scan=pa.Scan(stream=True, threads=1))
 """
 
 
@@ -541,7 +560,7 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(scans.FilePart, "batches", many)
     with pytest.raises(PartError):
-        pa.analyze(folder, "loss", stream=True, threads=4)
+        pa.analyze(folder, "loss", scan=pa.Scan(stream=True, threads=4))
     assert not read_to_the_end
 
 
@@ -570,7 +589,7 @@ def test_a_cluster_that_is_not_there(
 PEAK = """
 import re, sys, pedanova as pa
 from pathlib import Path
-a = pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
+a = pa.analyze(sys.argv[1], "loss", scan=pa.Scan(stream=True, threads=1))
 # Not ru_maxrss: a child inherits its parent's, which then hides whatever the child does.
 peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]
 print(len(a), int(peak) // 1024)
@@ -607,12 +626,12 @@ def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder
     lazy = pl.from_pandas(table).lazy()
     for options, words in (
         ({"where": "layers > 1"}, "rows chosen by where="),
-        ({"state": "status"}, "rows chosen by state="),
+        ({"reading": pa.Reading(state="status")}, "rows chosen by state="),
         ({"space": {"lr": pa.Float(1e-5, 1, when={"optimizer": "sgd"})}}, "conditional parameter 'lr'"),
     ):
-        given = {"params": ["lr"], "pushdown": True} | options
+        given = {"params": ["lr"], "scan": pa.Scan(pushdown=True)} | options
         refuse(QueryError, words, of=lambda given=given: pa.analyze(lazy, "loss", **given))
-    refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", pushdown=True))
+    refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(pushdown=True)))
 
 
 @pytest.mark.slow
@@ -620,7 +639,7 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     import duckdb
 
     options = {"params": ["layers", "width", "optimizer", "nesterov", "batch"]}
-    pushed = pa.analyze(duckdb.from_df(table), "loss", pushdown=True, **options)
+    pushed = pa.analyze(duckdb.from_df(table), "loss", scan=pa.Scan(pushdown=True), **options)
     whole = pa.analyze(table, "loss", **options)
     same(pushed, whole)
     assert pushed.importance(0.0123, **COUNTS).to_dict() == whole.importance(0.0123, **COUNTS).to_dict()
@@ -645,7 +664,7 @@ def test_row_groups_without_a_threshold_stay_unread(
 
     monkeypatch.setattr(batches, "read_batches", watched)
     options = {"params": ["lr", "layers"], "levels": [0.1, 0.5], "direction": direction}
-    a = pa.analyze(folder, "loss", stream=True, threads=1, **options)
+    a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True, threads=1), **options)
     same(a, pa.analyze(table, "loss", **options))
     alone = sum(names == ("loss",) for names in read)
     assert alone < 3 + 20 + 6  # a sample, one look at all twenty files, and the few row groups beside two thresholds
@@ -683,7 +702,7 @@ def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytes
         frame[number * 1_000 : (number + 1) * 1_000].to_parquet(tmp_path / f"{number}.parquet")
     monkeypatch.setattr("pedanova.scale.count_scan.LARGE_RESULT", 1)
     monkeypatch.setattr(batches, "ROWS", 400)
-    parts, whole = pa.analyze(tmp_path, "y", stream=True, threads=2), pa.analyze(frame, "y")
+    parts, whole = pa.analyze(tmp_path, "y", scan=pa.Scan(stream=True, threads=2)), pa.analyze(frame, "y")
     assert list(parts.space) == list(whole.space)
     assert all(parts.data.tallies[name] == whole.data.tallies[name] for name in whole.space)
     assert len(parts) == len(whole) == rows

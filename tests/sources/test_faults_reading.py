@@ -113,11 +113,11 @@ def test_a_table_that_changes_between_two_passes(tmp_path: Path, fault: Callable
     table = str(tmp_path / "*.csv")
     with Meddling(tmp_path / "b.csv", fault, after) as executor:
         refuse(PartError, "b.csv", "changed while it was read",
-               of=lambda: pa.analyze(table, "loss", stream=True, executor=executor))  # fmt: skip
+               of=lambda: pa.analyze(table, "loss", scan=pa.Scan(stream=True, executor=executor)))  # fmt: skip
     write_table(tmp_path / "b.csv")
-    alone = pa.analyze(str(tmp_path / "a.csv"), "loss", stream=True, threads=1)
+    alone = pa.analyze(str(tmp_path / "a.csv"), "loss", scan=pa.Scan(stream=True, threads=1))
     with Meddling(tmp_path / "b.csv", fault, after) as executor:
-        left = pa.analyze(table, "loss", stream=True, executor=executor, on_error="skip")
+        left = pa.analyze(table, "loss", scan=pa.Scan(stream=True, executor=executor, on_error="skip"))
         assert left.importance(draws=0).ratios == alone.importance(draws=0).ratios
     assert len(left) == len(alone) == ROWS
     assert any("b.csv was changed while it was read" in note for note in left.notes)

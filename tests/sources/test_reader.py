@@ -72,15 +72,15 @@ def test_trials_tables_in_parts(study: optuna.Study, kind: str, tmp_path: Path) 
     for part, rows in enumerate((frame.iloc[:70], frame.iloc[70:])):
         path = tmp_path / f"{part}.{kind}"
         rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
-    parts = pa.analyze(str(tmp_path / f"*.{kind}"), stream=True)
-    held = pa.analyze(str(tmp_path / f"*.{kind}"), stream=False)
+    parts = pa.analyze(str(tmp_path / f"*.{kind}"), scan=pa.Scan(stream=True))
+    held = pa.analyze(str(tmp_path / f"*.{kind}"), scan=pa.Scan(stream=False))
     assert (parts.space, parts.data.tallies) == (held.space, held.data.tallies)
     assert held.data.tallies == pa.analyze(frame).data.tallies
 
 
 def test_the_user_goes_first(study: optuna.Study) -> None:
     frame = study.trials_dataframe()
-    a = pa.analyze(frame, "user_attrs_accuracy", exclude=["params_depth"], pruned="last")
+    a = pa.analyze(frame, "user_attrs_accuracy", exclude=["params_depth"], reading=pa.Reading(pruned="last"))
     assert (set(a.space), a.direction) == ({"params_lr", "params_kind"}, "maximize")
     assert len(a) == (frame["state"] != "FAIL").sum()
     assert "number" in pa.analyze(frame, params=["number", "params_lr"]).space
@@ -112,7 +112,7 @@ RAY = pd.DataFrame(
 @pytest.mark.parametrize("stream", [False, True])
 def test_failed_rows_of_ray_do_not_count(stream: bool, tmp_path: Path) -> None:
     RAY.to_csv(tmp_path / "r.csv", index=False)
-    a = pa.analyze(str(tmp_path / "r.csv"), stream=stream)
+    a = pa.analyze(str(tmp_path / "r.csv"), scan=pa.Scan(stream=stream))
     assert (a.objective, len(a), list(a.space)) == ("loss", ROWS * 2 // 3, ["config/lr", "config/depth"])
     assert any("error_type is None" in note for note in a.notes)
     assert len(pa.analyze(RAY)) == len(a)

@@ -6,18 +6,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis, GroupAnalyses
-from pedanova.analysis.analyze import analyze, delimiter_for, load, request_of
-from pedanova.analysis.options import TABLE, check_choices
+from pedanova.analysis.analyze import RowKeywords, TableKeywords, analyze, load, request_of
 from pedanova.base.notes import Note, in_order
+from pedanova.counting.levels import Levels
+from pedanova.data.options import Scan
 from pedanova.data.prepare import prepare
-from pedanova.data.records import Records
 from pedanova.data.regions import Region
-from pedanova.data.row_status import NanPolicy
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
@@ -28,8 +27,11 @@ from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior
 if TYPE_CHECKING:
     from pedanova.report.figures.studies import AcrossPlots
 
-TABLE_OPTIONS = {option.name: option.default for option in TABLE}
 NEED_ONE_TABLE = ("stream", "executor", "pushdown", "engine")
+
+
+class AcrossKeywords(How, TableKeywords, total=False):
+    """The options of `across` that are those of `analyze` and of `importance`."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -129,8 +131,7 @@ def across(
     region: object = 1.0,
     within: object = None,
     parts: str = "selected",
-    draws: int = DRAWS,
-    **options: Any,
+    **options: Unpack[AcrossKeywords],
 ) -> Across:
     """What matters over many studies: pooled shares, ranks, and which studies disagree.
 
@@ -152,10 +153,9 @@ def across(
         Rows of every study to look at alone: a box, a condition, or a list of them that must all hold.
     parts
         What quantiles are then parts of: the ``"selected"`` rows of each study, or ``"all"`` rows of it.
-    draws
-        Random draws behind the interval of a study, which weights it; 0: all studies weigh the same.
     options
-        Those of `analyze` and of `importance`.
+        Those of `analyze` and of `importance`. The interval of a study, which weights it, has 500 random `draws`
+        behind it by default; 0: all studies weigh the same.
 
     Returns
     -------
@@ -180,40 +180,42 @@ def across(
     >>> list(x), x["lr"].studies
     (['lr', 'other'], 3)
     """
-    how = {name: options.pop(name) for name in list(options) if name in HOW}
-    question = Question(target, region, **{"draws": draws, **how})
-    given = checked(options)
+    how, table = split_keywords(options)
+    how.setdefault("draws", DRAWS)
+    question = Question(target, region, **how)
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
-        check_no_more(objective, options)
+        check_no_more(objective, table)
         analyses = data.groups(group)
     elif group is not None:
-        analyses, notes = grouped_analyses(data, objective, group, given)
+        analyses, notes = grouped_analyses(data, objective, group, **table)
     else:
-        analyses = named_analyses(data, objective, given)
+        analyses = named_analyses(data, objective, table)
     data = analyses.data if isinstance(analyses, GroupAnalyses) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
 
-def check_no_more(objective: object, options: Mapping[str, Any]) -> None:
+def check_no_more(objective: object, options: TableKeywords) -> None:
     """What an analysis has settled already."""
     for name in (["objective"] if objective is not None else []) + list(options):
         raise QueryError(Arg(name), " was settled by analyze; leave it out, or give the table itself")
 
 
-def checked(options: dict[str, Any]) -> dict[str, Any]:
+def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
+    """What says how an answer is computed, and what says how a table is read."""
     for name in options:
-        if name not in TABLE_OPTIONS:
-            known = ("group", "target", "region", "draws", *sorted(HOW), *TABLE_OPTIONS)
-            raise QueryError(unknown_name(name, known, what="option"))
-    given = TABLE_OPTIONS | options
-    check_choices(given)
-    return given
+        if name not in AcrossKeywords.__annotations__:
+            raise QueryError(
+                unknown_name(name, ("group", "target", "region", *AcrossKeywords.__annotations__), what="option")
+            )
+    how = {name: value for name, value in options.items() if name in HOW}
+    table = {name: value for name, value in options.items() if name not in HOW}
+    return cast("How", how), cast("TableKeywords", table)
 
 
-def named_analyses(data: object, objective: object, given: dict[str, Any]) -> dict[str, Analysis]:
+def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
     """Studies by name; what is no analysis is analysed, or loaded."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
@@ -221,7 +223,7 @@ def named_analyses(data: object, objective: object, given: dict[str, Any]) -> di
         raise QueryError(Arg("group"), " must name the column of a table's studies; or give analyses by name, {…: a}")
     if objective is None and all(isinstance(value, Analysis) for value in data.values()) and len(data) < 2:
         raise QueryError(f"across needs at least two studies, not {len(data)}; one is asked by importance()")
-    return {str(name): as_analysis(value, objective, given) for name, value in data.items()}
+    return {str(name): as_analysis(value, objective, table) for name, value in data.items()}
 
 
 def is_column(value: object) -> bool:
@@ -237,49 +239,51 @@ def by_stem(places: Sequence[str]) -> dict[str, str]:
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
 
-def as_analysis(value: object, objective: object, given: Mapping[str, Any]) -> Analysis:
+def as_analysis(value: object, objective: object, table: TableKeywords) -> Analysis:
     if isinstance(value, Analysis):
         return value
     if isinstance(value, str | Path) and os.fspath(value).lower().endswith(".pedanova"):
         return load(value)
-    return analyze(value, objective, **given)
+    return analyze(value, objective, **table)
 
 
 def grouped_analyses(
-    data: object, objective: object, group: str, given: dict[str, Any]
+    data: object,
+    objective: object,
+    group: str,
+    *,
+    study: str | None = None,
+    names: Sequence[str] | None = None,
+    levels: Levels | Iterable[float] | None = None,
+    scan: Scan | None = None,
+    **rows: Unpack[RowKeywords],
 ) -> tuple[GroupAnalyses, tuple[Note, ...]]:
     """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
     from pedanova.sources import read_records
 
-    for name in NEED_ONE_TABLE:
-        if given[name]:
-            words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
-            raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
-    if given["repeats"] not in (None, "all"):
-        words = " would average over studies; analyze each alone and give them by name"
-        raise QueryError(Arg("repeats", given["repeats"]), words)
-    if isinstance(given["where"], Region):
-        raise QueryError(Arg("where"), " cannot be a part of all studies' rows; use ", Arg("region"), " within each")
-    whole = given | {"data": data, "objective": objective, "exclude": [*_names(given["exclude"]), group]}
-    request, notes = request_of(whole)
-    records = read_records(data, names=given["names"], study=given["study"], delimiter=delimiter_for(data, whole))
+    scan = scan or Scan()
+    request = request_of(objective, scan.threads, **rows)
+    check_grouped(group, request, scan)
+    request = replace(request, exclude=[*(request.exclude or ()), group])
+    records = read_records(data, names=names, study=study, delimiter=request.reading.delimiter)
     if group not in records.columns:
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
-    return counted_by(replace(records, notes=(*records.notes, *notes)), request, group, given)
-
-
-def counted_by(
-    records: Records, request: TableOptions, group: str, given: dict[str, Any]
-) -> tuple[GroupAnalyses, tuple[Note, ...]]:
-    observed, notes = prepare(records, request)
+    observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     if len(observed) != records.rows:
         raise QueryError(Arg("group"), " needs every row of the source; it uses only some of them; choose with where=")
-    nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
-    inside = given["outside"] == "error" and request.space is not None
-    how: dict[str, Any] = {"levels": given["levels"], "nan": nan, "inside": inside}
-    groups, unnamed = grouped(observed, records.columns[group], **how)
+    nan, column = request.reading.ending, records.columns[group]
+    groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
     return GroupAnalyses(groups), (*notes, *observed.notes, *unnamed)
 
 
-def _names(exclude: Iterable[str] | str | None) -> list[str]:
-    return [exclude] if isinstance(exclude, str) else list(exclude or ())
+def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
+    """Refuse options that are about one study."""
+    for name in NEED_ONE_TABLE:
+        if getattr(scan, name):
+            words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
+            raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
+    if request.repeats not in (None, "all"):
+        words = " would average over studies; analyze each alone and give them by name"
+        raise QueryError(Arg("repeats", request.repeats), words)
+    if isinstance(request.where, Region):
+        raise QueryError(Arg("where"), " cannot be a part of all studies' rows; use ", Arg("region"), " within each")

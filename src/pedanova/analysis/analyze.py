@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.options import check_choices
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads, one_crew
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels
 from pedanova.data.objectives import Goal, read_goals
+from pedanova.data.options import Reading, Scan, as_names, check_choice
 from pedanova.data.prepare import prepare
-from pedanova.data.records import Records
-from pedanova.data.row_status import NanPolicy, Policies
+from pedanova.data.records import Records, RepeatPolicy
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import TableOptions, complete
-from pedanova.errors import Arg, QueryError
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
+
+
+class RowKeywords(TypedDict, total=False):
+    """What `analyze` takes about rows and columns; its docstring says what each is."""
+
+    direction: str | Sequence[str] | None
+    space: object
+    params: Iterable[str] | None
+    exclude: Iterable[str] | None
+    where: object
+    feasible: object
+    repeats: str | None
+    reading: Reading | None
+
+
+class TableKeywords(RowKeywords, total=False):
+    """What `analyze` takes beside the data and the objective."""
+
+    study: str | None
+    names: Sequence[str] | None
+    levels: Levels | Iterable[float] | None
+    scan: Scan | None
 
 
 def analyze(
@@ -30,28 +50,16 @@ def analyze(
     *,
     direction: str | Sequence[str] | None = None,
     space: object = None,
-    levels: Levels | Iterable[float] | None = None,
-    nan: str = "drop",
-    outside: str = "error",
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     where: object = None,
     feasible: object = None,
-    infeasible: str = "drop",
-    state: object = None,
-    failed: str = "drop",
-    pruned: str = "drop",
     repeats: str | None = None,
     study: str | None = None,
     names: Sequence[str] | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    stream: bool | None = None,
-    executor: object = None,
-    on_error: str = "raise",
-    pushdown: bool | None = None,
-    engine: str | None = None,
-    threads: int | None = None,
+    levels: Levels | Iterable[float] | None = None,
+    reading: Reading | None = None,
+    scan: Scan | None = None,
 ) -> Analysis:
     """Count a table of trials once; every question is then answered from the counts.
 
@@ -74,13 +82,6 @@ def analyze(
         The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or whatever
         `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the
         space is the log's own, or guessed from the data; ``notes`` tell every guess.
-    levels
-        Quantiles to cut the objective at, or the ``data.levels`` of another analysis, so that both can be added.
-        By default a ladder from 0.001 to 1.
-    nan
-        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
-    outside
-        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
     params
         Columns to use as parameters; by default all that look like settings.
     exclude
@@ -90,41 +91,20 @@ def analyze(
         ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
     feasible
         Which rows are feasible: a mask, a boolean column, or columns that must be at most 0.
-    infeasible
-        Rows that are not feasible are dropped or count as the ``"worst"``.
-    state
-        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
-    failed
-        Rows that failed are dropped or count as the ``"worst"``.
-    pruned
-        Rows that were pruned are dropped, count as the ``"worst"``, or with their ``"last"`` value.
     repeats
         Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
     study
         Which study or experiment, where a store holds several.
     names
         Column names of a 2-D NumPy array.
-    delimiter
-        The sign between the fields of a CSV file, such as ``";"`` or ``"tab"``; None to find it.
-    decimal
-        The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.
-    stream
-        Read files, lazy frames and relations in parts, in memory that does not grow with them; None for
-        large ones only.
-    executor
-        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's
-        ``client.get_executor(retries=2)``, or a Spark session.
-    on_error
-        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
-        and say so in the notes.
-    pushdown
-        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the
-        objective travels; None for ibis tables only.
-    engine
-        Who counts: ``"cpu"``, or ``"cuda"`` for a GPU (`pedanova[cuda]`). None for whoever has the rows:
-        arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.
-    threads
-        Threads to count with; None for all cores.
+    levels
+        Quantiles to cut the objective at, or the ``data.levels`` of another analysis, so that both can be added.
+        By default a ladder from 0.001 to 1.
+    reading
+        How text is read, and what becomes of rows that failed, were pruned, are infeasible, have no number as
+        objective or lie outside the space: ``pa.Reading(state="status", failed="worst")``.
+    scan
+        How large tables are scanned, and who counts: ``pa.Scan(stream=True, threads=4)``.
 
     Returns
     -------
@@ -150,92 +130,97 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
-    given = locals()
-    check_choices(given)
-    return Analysis(TrialData.of(count(given), as_threads(threads)))
+    scan = scan or Scan()
+    request = request_of(
+        objective,
+        scan.threads,
+        direction=direction,
+        space=space,
+        params=params,
+        exclude=exclude,
+        where=where,
+        feasible=feasible,
+        repeats=repeats,
+        reading=reading,
+    )
+    counted = count(data, request, scan, levels, study=study, names=names)
+    return Analysis(TrialData.of(counted, request.threads))
 
 
-def count(given: Mapping[str, Any]) -> Counted:
-    """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
-    # These bring narwhals along: only when needed.
-    from pedanova.scale.count_scan import ScanOptions, count_table
-    from pedanova.scale.cuda.device_table import OnDevice, count_device_table
-    from pedanova.sources import read_records
-    from pedanova.sources.scans.scan import Scan
-
-    request, notes = request_of(given)
-    inside = given["outside"] == "error" and request.space is not None
-    given = {**given, "data": data_of(given)}
-    if isinstance(given["data"], OnDevice):
-        return count_device_table(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
-    opened = open_source(given)
-    if isinstance(opened, Scan):
-        own = {name: given[name] for name in ("levels", "executor", "pushdown", "engine")}
-        skip = given["on_error"] == "skip"
-        return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
-    records = read_records(opened, names=given["names"], study=given["study"], delimiter=delimiter_for(opened, given))
-    records = replace(records, notes=(*records.notes, *notes))
-    return count_records(records, request, given["levels"], inside=inside, engine=given["engine"])
-
-
-def data_of(given: Mapping[str, Any]) -> object:
-    """The data as it is; a table on a GPU as such, unless it is small or to be counted on the CPU."""
-    from pedanova.scale.cuda.device_table import table_on_device
-
-    return table_on_device(given["data"], given["names"], engine=given["engine"])
-
-
-def delimiter_for(opened: object, given: Mapping[str, Any]) -> str | None:
-    """What was given, unless the fields have been cut already."""
-    delimiter: str | None = given["delimiter"]
-    return delimiter if opened is given["data"] else None
-
-
-def request_of(given: Mapping[str, Any]) -> tuple[TableOptions, list[Note]]:
-    """What is asked of rows and columns, and notes on the space."""
+def request_of(
+    objective: object,
+    threads: int | None = None,
+    *,
+    space: object = None,
+    params: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    repeats: str | None = None,
+    reading: Reading | None = None,
+    **columns: Any,
+) -> TableOptions:
+    """What is asked of rows and columns; `columns` are the other fields of `TableOptions` that users name."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
-    objective = given["objective"]
+    if repeats is not None:
+        check_choice("repeats", repeats, RepeatPolicy)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    space, notes = (None, []) if given["space"] is None else read_space(given["space"])
-    policies = Policies(**{name: given[name] for name in ("nan", "failed", "pruned", "infeasible")})
-    names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats", "decimal")
-    own = {name: given[name] for name in names}
-    threads = as_threads(given["threads"])
-    return TableOptions(**own, objective=objective, space=space, policies=policies, threads=threads), notes
+    own, notes = (None, []) if space is None else read_space(space)
+    return TableOptions(
+        objective=objective,
+        space=own,
+        params=as_names(params, "params"),
+        exclude=as_names(exclude, "exclude"),
+        repeats=cast("RepeatPolicy | None", repeats),
+        reading=reading or Reading(),
+        threads=as_threads(threads),
+        notes=tuple(notes),
+        **columns,
+    )
 
 
-def open_source(given: Mapping[str, Any]) -> object:
-    """A scan where the table is to be read in parts, or the data itself."""
-    from pedanova.sources import open_table
-
-    if given["names"] is not None or given["study"] is not None:
-        return given["data"]
-    only_in_parts = {name: given[name] for name in ("executor", "pushdown") if given[name]}
-    in_parts = given["stream"] or bool(only_in_parts) or None
-    if given["stream"] is False:
-        for name in only_in_parts:
-            raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
-        in_parts = False
-    return open_table(given["data"], in_parts, skip=given["on_error"] == "skip", delimiter=given["delimiter"])
-
-
-def count_records(
-    records: Records, request: TableOptions, levels: object, *, inside: bool, engine: str | None = None
+def count(
+    data: object,
+    request: TableOptions,
+    scan: Scan,
+    levels: object,
+    *,
+    study: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Counted:
+    """Read, prepare, cut into levels, count."""
+    # These bring narwhals along: only when needed.
+    from pedanova.scale.count_scan import count_table
+    from pedanova.scale.cuda.device_table import OnDevice, count_device_table, table_on_device
+    from pedanova.sources import open_table, read_records
+    from pedanova.sources.scans.scan import TableScan
+
+    data = opened = table_on_device(data, names, engine=scan.engine)
+    delimiter = request.reading.delimiter
+    if isinstance(data, OnDevice):
+        return count_device_table(data.columns, request, levels)
+    if names is None and study is None:
+        opened = open_table(data, scan.in_parts, skip=scan.skip, delimiter=delimiter)
+    if isinstance(opened, TableScan):
+        return count_table(opened, request, scan, levels)
+    delimiter = delimiter if opened is data else None  # the fields have been cut already
+    records = read_records(opened, names=names, study=study, delimiter=delimiter)
+    return count_records(records, request, levels, engine=scan.engine)
+
+
+def count_records(records: Records, request: TableOptions, levels: object, *, engine: str | None = None) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
     with one_crew(request.threads):
-        observed, notes = prepare(records, request)
-        nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
-        held = InMemory(observed, nan, request.threads)
+        observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
+        nan = request.reading.ending
+        rows = InMemory(observed, nan, request.threads)
         if engine == "cuda":
             from pedanova.scale.cuda.from_memory import FromMemory
 
-            held = FromMemory(observed, nan, request.threads)
-        cut = levels_for(held, levels)
-        return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
+            rows = FromMemory(observed, nan, request.threads)
+        cut = levels_for(rows, levels)
+        return assembled(rows, cut, rows.count(cut), notes=notes, inside=request.inside)
 
 
 def guess_space(
@@ -271,16 +256,13 @@ def guess_space(
     """
     from pedanova.sources import read_records
 
-    records, request = complete(
-        read_records(data, study=study), TableOptions(objective=objective, params=params, exclude=exclude), ask=False
-    )
-    goals = () if request.objective is None else goals_of(records, request)
+    request = request_of(objective, params=params, exclude=exclude)
+    records, request = complete(read_records(data, study=study), request, ask=False)
+    goals: tuple[Goal, ...] = ()
+    if request.objective is not None:
+        goals = read_goals(records.columns, records.rows, request.objective, "minimize")
     choice = choose_space(tuple(records.columns), goals, request, TableColumns(records.columns))
     return choice.space, (*records.notes, *choice.notes)
-
-
-def goals_of(records: Records, request: TableOptions) -> tuple[Goal, ...]:
-    return read_goals(records.columns, records.rows, request.objective, "minimize")
 
 
 def _are_names(objective: object) -> bool:

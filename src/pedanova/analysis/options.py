@@ -1,14 +1,16 @@
-"""The options of `analyze` and of a question: their defaults and choices, and how the command line takes them."""
+"""The options of `analyze` and of a question, as the command line takes them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, get_args
 
-from pedanova.errors import Arg, QueryError
-from pedanova.measures.question import DEFAULT
+from pedanova.data.options import Decimal, Ending, Engine, NanPolicy, OnError, Outside, PrunedEnding, Reading, Scan
+from pedanova.data.records import RepeatPolicy
+from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf
 
+READING, SCAN = Reading(), Scan()
 Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 ROWS = (
     "0.1 for the best 10 %; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
@@ -18,11 +20,11 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One keyword of a function, and one option of the command line."""
+    """One option of the command line."""
 
     name: str
     default: Any
-    help: str | None = None  # for whoever types commands; None where there is no such option
+    help: str
     group: Group = "the question"
     choices: tuple[str, ...] = ()
     metavar: str | None = None
@@ -31,14 +33,6 @@ class Option:
     flag: bool = False
     type: Callable[[str], Any] | None = None
     shell_default: Any = None  # where a text stands for the default
-
-    def checked(self, value: Any) -> Any:
-        """The value, if it is one of the choices."""
-        fits = value is self.default or (isinstance(value, str) and value in self.choices)
-        if self.choices and not fits:
-            allowed = " or ".join(repr(choice) for choice in self.choices)
-            raise QueryError(Arg(self.name, value), f" must be {allowed}")
-        return value
 
 
 OBJECTIVE = Option(
@@ -65,9 +59,8 @@ TABLE = (
         "columns",
         metavar="FILE",
     ),
-    Option("levels", None),
-    Option("nan", "drop", "rows whose objective is NaN", "rows", choices=("drop", "worst")),
-    Option("outside", "error", "values outside the given space", "columns", choices=("error", "count")),
+    Option("nan", READING.nan, "rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
+    Option("outside", READING.outside, "values outside the given space", "columns", choices=get_args(Outside)),
     Option(
         "params",
         None,
@@ -102,7 +95,7 @@ TABLE = (
         several=True,
         names_columns=True,
     ),
-    Option("infeasible", "drop", "rows that are not feasible", "rows", choices=("drop", "worst")),
+    Option("infeasible", READING.infeasible, "rows that are not feasible", "rows", choices=get_args(Ending)),
     Option(
         "state",
         None,
@@ -111,11 +104,10 @@ TABLE = (
         metavar="COLUMN",
         names_columns=True,
     ),
-    Option("failed", "drop", "rows that failed", "rows", choices=("drop", "worst")),
-    Option("pruned", "drop", "rows that were pruned", "rows", choices=("drop", "worst", "last")),
-    Option("repeats", None, "rows of the same configuration", "rows", choices=("all", "mean", "median")),
+    Option("failed", READING.failed, "rows that failed", "rows", choices=get_args(Ending)),
+    Option("pruned", READING.pruned, "rows that were pruned", "rows", choices=get_args(PrunedEnding)),
+    Option("repeats", None, "rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
     Option("study", None, "which study or experiment, where a store holds several", "rows", metavar="NAME"),
-    Option("names", None),
     Option(
         "delimiter",
         None,
@@ -123,7 +115,7 @@ TABLE = (
         "columns",
         metavar="SIGN",
     ),
-    Option("decimal", None, "the sign before the decimals (default: found)", "columns", choices=(".", ",")),
+    Option("decimal", None, "the sign before the decimals (default: found)", "columns", choices=get_args(Decimal)),
     Option(
         "stream",
         None,
@@ -131,11 +123,13 @@ TABLE = (
         "large tables",
         flag=True,
     ),
-    Option("executor", None),
-    Option("on_error", "raise", "files that cannot be read", "large tables", choices=("raise", "skip")),
-    Option("pushdown", None),
+    Option("on_error", SCAN.on_error, "files that cannot be read", "large tables", choices=get_args(OnError)),
     Option(
-        "engine", None, "count on the CPU, or on a CUDA GPU (default: the CPU)", "large tables", choices=("cpu", "cuda")
+        "engine",
+        None,
+        "count on the CPU, or on a CUDA GPU (default: the CPU)",
+        "large tables",
+        choices=get_args(Engine),
     ),
     Option("threads", None, "threads to count with (default: all cores)", "output", metavar="N", type=int),
 )
@@ -158,14 +152,14 @@ QUESTION = (
         "baseline",
         DEFAULT.baseline,
         "hold the target against the region's rows (default) or a uniform draw",
-        choices=("region", "uniform"),
+        choices=get_args(Baseline),
     ),
     Option("smoothing", DEFAULT.smoothing, "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
     Option(
         "estimator",
         DEFAULT.estimator,
         "counts of the rows, a model for few rows, whichever is nearer the truth (default), or the paper's own",
-        choices=("auto", "counts", "surrogate", "paper"),
+        choices=get_args(Estimator),
     ),
     Option("draws", DEFAULT.draws, "behind intervals and p-values; 0 for none", metavar="N", type=int),
     Option("seed", DEFAULT.seed, "of everything random (default 0)", metavar="N", type=int),
@@ -173,15 +167,18 @@ QUESTION = (
         "of",
         DEFAULT.of,
         "after an adaptive sampler: quantiles of the space (default) or of the rows",
-        choices=("space", "rows"),
+        choices=get_args(PartsOf),
     ),
     Option("force", DEFAULT.force, "answer from fewer than 5 target rows too", flag=True),
 )
 BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *TABLE, *QUESTION)}
 
 
-def check_choices(given: Mapping[str, Any]) -> None:
-    """Refuse what is none of an option's choices; directions are checked with their objectives."""
-    for option in TABLE:
-        if not option.several:
-            option.checked(given[option.name])
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by name as `analyze` takes them: those of `Reading` and of `Scan` in one value each."""
+    kinds = {"reading": Reading, "scan": Scan}
+    names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
+    own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}
+    return own | {
+        kind: made(**{name: flat[name] for name in names[kind] if name in flat}) for kind, made in kinds.items()
+    }

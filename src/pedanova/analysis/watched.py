@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import analyze, count_records, request_of
-from pedanova.analysis.options import check_choices
-from pedanova.base.threads import as_threads
+from pedanova.analysis.analyze import RowKeywords, count_records, request_of
+from pedanova.counting.levels import Levels
+from pedanova.data.options import Scan
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.errors import Arg, PedanovaError, QueryError, SpaceError
@@ -24,7 +23,7 @@ from pedanova.space.parameters import Space
 
 PAUSE = 1.0  # seconds between two looks at a source that has hardly begun
 ENOUGH = 10  # trials; what cannot be analysed then is no matter of waiting
-IN_PARTS = ("names", "stream", "executor", "pushdown")  # options of tables that do not grow
+IN_PARTS = ("stream", "executor", "pushdown")  # options of tables that do not grow
 
 
 class Watched:
@@ -36,12 +35,25 @@ class Watched:
     A space that was given stays whatever comes: rows outside are counted apart.
     """
 
-    def __init__(self, data: object, objective: object = None, **options: Any) -> None:
+    def __init__(
+        self,
+        data: object,
+        objective: object = None,
+        *,
+        study: str | None = None,
+        names: Sequence[str] | None = None,
+        levels: Levels | Iterable[float] | None = None,
+        scan: Scan | None = None,
+        **rows: Unpack[RowKeywords],
+    ) -> None:
         from pedanova.sources.follow import follow
 
-        self._given = given_of(data, objective, options)
-        self._follow = follow(data, study=self._given["study"], delimiter=self._given["delimiter"])
-        self._request, self._notes = request_of(self._given)
+        scan = scan or Scan()
+        for name, value in (("names", names), *((name, getattr(scan, name)) for name in IN_PARTS)):
+            if value is not None:
+                raise QueryError(Arg(name), " does not go with a source that is followed; leave it out")
+        self._request, self._levels = request_of(objective, scan.threads, **rows), levels
+        self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
         self._space: Space | None = None
         self._rows: Records | None = None  # read, and not analysed yet
         self._event: str | None = None  # not told yet
@@ -96,7 +108,6 @@ class Watched:
         from pedanova.sources import read_records
 
         records = read_records(found)
-        records = replace(records, notes=(*records.notes, *self._notes))
         told = self._request.space is not None or records.metadata.space is not None
         fresh = self._counted(records, None)
         if told or self._space is None:
@@ -113,27 +124,9 @@ class Watched:
 
     def _counted(self, records: Records, space: Space | None) -> Analysis:
         request = self._request if space is None else replace(self._request, space=space, params=None, exclude=None)
-        first = self._space is None and self._given["outside"] == "error"
-        inside = first and self._request.space is not None
-        counted = count_records(records, request, self._given["levels"], inside=inside)
-        return Analysis(TrialData.of(counted, as_threads(self._given["threads"])))
-
-
-def given_of(data: object, objective: object, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All arguments of `analyze`; what does not go with a table that grows is refused."""
-    defaults = {name: one.default for name, one in inspect.signature(analyze).parameters.items()}
-    unknown = [name for name in options if name not in defaults]
-    if unknown:
-        raise QueryError(f"{unknown[0]!r} is no option of analyze")
-    for name in IN_PARTS:
-        if options.get(name, defaults[name]) != defaults[name]:
-            raise QueryError(Arg(name), " does not go with a source that is followed; leave it out")
-    given = {**defaults, **options, "data": data, "objective": objective}
-    for name in ("params", "exclude"):
-        if given[name] is not None and not isinstance(given[name], str):
-            given[name] = list(given[name])  # asked more than once
-    check_choices(given)
-    return given
+        if self._space is not None:
+            request = replace(request, reading=replace(request.reading, outside="count"))
+        return Analysis(TrialData.of(count_records(records, request, self._levels), request.threads))
 
 
 def best_of(analysis: Analysis) -> float | None:

@@ -102,7 +102,7 @@ class Table:
     --------
     >>> import pedanova as pa
     >>> answer = pa.analyze(pa.demo_trials(), "error").importance(draws=0, estimator="counts")
-    >>> isinstance(answer, pa.Importances), list(answer.to_dict())[:3]
+    >>> isinstance(answer, pa.results.Importances), list(answer.to_dict())[:3]
     (True, ['parameter', 'ratio', 'share'])
     >>> print(answer.to_csv().splitlines()[0][:21])
     parameter,ratio,share

@@ -10,13 +10,11 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, load
-from pedanova.analysis.options import OBJECTIVE, TABLE, Option
+from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
 from pedanova.cli.parser import DASK, THREADS
 from pedanova.data.regions import Region, as_region, at_least, at_most, between
 from pedanova.errors import Arg, QueryError
 from pedanova.scale.dask import dask_executor
-
-TABLE_OPTIONS = [option for option in TABLE if option.help is not None]
 
 
 @contextmanager
@@ -44,7 +42,7 @@ def is_saved(options: argparse.Namespace) -> bool:
     """Whether the source is a .pedanova file, which options about the table cannot change any more."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
-    for option in (OBJECTIVE, *TABLE_OPTIONS, DASK):
+    for option in (OBJECTIVE, *TABLE, DASK):
         if option is not THREADS and getattr(options, option.name, option.default) != option.default:
             words = " has no effect on a saved analysis; analyze the table again with it"
             raise QueryError(Arg(option.name), words)
@@ -59,13 +57,14 @@ def leave_out_group(options: argparse.Namespace) -> None:
 
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
     """`analyze`, with all of its options that the command has."""
-    return analyze(options.file, as_argument(OBJECTIVE, options.objective), executor=executor, **table_options(options))
+    return analyze(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options, executor))
 
 
-def table_options(options: argparse.Namespace) -> dict[str, Any]:
+def table_options(options: argparse.Namespace, executor: object = None) -> dict[str, Any]:
     """The options of `analyze` that the command has, as it takes them."""
-    taken = [option for option in TABLE_OPTIONS if hasattr(options, option.name)]
-    return {option.name: as_argument(option, getattr(options, option.name)) for option in taken}
+    taken = [option for option in TABLE if hasattr(options, option.name)]
+    flat = {option.name: as_argument(option, getattr(options, option.name)) for option in taken}
+    return nested(flat | {"executor": executor})
 
 
 def as_argument(option: Option, value: Any) -> Any:

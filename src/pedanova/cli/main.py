@@ -119,7 +119,7 @@ def left_over(command: Command | None, rest: Sequence[str]) -> str:
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")
     if first.startswith("-"):
-        flags = tuple(f"--{option.name.replace('_', '-')}" for option in command.options if option.help is not None)
+        flags = tuple(f"--{option.name.replace('_', '-')}" for option in command.options)
         return unknown_name(first.partition("=")[0], (*flags, "--help"), what="option")
     if not command.source:
         return f"{first!r} is left over; this command takes no source"

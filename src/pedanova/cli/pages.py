@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, cast
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
-from pedanova.analysis.options import OBJECTIVE
+from pedanova.analysis.options import OBJECTIVE, TABLE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
 from pedanova.cli.inputs import (
-    TABLE_OPTIONS,
     as_argument,
     estimation,
     is_saved,
@@ -122,7 +121,7 @@ def watch_file(options: argparse.Namespace) -> Watched:
 def source_of(options: argparse.Namespace) -> str:
     """How this source was named, for the shell lines that the page shows."""
     words = [options.file]
-    for option in (OBJECTIVE, *TABLE_OPTIONS, DASK):
+    for option in (OBJECTIVE, *TABLE, DASK):
         value = getattr(options, option.name, option.default)
         usual = option.default if option.shell_default is None else option.shell_default
         flag = f"--{option.name.replace('_', '-')}"

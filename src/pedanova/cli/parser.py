@@ -312,8 +312,6 @@ def add_command(commands: Any, command: Command) -> None:
 
 
 def add_option(group: Any, option: Option) -> None:
-    if option.help is None:
-        return
     flags = [f"--{option.name.replace('_', '-')}"]
     flags = ["-o", *flags] if option.name == "output" else flags
     default = option.default if option.shell_default is None else option.shell_default

@@ -21,8 +21,8 @@ from pedanova.counting.tally import Counts, Tallies, Tally
 from pedanova.data.column import count_nan
 from pedanova.data.conditions import condition_in_words
 from pedanova.data.observations import Observations, describe_outside
+from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Threshold, sign_of
-from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, SpaceError
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, Switch
@@ -150,7 +150,7 @@ def check_inside(tallies: Tallies, source: Countable) -> None:
         if many:
             first = source.describe_outside(name, tally.parameter)
             more = f" ({many:,} rows in all)" if many > 1 else ""
-            remedy = "; widen the space, or pass ", Arg("outside", "count"), " to count such rows apart"
+            remedy = "; widen the space, or pass ", Arg("outside", "count", of="Reading"), " to count such rows apart"
             raise OutsideSpaceError(f"{name}: {first}{more}", *remedy)
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pedanova.data.column import Mask, cells_of
 from pedanova.data.observations import Observations
+from pedanova.data.options import NanPolicy
 from pedanova.data.regions import sign_of
-from pedanova.data.row_status import NanPolicy
 from pedanova.space.grid import Cells, grid_of
 
 Reals: TypeAlias = NDArray[np.float64]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.data.column import count_nan
+from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
-from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
 
 LADDER = tuple(

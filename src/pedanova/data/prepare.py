@@ -20,10 +20,11 @@ from pedanova.data.column import Column, Mask, all_finite, take
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, read_goals, result_like_notes
 from pedanova.data.observations import Observations, check_countable
+from pedanova.data.options import Reading
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
 from pedanova.data.row_selection import RowSet, as_rows, cut_at
-from pedanova.data.row_status import Policies, RowStatus, average, configurations, first_rows, status_of_rows
+from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
 from pedanova.data.space_inference import Choice, TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.text_numbers import for_domain
@@ -52,10 +53,10 @@ class ChosenRows:
 
 def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRows:
     """Which rows count, and as what; every choice is about single rows."""
-    goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.decimal)
+    goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.reading.decimal)
     if request.is_plain and len(goals) == 1:
-        return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
-    status = status_of_rows(goals, columns, request.policies, state=request.state, feasible=request.feasible)
+        return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.reading, threads=request.threads)))
+    status = status_of_rows(goals, columns, request.reading, request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
     picked: frozenset[str] = frozenset()
     if isinstance(where, RowSet):
@@ -115,13 +116,13 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     return observed, (*records.notes, *doubts, *choice.notes)
 
 
-def plain_notes(goal: Goal, policies: Policies, *, threads: int) -> list[Note]:
+def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
     """What a reader must know of the objective's odd values."""
     if goal.values.dtype.kind != "f":
         return _large_notes(goal)
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
-    fate = "dropped" if policies.nan == "drop" else "counted as the worst"
+    fate = "dropped" if reading.nan == "drop" else "counted as the worst"
     words = f" rows have no number as objective; {fate}"
     note = Note("rows", Count(unknown), " of ", Count(len(goal.values)), words)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
@@ -162,7 +163,7 @@ def _collapse(
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     note = _repeats_note(int(status.keep.sum()), int(keep.sum()), how)
     ends = RowStatus(keep, worst, (*status.notes, note)).end(
-        unknown, request.policies.nan, "have no number as objective"
+        unknown, request.reading.nan, "have no number as objective"
     )
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))

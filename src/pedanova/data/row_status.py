@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask
 from pedanova.data.objectives import Goal
+from pedanova.data.options import Reading
 from pedanova.data.row_selection import as_mask
 from pedanova.errors import DataError, QueryError, unknown_name
 
-NanPolicy = Literal["drop", "worst"]
-Ending = Literal["drop", "worst"]
-PrunedEnding = Literal["drop", "worst", "last"]
 STATES = {
     "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
     "terminated": "complete", "ok": "complete", "done": "complete",
@@ -28,20 +26,6 @@ STATES = {
     "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
     "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """What to do with rows that did not end well."""
-
-    nan: NanPolicy = "drop"
-    failed: Ending = "drop"
-    pruned: PrunedEnding = "drop"
-    infeasible: Ending = "drop"
-
-    @property
-    def may_be_worst(self) -> bool:
-        return "worst" in (self.nan, self.failed, self.pruned, self.infeasible)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,34 +63,29 @@ class RowStatus:
 
 
 def status_of_rows(
-    goals: tuple[Goal, ...],
-    table: Mapping[str, Column],
-    policies: Policies,
-    *,
-    state: object = None,
-    feasible: object = None,
+    goals: tuple[Goal, ...], table: Mapping[str, Column], reading: Reading, feasible: object = None
 ) -> RowStatus:
     rows = len(goals[0].values)
     status = RowStatus.of(rows)
-    if state is not None:
-        status = _by_state(status, _states(state, table, rows), policies)
+    if reading.state is not None:
+        status = _by_state(status, _states(reading.state, table, rows), reading)
     if feasible is not None:  # a constraint of failed rows has no answer
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
-        status = status.end(~allowed, policies.infeasible, "are infeasible")
+        status = status.end(~allowed, reading.infeasible, "are infeasible")
     unknown = np.isnan(goals[0].values)
     for goal in goals[1:]:
         unknown |= np.isnan(goal.values)
-    return status.end(unknown, policies.nan, "have no number as objective")
+    return status.end(unknown, reading.nan, "have no number as objective")
 
 
-def _by_state(status: RowStatus, states: NDArray[Any], policies: Policies) -> RowStatus:
+def _by_state(status: RowStatus, states: NDArray[Any], reading: Reading) -> RowStatus:
     status = status.end(states == "unfinished", "drop", "are unfinished")
-    status = status.end(states == "failed", policies.failed, "failed")
-    if policies.pruned == "last":
+    status = status.end(states == "failed", reading.failed, "failed")
+    if reading.pruned == "last":
         count = int(np.sum((states == "pruned") & status.keep))
         note = Note("rows", Count(count), " pruned rows count with their last value")
         return replace(status, notes=(*status.notes, note))
-    return status.end(states == "pruned", policies.pruned, "were pruned")
+    return status.end(states == "pruned", reading.pruned, "were pruned")
 
 
 def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:

@@ -177,7 +177,7 @@ def note_on_states(column: Column) -> Note | None:
     if not is_named_like_states(column.name) or not words or not all(state_word(word) in STATES for word in words):
         return None
     words_on_states = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
-    return Note("unused", words_on_states, Arg("state"), " to use them")
+    return Note("unused", words_on_states, Arg("state", of="Reading"), " to use them")
 
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:
@@ -508,7 +508,7 @@ def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) ->
 
 def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: list[str]) -> list[str]:
     """The names of the columns to use, in the order of the space or the table."""
-    params, exclude = as_names(request.params, "params"), as_names(request.exclude, "exclude")
+    params, exclude = request.params or (), request.exclude or ()
     if request.params is not None and not params:
         raise QueryError(Arg("params", request.params), " names no column; leave it out to use all of them")
     space = None if request.space is None else as_space(request.space)
@@ -526,17 +526,3 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
         raise SpaceError(Arg("params"), f" names {listed(strangers)}, not in the space; add it there")
     wanted = set(params or start) - {*exclude, *spoken}
     return [name for name in start if name in wanted]
-
-
-def as_names(names: object, argument: str) -> list[str]:
-    if names is None:
-        return []
-    if isinstance(names, str):
-        return [names]
-    if not isinstance(names, Iterable):
-        raise QueryError(Arg(argument, names), " must be a list of column names")
-    result = list(names)
-    for name in result:
-        if not isinstance(name, str):
-            raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
-    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
 from pedanova.data.metric_names import guess_directions, known_directions
+from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata
 from pedanova.data.row_selection import columns_in, rows_where
-from pedanova.data.row_status import Policies
 from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -29,23 +29,31 @@ class TableOptions:
     direction: object = None  # as the source or the name tells
     space: Space | Mapping[str, Parameter] | None = None
     conditions: bool = True  # the space says when a parameter exists
-    params: Iterable[str] | None = None
-    exclude: Iterable[str] | None = None
+    params: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
     aside: tuple[str, ...] = ()  # columns that the source knows to be no parameters
     where: object = None
     feasible: object = None
-    state: object = None
     repeats: RepeatPolicy | None = None  # all
-    decimal: str | None = None  # the sign before the decimals of numbers in text
-    policies: Policies = field(default_factory=Policies)
+    reading: Reading = field(default_factory=Reading)
     threads: int = 1
+    notes: tuple[Note, ...] = ()  # on the space that was given
+
+    @property
+    def state(self) -> object:
+        return self.reading.state
+
+    @property
+    def inside(self) -> bool:
+        """Whether no row may lie outside the space; of a request that the source has not completed yet."""
+        return self.reading.outside == "error" and self.space is not None
 
     @property
     def is_plain(self) -> bool:
         """Nothing but one objective: the columns are then counted as they lie."""
         options = (self.where, self.feasible, self.state)
         # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
-        same_policy = self.policies.may_be_worst == (self.policies.nan == "worst")
+        same_policy = self.reading.ending == self.reading.nan
         return same_policy and all(option is None for option in options) and self.repeats in (None, "all")
 
 
@@ -74,7 +82,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
         exclude=request.exclude if own_space or request.params is not None or not metadata.params else None,
         aside=metadata.aside,
         feasible=request.feasible if request.feasible is not None else metadata.feasible,
-        state=request.state if request.state is not None else metadata.state,
+        reading=request.reading if request.state is not None else replace(request.reading, state=metadata.state),
         repeats=request.repeats or metadata.repeats,
     )
 
@@ -86,7 +94,7 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
     for name, column in records.columns.items():
         if isinstance(space.get(name), Categorical | Ordinal | Switch):
             continue
-        numbers = as_numbers(column, decimal=request.decimal)
+        numbers = as_numbers(column, decimal=request.reading.decimal)
         if numbers is not None:
             columns[name] = numbers[0]
             notes.append(numbers[1])
@@ -159,7 +167,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
     metadata = records.metadata
     if not metadata.params:
         return None
-    exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
+    exclude = request.exclude or ()
     goals = _compared(request.objective, records)
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
@@ -236,7 +244,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
         objective=_at(request.objective, rows, count),
         where=_at(request.where, rows, count),
         feasible=_at(request.feasible, rows, count),
-        state=_at(request.state, rows, count, words=True),
+        reading=replace(request.reading, state=_at(request.state, rows, count, words=True)),
     )
 
 

@@ -177,7 +177,13 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
     words = f"texts such as {text!r} read as numbers, here {number if number is None else f'{number:.15g}'}"
     if not unsure:
         return Note("space", words, subject=column.name)
-    return Note("doubt", f"{words}; pass ", Arg("decimal", ","), " if the comma is a decimal one", subject=column.name)
+    return Note(
+        "doubt",
+        f"{words}; pass ",
+        Arg("decimal", ",", of="Reading"),
+        " if the comma is a decimal one",
+        subject=column.name,
+    )
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:

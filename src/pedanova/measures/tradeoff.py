@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import codes_of_rows
 from pedanova.data.observations import Observations
+from pedanova.data.options import NanPolicy
 from pedanova.data.regions import as_region
-from pedanova.data.row_status import NanPolicy
 from pedanova.errors import QueryError
 
 

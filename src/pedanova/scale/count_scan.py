@@ -28,6 +28,7 @@ from pedanova.counting.levels import Levels, levels_at
 from pedanova.counting.tally import Counts
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.options import NanPolicy, Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut
@@ -62,13 +63,13 @@ from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
 from pedanova.scale.workers import StartOverError, Workers
 from pedanova.sources.registry import table_metadata
-from pedanova.sources.scans.scan import FilePart, Scan
+from pedanova.sources.scans.scan import FilePart, TableScan
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Parameter, Space, Switch
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
 LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then share one table
-IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
+IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), ") for that")
 
 
 @dataclass(slots=True, eq=False)
@@ -163,57 +164,43 @@ class Rescan(Countable):
         return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanOptions:
-    """How the parts are to be read."""
-
-    levels: object = None
-    inside: bool = False  # no row may lie outside the space
-    notes: tuple[Note, ...] = ()  # on the space that was given
-    executor: Any = None
-    skip: bool = False  # files that cannot be read
-    pushdown: bool | None = None  # None for tables of ibis only
-    engine: str | None = None  # "cuda": a GPU counts what the readers bring
-
-
-def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Counted:
+def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: object) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     metadata = table_metadata(scan.columns) or SourceMetadata()
     request = with_names_told(request, metadata)
     check_request(request, scan)
-    guess, notes = guess_directions(request.objective, scan.columns, metadata)
+    guess, guesses = guess_directions(request.objective, scan.columns, metadata)
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
-    reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
-    params, exclude = listed_names(request.params), listed_names(request.exclude)
-    own = replace(request, direction=direction, params=params, exclude=exclude)
-    on_device = reading.engine == "cuda"
+    notes = request.notes if request.direction is not None else (*request.notes, *guesses)
+    own = replace(request, direction=direction, notes=notes)
+    on_device = options.engine == "cuda"
     if on_device:
-        check_device(reading)
+        check_device(options)
     plan = Plan(own, Space({}), (), trial=trial_column(scan.columns), on_device=on_device)
-    workers = workers_for(scan, reading, request.threads)
+    workers = workers_for(scan, options, request.threads)
     while True:
         try:
             with report_interrupts():
-                return count_scan(scan, reading, workers, plan)
+                return count_scan(scan, options, workers, plan, levels)
         except StartOverError:
             workers.start_over()
 
 
-def check_device(reading: ScanOptions) -> None:
+def check_device(options: Scan) -> None:
     """One line where there is no GPU, before anything is read."""
-    if reading.pushdown:
+    if options.pushdown:
         raise QueryError(
             Arg("pushdown"), " leaves the counting to the engine of the table; leave ", Arg("engine"), " out"
         )
-    if reading.executor is None:
+    if options.executor is None:
         library()
 
 
 def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
     """The request, completed by what the names of the columns tell: the user's word first."""
-    exclude = listed_names(request.exclude) or []
+    exclude = request.exclude or ()
     own = request.params is None and request.space is None and metadata.params
     goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
     return replace(
@@ -222,57 +209,54 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
         params=[name for name in metadata.params if name not in exclude] if own else request.params,
         exclude=None if own else request.exclude,
         aside=metadata.aside,
-        state=metadata.state if request.state is None else request.state,
+        reading=replace(request.reading, state=metadata.state) if request.state is None else request.reading,
         where=metadata.where if request.where is None else request.where,
     )
 
 
-def workers_for(scan: Scan, reading: ScanOptions, threads: int) -> Workers | SparkWorkers:
+def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | SparkWorkers:
     if scan.is_spark:
-        if reading.executor is not None:
+        if options.executor is not None:
             raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
         return SparkWorkers(scan.parts[0])
-    if reading.executor is not None and not all(map(is_file, scan.parts)):
+    if options.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
-    executor = SparkExecutor(reading.executor) if is_session(reading.executor) else reading.executor
-    return Workers(scan.parts, scan.rows, threads, executor, reading.skip)
+    executor = SparkExecutor(options.executor) if is_session(options.executor) else options.executor
+    return Workers(scan.parts, scan.rows, threads, executor, options.skip)
 
 
-def count_scan(scan: Scan, reading: ScanOptions, workers: Workers | SparkWorkers, plan: Plan) -> Counted:
-    rescan, levels, space_notes = begin(scan, reading, workers, plan)
-    counts = rescan.count(levels)
+def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan, levels: object) -> Counted:
+    rescan, space_notes = begin(scan, options, workers, plan)
+    cut = levels_for(rescan, levels)
+    counts = rescan.count(cut)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
     workers.keep(())
-    notes = [*source_notes(scan, rescan), *reading.notes, *space_notes]
-    return assembled(rescan, levels, counts, notes=notes, inside=reading.inside)
+    notes = [*source_notes(scan, rescan), *plan.request.notes, *space_notes]
+    return assembled(rescan, cut, counts, notes=notes, inside=plan.request.inside)
 
 
 def begin(
-    scan: Scan, reading: ScanOptions, workers: Workers | SparkWorkers, plan: Plan
-) -> tuple[Rescan, Levels, tuple[Note, ...]]:
-    """What must be known of all rows before any can be counted: the space, with its notes, and the thresholds."""
+    scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan
+) -> tuple[Rescan, tuple[Note, ...]]:
+    """What must be known of all rows before any can be counted: the space, with its notes."""
     evidence = SurveyedColumns(workers, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
-    engine = engine_of(scan, plan, pushdown=reading.pushdown)
+    engine = engine_of(scan, plan, pushdown=options.pushdown)
     workers.keep(light(plan).needs)
     look, extent = (look_at(workers, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine, extent)
-    return rescan, levels_for(rescan, reading.levels), tuple(choice.notes)
+    return rescan, tuple(choice.notes)
 
 
-def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
+def source_notes(scan: TableScan, rescan: Rescan) -> list[Note]:
     lost = {**dict(scan.lost), **rescan.workers.lost}
     engine = [] if rescan.engine is None else [Note("source", f"counted by the engine of {scan.name}")]
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
-
-
-def listed_names(names: Iterable[str] | None) -> list[str] | None:
-    return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
 def is_file(part: object) -> bool:
@@ -294,7 +278,7 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
     return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
 
 
-def check_request(request: TableOptions, scan: Scan) -> None:
+def check_request(request: TableOptions, scan: TableScan) -> None:
     """Whatever cannot be decided row by row is refused."""
     if not isinstance(request.objective, str):
         what = " is missing" if request.objective is None else " must be the name of one column"
@@ -310,7 +294,7 @@ def check_request(request: TableOptions, scan: Scan) -> None:
         scan.check([request.objective])
 
 
-def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
+def columns_needed(scan: TableScan, plan: Plan, space: Space) -> tuple[str, ...]:
     ties = [
         name
         for parameter in space.values()
@@ -327,7 +311,7 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def space_of(scan: Scan, plan: Plan, evidence: SurveyedColumns) -> Choice:
+def space_of(scan: TableScan, plan: Plan, evidence: SurveyedColumns) -> Choice:
     """As given, or guessed from one reading of the columns that may be settings."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))

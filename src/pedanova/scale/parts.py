@@ -39,11 +39,11 @@ from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
 from pedanova.data.objectives import as_direction
 from pedanova.data.observations import Observations
+from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction, Region, sign_of
 from pedanova.data.row_selection import columns_in
-from pedanova.data.row_status import NanPolicy
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def nan(self) -> NanPolicy:
-        return "worst" if self.request.policies.may_be_worst else "drop"
+        return self.request.reading.ending
 
 
 def light(plan: Plan) -> Plan:

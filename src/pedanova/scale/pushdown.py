@@ -19,7 +19,7 @@ from pedanova.data.column import cells_of
 from pedanova.errors import Arg, DataError, QueryError, Word
 from pedanova.scale.parts import FirstLook, Plan
 from pedanova.sources.scans.batches import is_ibis
-from pedanova.sources.scans.scan import Scan
+from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.tables.frames import read_frame
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Float, Int, Moving, Parameter, Switch
@@ -368,7 +368,7 @@ def collect_ranks(
         first += span.rows
 
 
-def engine_of(scan: Scan, plan: Plan, *, pushdown: bool | None) -> Any:
+def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
     """The table itself if its own engine is to count; None if its rows come here."""
     frame = getattr(scan.parts[0], "frame" if scan.is_spark else "plan", None)
     if pushdown is None:
@@ -411,7 +411,7 @@ def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
     kept = extent.rows if plan.nan == "worst" else extent.numbers
     notes = []
     if absent:
-        fate = "dropped" if plan.request.policies.nan == "drop" else "counted as the worst"
+        fate = "dropped" if plan.request.reading.nan == "drop" else "counted as the worst"
         words = f" rows have no number as objective; {fate}"
         notes = [Note("rows", Count(absent), " of ", Count(extent.rows), words)]
     single = is_single(frame, plan.objective)

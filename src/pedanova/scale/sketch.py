@@ -307,7 +307,7 @@ class SurveyedColumns:
             sketches += (
                 self.workers.total(survey_part, joined_sketches, self._reading(some), some, most, what=what) or ()
             )
-        decimal = self.plan.request.decimal
+        decimal = self.plan.request.reading.decimal
         self.texts.update(_forms_in(sketches or (), decimal))
         return {sketch.name: sketch.column(decimal) for sketch in sketches or map(Sketch, names)}
 

@@ -214,18 +214,18 @@ class TestAnalysis:
             == pa.analyze(whole, space=dropped.space, **BOTH).importance(**COUNTS).rows
         )  # type: ignore[arg-type]
         assert any(f"{gone} of 2,000 rows have no number as objective; dropped" in n for n in dropped.notes)
-        worst = pa.analyze(broken, nan="worst", **BOTH)  # type: ignore[arg-type]
+        worst = pa.analyze(broken, reading=pa.Reading(nan="worst"), **BOTH)  # type: ignore[arg-type]
         assert len(worst) == 2_000
         part = (2_000 - gone) / 2_000
         found = worst.importance(round(part, 4), **COUNTS)
         assert found["z"].raw_share > 0.85
-        alone = pa.analyze(broken, "loss", nan="worst", space=worst.space)
+        alone = pa.analyze(broken, "loss", reading=pa.Reading(nan="worst"), space=worst.space)
         assert pa.Analysis(worst.data.alone("loss")).importance(**COUNTS).rows == alone.importance(**COUNTS).rows
 
     def test_infeasible_rows_come_after_every_feasible_one(self, study: dict[str, np.ndarray]) -> None:
         limit = study | {"constraint": 0.5 - study["x"]}  # the best losses are infeasible
         infeasible = int(np.sum(study["x"] < 0.5))
-        a = pa.analyze(limit, feasible="constraint", infeasible="worst", **BOTH)  # type: ignore[arg-type]
+        a = pa.analyze(limit, feasible="constraint", reading=pa.Reading(infeasible="worst"), **BOTH)  # type: ignore[arg-type]
         assert len(a) == 2_000
         part = (2_000 - infeasible) / 2_000
         found = a.importance(round(part, 4), **COUNTS)
@@ -264,7 +264,7 @@ class TestAnalysis:
         study["speed"][:] = np.nan
         for nan in ("drop", "worst"):
             with pytest.raises(DataError, match="no row is left to count"):
-                pa.analyze(study, nan=nan, **BOTH)  # type: ignore[arg-type]
+                pa.analyze(study, reading=pa.Reading(nan=nan), **BOTH)  # type: ignore[arg-type]
         with pytest.raises(DataError, match="nothing can explain a constant"):
             pa.analyze({"x": study["x"], "a": np.zeros(2_000), "b": np.ones(2_000)}, ["a", "b"])
         with pytest.raises(QueryError, match="no objective is called"):

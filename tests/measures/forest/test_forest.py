@@ -221,7 +221,7 @@ def test_rows_that_do_not_count() -> None:
     loss = loss.copy()
     loss[:3] = [np.nan, np.inf, -np.inf]
     data = data | {"lr": np.where(np.arange(300) == 5, 7.0, data["lr"])}
-    a = pa.analyze(data, loss, space=space, outside="count", where=np.arange(300) >= 2)
+    a = pa.analyze(data, loss, space=space, reading=pa.Reading(outside="count"), where=np.arange(300) >= 2)
     found = forest_effects(a.data.observed(), trees=4)
     assert found.n_rows == 296
     assert "1 rows without a finite objective are left out" in found.notes

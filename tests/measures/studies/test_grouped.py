@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.analysis.across import grouped_analyses
-from pedanova.analysis.options import TABLE
 from pedanova.data.column import as_column
 from pedanova.measures.studies.groups import codes_of, group_rows
 
-DEFAULTS = {option.name: option.default for option in TABLE}
 SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}
 
 
@@ -34,7 +32,7 @@ def test_a_group_is_its_own_table(seed: int, nan: bool, sort: bool) -> None:
     if sort:
         order = np.argsort(data["dataset"], kind="stable")
         data = {name: values[order] for name, values in data.items()}
-    analyses, _ = grouped_analyses(data, "loss", "dataset", DEFAULTS | {"space": SPACE})
+    analyses, _ = grouped_analyses(data, "loss", "dataset", space=SPACE)
     assert list(analyses) == ["adult", "car", "iris"]
     for name, a in analyses.items():
         mine = data["dataset"] == name
@@ -48,8 +46,7 @@ def test_several_objectives_are_ordered_within_each_group() -> None:
     data = table(300, 0)
     data["cost"] = data["lr"] + np.where(data["dataset"] == "car", 5.0, 0.0)  # dominated by others, but not at home
     objectives = ["loss", "cost"]
-    given_options = DEFAULTS | {"space": SPACE, "direction": "minimize"}
-    analyses, _ = grouped_analyses(data, objectives, "dataset", given_options)
+    analyses, _ = grouped_analyses(data, objectives, "dataset", space=SPACE, direction="minimize")
     mine = data["dataset"] == "car"
     own = {key: values[mine] for key, values in data.items()}
     alone = pa.analyze(own, objectives, direction="minimize", space=SPACE)

@@ -63,7 +63,7 @@ def test_another_seed_and_another_sampler() -> None:
 
 def test_another_space() -> None:
     a = pa.analyze(table(200, 0), "loss", space=SPACE)
-    b = pa.analyze(table(200, 1), "loss", space=SPACE | {"units": pa.Int(1, 9000)}, outside="count")
+    b = pa.analyze(table(200, 1), "loss", space=SPACE | {"units": pa.Int(1, 9000)}, reading=pa.Reading(outside="count"))
     assert "the search spaces differ" in study_relation(a.data, b.data, shared_space(a.space, b.space)).in_words()
 
 

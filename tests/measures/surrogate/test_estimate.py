@@ -14,6 +14,7 @@ from helpers.common import refuse
 from pedanova.errors import QueryError
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import pair_plane
+from pedanova.results import Importances
 
 Table = dict[str, np.ndarray]
 SPACE = {name: pa.Float(0, 1) for name in ("x", "y", "z")}
@@ -192,7 +193,7 @@ class TestAccuracy:
         assert np.mean(model) < 0.8 * np.mean(counts)
 
 
-def assert_sound(found: pa.Importances) -> None:
+def assert_sound(found: Importances) -> None:
     """Finite numbers, ratios that add to one, intervals around shares."""
     for row in found.rows:
         numbers = (row.ratio, row.share, row.value, row.activity, row.low, row.high, row.p_value)

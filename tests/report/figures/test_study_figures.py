@@ -13,6 +13,7 @@ from helpers.families import family, prior_over
 from pedanova.errors import QueryError, UnknownParameterError
 from pedanova.measures.studies.pooling import rank_test
 from pedanova.report.figures.studies import rank_lines_of
+from pedanova.results import Across
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -27,7 +28,7 @@ def study(seed: int, weight: float = 1.0) -> pa.Analysis:
 
 
 @pytest.fixture(scope="module")
-def found() -> pa.Across:
+def found() -> Across:
     return pa.across({f"s{i}": study(i) for i in range(5)}, estimator="counts", draws=50)
 
 
@@ -44,20 +45,20 @@ def words_of(ax: object) -> str:
     return " ".join(text.get_text() for text in ax.figure.findobj(matplotlib.text.Text))  # type: ignore[attr-defined]
 
 
-def test_pooled_shares(found: pa.Across) -> None:
+def test_pooled_shares(found: Across) -> None:
     ax = found.plot.importance()
     widths = [bar.get_width() for bar in ax.patches]
     assert widths == pytest.approx([100 * max(0, row.share) for row in found.rows[::-1]])
     assert "over 5 studies" in words_of(ax)
 
 
-def test_the_critical_difference_diagram(found: pa.Across) -> None:
+def test_the_critical_difference_diagram(found: Across) -> None:
     words = words_of(found.plot.ranks())
     for name in ("lr", "opt", "critical difference", "Friedman"):
         assert name in words
 
 
-def test_the_map(found: pa.Across) -> None:
+def test_the_map(found: Across) -> None:
     ax = found.plot.map()
     places = np.concatenate([points.get_offsets() for points in ax.collections])
     assert len(places) == 5

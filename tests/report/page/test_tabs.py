@@ -19,6 +19,7 @@ from pedanova.report.page.answers import importance_row
 from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.question import PageQuestion
 from pedanova.report.page.tabs import marginals
+from pedanova.results import Across
 
 TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}
 
@@ -201,7 +202,7 @@ def test_numbers_are_those_of_the_line_and_of_each_study_alone(question: dict[st
     a = studies_of(rows=100)
     session = session_of(a)
     found = session.ask({"part": "groups", "question": question})
-    line: pa.Across = eval(found["lines"]["python"], {"pa": pa, "a": a})
+    line: Across = eval(found["lines"]["python"], {"pa": pa, "a": a})
     assert [(row["parameter"], row["share"], row["low"]) for row in found["parameters"]] == [
         (row.name, row.share, row.low) for row in line.rows
     ]

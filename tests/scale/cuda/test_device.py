@@ -152,7 +152,9 @@ def test_conditions_hold_on_the_card() -> None:
     gate, x = rng.integers(0, 3, 100_000), rng.random(100_000)
     host = {"gate": gate, "x": np.where(gate == 1, x, np.nan), "loss": np.where(gate == 1, x, 0.5)}
     space = {"gate": pa.Ordinal((0, 1, 2)), "x": pa.Float(0.0, 1.0, when={"gate": [1]})}
-    a = pa.analyze({name: cupy.asarray(v) for name, v in host.items()}, "loss", space=space, engine="cuda")
+    a = pa.analyze(
+        {name: cupy.asarray(v) for name, v in host.items()}, "loss", space=space, scan=pa.Scan(engine="cuda")
+    )
     b = pa.analyze(host, "loss", space=space)
     assert all(np.array_equal(a.data.tallies[n].counts, b.data.tallies[n].counts) for n in space)
     assert [*a.notes] == [*b.notes]
@@ -162,7 +164,7 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
     rng = np.random.default_rng(2)
     names = rng.choice(["adam", "sgd", "lamb"], 50_000)
     host = {"lr": 10.0 ** rng.uniform(-5, 0, 50_000), "optimizer": names, "loss": rng.random(50_000)}
-    a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
+    a, b = pa.analyze(host, "loss", scan=pa.Scan(engine="cuda")), pa.analyze(host, "loss")
     assert all(np.array_equal(a.data.tallies[n].counts, b.data.tallies[n].counts) for n in a.space)
     assert np.allclose(a.data.tallies["lr"].sums, b.data.tallies["lr"].sums, rtol=1e-12)
 
@@ -183,7 +185,7 @@ def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, sing
     }
     if single:
         host["loss"] = np.asarray(host["loss"], np.float32)
-    a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
+    a, b = pa.analyze(host, "loss", scan=pa.Scan(engine="cuda")), pa.analyze(host, "loss")
     assert (a.data.levels, len(a), [*a.notes]) == (b.data.levels, len(b), [*b.notes])
     for name in a.space:
         assert np.array_equal(a.data.tallies[name].counts, b.data.tallies[name].counts), name
@@ -197,8 +199,11 @@ def test_a_table_in_parts_is_counted_on_a_card(tmp_path) -> None:
         x, z = rng.random((2, 60_000)).astype(np.float32)
         table = {"x": x, "z": z, "loss": (x - 0.3) ** 2 + 0.1 * z}
         parquet.write_table(arrow.table(table), tmp_path / f"{part}.parquet", row_group_size=20_000)
-    how = {"stream": True, "space": {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}}
-    a, b = (pa.analyze(str(tmp_path / "*.parquet"), "loss", engine=engine, **how) for engine in ("cuda", "cpu"))
+    how = {"space": {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}}
+    a, b = (
+        pa.analyze(str(tmp_path / "*.parquet"), "loss", scan=pa.Scan(engine=engine, stream=True), **how)
+        for engine in ("cuda", "cpu")
+    )
     assert a.data.levels == b.data.levels
     for name in a.space:
         assert np.array_equal(a.data.tallies[name].counts, b.data.tallies[name].counts)
@@ -248,4 +253,4 @@ def test_what_a_card_cannot_do_is_refused_in_words() -> None:
     with pytest.raises(pa.PedanovaError, match="different lengths"):
         pa.analyze({"x": x, "loss": x[:-1]}, "loss")
     with pytest.raises(pa.PedanovaError, match="complex"):
-        pa.analyze({"x": x + 1j, "loss": x}, "loss", engine="cuda")
+        pa.analyze({"x": x + 1j, "loss": x}, "loss", scan=pa.Scan(engine="cuda"))

@@ -212,5 +212,5 @@ def test_without_a_card_one_line_says_so() -> None:
         pass
     x = np.linspace(0, 1, 200)
     with pytest.raises((MissingLibraryError, DataError), match="GPU"):
-        pa.analyze({"x": x, "y": x**2}, "y", engine="cuda")
-    assert len(pa.analyze({"x": x, "y": x**2}, "y", engine="cpu")) == 200
+        pa.analyze({"x": x, "y": x**2}, "y", scan=pa.Scan(engine="cuda"))
+    assert len(pa.analyze({"x": x, "y": x**2}, "y", scan=pa.Scan(engine="cpu"))) == 200

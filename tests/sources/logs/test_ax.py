@@ -94,7 +94,7 @@ def test_a_snapshot(tmp_path: Path) -> None:
     assert (metadata.objectives, metadata.directions) == (("loss",), ("minimize",))
     assert cells(records, "feasible") == [number <= 5 for number in range(12)]
     assert cells(records, "loss") == [number / 10 for number in range(12)]
-    assert len(pedanova.analyze(snapshot(tmp_path), threads=1)) == 6
+    assert len(pedanova.analyze(snapshot(tmp_path), scan=pedanova.Scan(threads=1))) == 6
 
 
 def test_an_experiment_alone_and_several_objectives(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_refusals(tmp_path: Path) -> None:
 def test_cut_short(tmp_path: Path) -> None:
     path = snapshot(tmp_path)
     for _ in cut_short(path):
-        tolerate(lambda: pedanova.analyze(path, "loss", threads=1))
+        tolerate(lambda: pedanova.analyze(path, "loss", scan=pedanova.Scan(threads=1)))
 
 
 @pytest.mark.slow
@@ -179,4 +179,4 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, data: st.DataObje
     plain = json.loads(path.read_text())
     place = data.draw(st.sampled_from(places_in(plain)))
     write(path, replaced(plain, place, value))
-    tolerate(lambda: pedanova.analyze(path, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(path, "loss", scan=pedanova.Scan(threads=1)))

@@ -240,7 +240,7 @@ def test_what_is_given_by_row_goes_with_the_rows_of_the_log(with_budgets: Path) 
         same = pa.analyze(with_budgets, given)
         assert same.importance(**COUNTS)["lr"].share == plain.importance(**COUNTS)["lr"].share
     assert len(pa.analyze(with_budgets, feasible=np.arange(60) >= 6)) == 9
-    assert len(pa.analyze(with_budgets, state=["FAIL"] * 6 + ["COMPLETE"] * 54)) == 9
+    assert len(pa.analyze(with_budgets, reading=pa.Reading(state=["FAIL"] * 6 + ["COMPLETE"] * 54))) == 9
     assert len(pa.analyze(with_budgets, where=[i >= 6 for i in range(60)])) == 9
 
 

@@ -64,8 +64,8 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
     assert records.columns["error"].values.tolist() == [number / 30 for number in range(30)]
     assert records.columns["duration"].values.tolist() == [2.5] * 30
     assert "seed" not in records.columns
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 30
-    assert len(pedanova.analyze(tmp_path / history, threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 30
+    assert len(pedanova.analyze(tmp_path / history, scan=pedanova.Scan(threads=1))) == 30
 
 
 def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
     told = read_records(tmp_path).metadata
     assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
     assert any("the time" in note for note in read_records(tmp_path).notes)
-    assert len(pedanova.analyze(tmp_path, "time", threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path, "time", scan=pedanova.Scan(threads=1))) == 30
     write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
     assert read_records(tmp_path).metadata.objectives == ("time",)
 
@@ -86,7 +86,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     write(tmp_path, rows)
     told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 5.0", "mean")
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
     assert any("5 of 30 rows failed" in note for note in a.notes)
     assert any("1 of 30 rows are unfinished" in note for note in a.notes)
@@ -97,7 +97,7 @@ def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
     rows += [trial(number, [float(number)], budget=float("inf")) for number in range(12)]
     write(tmp_path, rows)
     assert read_records(tmp_path).metadata.where == "budget > 1.0"
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 12
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_words_for_states() -> None:
@@ -140,7 +140,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
 def test_files_cut_short(tmp_path: Path, name: str) -> None:
     write(tmp_path, [trial(number, [number / 30]) for number in range(30)])
     for _ in cut_short(tmp_path / name):
-        tame(lambda: pedanova.analyze(tmp_path, threads=1))
+        tame(lambda: pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1)))
 
 
 LOG = {"objectives": [ERROR], "rows": [*(trial(n, [float(n)]) for n in range(6)), trial(6, [None], 4)]}
@@ -153,7 +153,7 @@ def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value:
     rows = log["rows"] if isinstance(log["rows"], list) else [log["rows"]]
     folder = write(tmp_path_factory.mktemp("deepcave"), rows)
     (folder / "meta.json").write_text(json.dumps({"objectives": log["objectives"]}))
-    tame(lambda: pedanova.analyze(folder, threads=1))
+    tame(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))
 
 
 HEAD = "name,type,log,lower,upper,default,distribution,item_0,item_1,item_2,ordered"
@@ -195,8 +195,8 @@ def test_tables(tmp_path: Path) -> None:
     )
     assert (told.objectives, told.directions, told.repeats) == (("score",), ("maximize",), "all")
     assert "seed" not in records.columns
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 29
-    assert len(pedanova.analyze(tmp_path / "trials.csv", threads=1)) == 29
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 29
+    assert len(pedanova.analyze(tmp_path / "trials.csv", scan=pedanova.Scan(threads=1))) == 29
 
 
 def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
     (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
     told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 3.0", "mean")
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 29
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 29
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_bad_tables(tmp_path: Path, space: list[str] | None, head: str, parts: t
 def test_tables_cut_short(tmp_path: Path, name: str) -> None:
     write_tables(tmp_path)
     for _ in cut_short(tmp_path / name):
-        tame(lambda: pedanova.analyze(tmp_path, threads=1))
+        tame(lambda: pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1)))
 
 
 @pytest.mark.slow
@@ -236,4 +236,4 @@ def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: s
     content = (folder / name).read_text()
     place = int(part * len(content))
     (folder / name).write_text(content[:place] + text + content[place:])
-    tame(lambda: pedanova.analyze(folder, threads=1))
+    tame(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))

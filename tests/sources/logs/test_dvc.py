@@ -45,7 +45,7 @@ def test_version_3(tmp_path: Path) -> None:
     assert cells(records, "experiment")[:2] == ["main", "exp-0"]
     assert cells(records, "state")[:2] == ["RUNNING", "COMPLETE"]
     assert cells(records, "loss")[1:] == [number / 10 for number in range(12)]
-    assert len(pedanova.analyze(tmp_path / "exp.json", "loss", threads=1)) == 12
+    assert len(pedanova.analyze(tmp_path / "exp.json", "loss", scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_version_2(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_refusals(tmp_path: Path) -> None:
     refuse(DataError, "no trials", of=lambda: read_records(write(path, [{"rev": "workspace"}])))
     third(path)
     for _ in cut_short(path):
-        tolerate(lambda: pedanova.analyze(path, "loss", threads=1))
+        tolerate(lambda: pedanova.analyze(path, "loss", scan=pedanova.Scan(threads=1)))
 
 
 @pytest.mark.slow
@@ -90,4 +90,4 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, data: st.DataObje
     plain = json.loads(path.read_text())
     place = data.draw(st.sampled_from(places_in(plain)))
     write(path, replaced(plain, place, value))
-    tolerate(lambda: pedanova.analyze(path, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(path, "loss", scan=pedanova.Scan(threads=1)))

@@ -47,7 +47,7 @@ def test_a_sweep(sweep: Path) -> None:
     assert cells(records, "loss") == [number / 100 for number in range(12)]
     assert "results are taken from metrics.json" in records.notes
     assert "the same in every trial and left out: model" in records.notes
-    assert len(pedanova.analyze(sweep, threads=1)) == 12
+    assert len(pedanova.analyze(sweep, scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_from_above(sweep: Path) -> None:
@@ -95,7 +95,7 @@ def test_several_files_of_results(sweep: Path) -> None:
     assert cells(records, "csv/version_0/metrics.csv:loss") == [8] * 12
     assert cells(records, "acc")[5] == cells(records, "test.f1")[5] == cells(records, "reward")[5] == 5
     assert cells(records, "bleu")[5] == 5
-    assert pedanova.analyze(sweep, "metrics.json:loss", threads=1).objective == "metrics.json:loss"
+    assert pedanova.analyze(sweep, "metrics.json:loss", scan=pedanova.Scan(threads=1)).objective == "metrics.json:loss"
 
 
 def test_jobs_without_results(sweep: Path) -> None:
@@ -122,4 +122,4 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, overrides: str, c
     write(place / ".hydra" / "overrides.yaml", overrides)
     write(place / ".hydra" / "config.yaml", config)
     write(place / ".hydra" / "hydra.yaml", config)
-    tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))

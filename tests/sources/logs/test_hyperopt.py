@@ -63,7 +63,7 @@ def test_every_form(tmp_path: Path, form: str) -> None:
     assert cells(records, "c") == [0, 1] * 5
     assert cells(records, "x; 'ü'")[:2] == [None, 0.5]
     assert any("hp.choice as the index" in note for note in records.notes)
-    a = pedanova.analyze(path if data is None else data, threads=1)
+    a = pedanova.analyze(path if data is None else data, scan=pedanova.Scan(threads=1))
     assert not any("minimised" in note for note in a.notes)
 
 
@@ -113,8 +113,8 @@ VALS = st.fixed_dictionaries({"vals": st.dictionaries(st.text(max_size=3), ODD, 
 @settings(max_examples=80)
 @given(changes=CHANGES, vals=VALS, cut=st.integers(0, 2000))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, changes: Any, vals: Any, cut: int) -> None:
-    tolerate(lambda: pedanova.analyze([trial(0), trial(1) | changes, trial(2)], threads=1))
-    tolerate(lambda: pedanova.analyze([trial(0), trial(1) | {"misc": vals}, trial(2)], threads=1))
+    tolerate(lambda: pedanova.analyze([trial(0), trial(1) | changes, trial(2)], scan=pedanova.Scan(threads=1)))
+    tolerate(lambda: pedanova.analyze([trial(0), trial(1) | {"misc": vals}, trial(2)], scan=pedanova.Scan(threads=1)))
     path = tmp_path_factory.mktemp("odd") / "t.json"
     write(path, json.dumps(TRIALS, default=plain)[:cut])
-    tolerate(lambda: pedanova.analyze(path, threads=1))
+    tolerate(lambda: pedanova.analyze(path, scan=pedanova.Scan(threads=1)))

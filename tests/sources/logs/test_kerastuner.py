@@ -89,7 +89,7 @@ def test_a_project(tmp_path: Path) -> None:
         }
     )
     assert cells(records, "val_acc") == [n + 0.5 for n in range(12)]
-    a = pedanova.analyze(folder, threads=1)
+    a = pedanova.analyze(folder, scan=pedanova.Scan(threads=1))
     assert a.data.levels.direction == "maximize"
     assert any("depth: 6 of 12 rows are inactive" in note for note in a.notes)
 
@@ -108,7 +108,10 @@ def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", [entry(n, score=100.0 + n) for n in range(6)])
     told = read_records(folder).metadata
     assert (told.objectives, told.directions) == (("score",), ())
-    assert any("score is minimised: neither Keras Tuner" in note for note in pedanova.analyze(folder, threads=1).notes)
+    assert any(
+        "score is minimised: neither Keras Tuner" in note
+        for note in pedanova.analyze(folder, scan=pedanova.Scan(threads=1)).notes
+    )
 
 
 def test_hyperband(tmp_path: Path) -> None:
@@ -117,7 +120,7 @@ def test_hyperband(tmp_path: Path) -> None:
         one["hyperparameters"]["values"] |= {"tuner/epochs": 2 if n < 6 else 10, "tuner/bracket": 1}
     folder = project(tmp_path / "p", entries)
     records = read_records(folder)
-    assert any("6 of 8" in note for note in pedanova.analyze(folder, threads=1).notes)
+    assert any("6 of 8" in note for note in pedanova.analyze(folder, scan=pedanova.Scan(threads=1)).notes)
     assert records.metadata.where == "`tuner/epochs` == 2"
     assert "tuner/bracket" not in records.columns
 
@@ -212,6 +215,6 @@ def test_any_content(
     odd = [entry(3) | changes, entry(4) | {"hyperparameters": hyper}, entry(5) | {"metrics": metrics}]
     folder = project(tmp_path_factory.mktemp("odd") / "p", [entry(0), entry(1), *odd])
     write(folder / "trial_09" / "trial.json", json.dumps(entry(6))[:cut])
-    tolerate(lambda: pedanova.analyze(folder, threads=1))
+    tolerate(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))
     write(folder / "oracle.json", {"hyperparameters": {"space": oracle}})
-    tolerate(lambda: pedanova.analyze(folder, threads=1))
+    tolerate(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))

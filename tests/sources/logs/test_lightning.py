@@ -43,7 +43,7 @@ def test_runs(logs: Path) -> None:
     assert cells(records, "run")[:3] == ["version_0", "version_1", "version_2"]
     assert cells(records, "val_loss") == [number / 100 for number in range(12)]
     assert cells(records, "epoch") == [1] * 12
-    assert len(pedanova.analyze(logs, "val_loss", threads=1)) == 12
+    assert len(pedanova.analyze(logs, "val_loss", scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_from_the_folder_above(logs: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_folder_of_a_name_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hparams.yaml", "metrics.csv"])
 def test_cut_short(logs: Path, name: str) -> None:
     for _ in cut_short(logs / "version_3" / name, steps=12):
-        tolerate(lambda: pedanova.analyze(logs, "val_loss", threads=1))
+        tolerate(lambda: pedanova.analyze(logs, "val_loss", scan=pedanova.Scan(threads=1)))
 
 
 @pytest.mark.slow
@@ -124,4 +124,4 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, hparams: str, met
     run(folder, 1)
     run(folder, 2, hparams, metrics)
     write(folder / "version_3" / "metrics.csv", metrics)
-    tolerate(lambda: pedanova.analyze(folder, "val_loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "val_loss", scan=pedanova.Scan(threads=1)))

@@ -56,7 +56,7 @@ def test_text_among_numbers(store: Store) -> None:
 
 
 def test_the_direction_is_named_as_a_guess(store: Store) -> None:
-    a = pedanova.analyze(store({"e": RUNS}), "loss", threads=1)
+    a = pedanova.analyze(store({"e": RUNS}), "loss", scan=pedanova.Scan(threads=1))
     assert "loss is minimised, as its name says; pass direction='max' otherwise" in " ".join(a.notes)
 
 
@@ -100,7 +100,7 @@ def test_odd_metrics(store: Store) -> None:
 def test_several_metrics_must_be_chosen_from(store: Store) -> None:
     path = store({"e": [one | {"metrics": {"a": 1.0, "b": float(n)}} for n, one in enumerate(RUNS)]})
     refuse(QueryError, "objective=", "a, b", of=lambda: pedanova.analyze(path))
-    assert pedanova.analyze(path, "b", threads=1).objective == "b"
+    assert pedanova.analyze(path, "b", scan=pedanova.Scan(threads=1)).objective == "b"
 
 
 def test_nothing_inside(store: Store) -> None:
@@ -166,7 +166,7 @@ def test_any_file(tmp_path_factory: pytest.TempPathFactory, part: str, content: 
     place = write_files(root, {"one": RUNS}) / "1" / "r0" / part
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
     place.write_bytes(data)
-    tolerate(lambda: pedanova.analyze(root, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(root, "loss", scan=pedanova.Scan(threads=1)))
 
 
 # ── SQLite ──────────────────────────────────────────────────────────────────────────────────────

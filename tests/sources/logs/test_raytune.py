@@ -75,9 +75,9 @@ def test_an_experiment(experiment: Path) -> None:
 
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
-    a = pedanova.analyze(experiment, threads=1)
+    a = pedanova.analyze(experiment, scan=pedanova.Scan(threads=1))
     assert any("loss is minimised, as its name says; pass direction='max' otherwise" in note for note in a.notes)
-    b = pedanova.analyze(experiment, direction="maximize", threads=1)
+    b = pedanova.analyze(experiment, direction="maximize", scan=pedanova.Scan(threads=1))
     assert not any("minimised" in note for note in b.notes)
 
 
@@ -86,7 +86,7 @@ def test_a_mode_where_it_is_told(experiment: Path, mode: str, direction: str) ->
     names = [place.name for place in experiment.iterdir() if place.is_dir()]
     state(experiment, [entry(name, "TERMINATED") for name in names], metric="loss", _mode=mode)
     assert read_records(experiment).metadata.directions == (direction,)
-    notes = pedanova.analyze(experiment, threads=1).notes
+    notes = pedanova.analyze(experiment, scan=pedanova.Scan(threads=1)).notes
     assert not any("minimised" in note for note in notes)
 
 
@@ -219,10 +219,10 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: Any, par
     name = trial(folder, 1, params, [line])
     trial(folder, 2)
     write(folder / "experiment_state-1.json", content)
-    tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))
     for file in ("params.json", "result.json"):
         text = (folder / name / file).read_text(encoding="utf-8")
         write(folder / name / file, text[:cut])
-    tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))
     (folder / name / "result.json").write_bytes(b"\xff\xfe\x00")
-    tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))

@@ -84,10 +84,10 @@ def test_random_search_with_crashes(tmp_path: Path) -> None:
     assert set(records.metadata.params) == {"lr", "layers", "solver", "momentum", "size"}
     crashed = sum(value.status.name == "CRASHED" for value in history.values())
     assert crashed > 0
-    a = pedanova.analyze(folder, threads=1)
+    a = pedanova.analyze(folder, scan=pedanova.Scan(threads=1))
     assert len(a) == 60 - crashed
     assert next(iter(a.importance(**COUNTS))) == "lr"
-    assert len(pedanova.analyze(folder, failed="worst", threads=1)) == 60
+    assert len(pedanova.analyze(folder, reading=pedanova.Reading(failed="worst"), scan=pedanova.Scan(threads=1))) == 60
 
 
 def test_several_seeds(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_several_seeds(tmp_path: Path) -> None:
     records = read_records(folder)
     check_rows(records, history, ["cost"])
     assert records.metadata.repeats == "mean"
-    a = pedanova.analyze(folder, threads=1)
+    a = pedanova.analyze(folder, scan=pedanova.Scan(threads=1))
     assert len(a) == len(history.get_configs())
     means = sorted(history.average_cost(config) for config in history.get_configs())
     assert a.data.observations.objective.min() == pytest.approx(means[0])
@@ -117,7 +117,7 @@ def test_two_objectives(tmp_path: Path) -> None:
     records = read_records(folder)
     assert records.metadata.objectives == ("error", "size_")  # a setting has the name
     check_rows(records, history, ["error", "size_"])
-    assert len(pedanova.analyze(folder, threads=1)) == 40
+    assert len(pedanova.analyze(folder, scan=pedanova.Scan(threads=1))) == 40
 
 
 @pytest.mark.parametrize("name", ["Hyperband", "SuccessiveHalving"])
@@ -135,7 +135,7 @@ def test_budgets(tmp_path: Path, name: str) -> None:
     rows_of = Counter(key.budget for key in history)
     highest = max(budget for budget, rows in rows_of.items() if rows >= 10)
     assert records.metadata.where == f"budget == {highest!r}"
-    assert len(pedanova.analyze(folder, threads=1)) == rows_of[highest]
+    assert len(pedanova.analyze(folder, scan=pedanova.Scan(threads=1))) == rows_of[highest]
 
 
 def test_instances(tmp_path: Path) -> None:
@@ -219,4 +219,4 @@ def test_every_sampled_configuration_lies_in_the_space() -> None:
                 assert (name in row) == all(row.get(parent) in values for parent, values in domain.when)
     columns = {name: np.array([row.get(name, np.nan) for row in rows]) for name in "kfuvwnm"}
     columns |= {"p": np.array([row["p"] for row in rows]), "loss": np.arange(200.0)}
-    assert len(pedanova.analyze(columns, "loss", space=described.space, threads=1)) == 200
+    assert len(pedanova.analyze(columns, "loss", space=described.space, scan=pedanova.Scan(threads=1))) == 200

@@ -50,7 +50,7 @@ def test_a_grid(grid: Any) -> None:
         }
     )
     assert cells(records, "mean_test_score") == grid.cv_results_["mean_test_score"].tolist()
-    a = pedanova.analyze(grid, threads=1)
+    a = pedanova.analyze(grid, scan=pedanova.Scan(threads=1))
     assert not any("outside" in note or "minimised" in note for note in a.notes)
     assert set(a.data.tallies) == set(GRID)
     assert all(tally.counts[..., -2:].sum() == 0 for tally in a.data.tallies.values())  # none missing, none outside
@@ -93,7 +93,7 @@ def test_drawn_settings() -> None:
             "solver": Categorical(("auto",)),
         }
     )
-    assert "alpha" in pedanova.analyze(search, threads=1).data.tallies
+    assert "alpha" in pedanova.analyze(search, scan=pedanova.Scan(threads=1)).data.tallies
     laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
     other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
     assert read_records(other).metadata.space is None
@@ -108,7 +108,9 @@ def test_several_scores_and_refit() -> None:
     told = read_records(one).metadata
     assert told.objectives == ("mean_test_mse",)
     assert told.metrics == ("mean_test_r2", "mean_test_mse")
-    a = pedanova.analyze(one, "mean_test_r2", threads=1)  # not the one it was fitted for, yet a score
+    a = pedanova.analyze(
+        one, "mean_test_r2", scan=pedanova.Scan(threads=1)
+    )  # not the one it was fitted for, yet a score
     assert a.data.levels.direction == "maximize"
     assert not any("minimised" in note for note in a.notes)
 
@@ -130,7 +132,7 @@ def test_halving() -> None:
     records = read_records(search)
     assert records.metadata.where == "iter == 0"  # where most candidates were compared
     assert cells(records, "n_resources")[0] == 10
-    a = pedanova.analyze(search, threads=1)
+    a = pedanova.analyze(search, scan=pedanova.Scan(threads=1))
     assert any("only rows with iter == 0 are used" in note for note in a.notes)
 
 
@@ -183,4 +185,4 @@ ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size
 @settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)))
 def test_any_results(results: dict[str, list[Any]]) -> None:
-    tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, threads=1))
+    tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, scan=pedanova.Scan(threads=1)))

@@ -125,7 +125,7 @@ def test_eleven_cells_hold_the_processor_time(tmp_path: Path) -> None:
 
 def test_the_analysis_finds_the_condition_and_the_setting(tmp_path: Path) -> None:
     write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)])
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 30
     assert a.importance(**COUNTS)["lr"].ratio > 0.3
     assert any("momentum: 15 of 30 rows are inactive" in note for note in a.notes)
@@ -145,12 +145,14 @@ def test_failures_are_dropped_or_the_worst(tmp_path: Path) -> None:
     words = ["SUCCESS", "CRASHED", "TIMEOUT", "MEMOUT", "ABORT", "CAPPED", "RUNNING", "STOP", "DONOTADVANCE", "LATER"]
     rows = [old_row(number, float(number), words[number % 10]) for number in range(1, 31)]
     write(tmp_path, rows, objectives=None)
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 6
     assert any("15 of 30 rows failed; dropped" in note for note in a.notes)
     assert any("6 of 30 rows were pruned" in note for note in a.notes)
     assert any("3 of 30 rows are unfinished" in note for note in a.notes)
-    assert len(pedanova.analyze(tmp_path, failed="worst", threads=1)) == 21
+    assert (
+        len(pedanova.analyze(tmp_path, reading=pedanova.Reading(failed="worst"), scan=pedanova.Scan(threads=1))) == 21
+    )
 
 
 def test_infinite_costs_of_crashed_runs_do_no_harm(tmp_path: Path) -> None:
@@ -159,13 +161,15 @@ def test_infinite_costs_of_crashed_runs_do_no_harm(tmp_path: Path) -> None:
         for number in range(1, 31)
     ]
     write(tmp_path, rows)
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 20
-    assert len(pedanova.analyze(tmp_path, failed="worst", threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 20
+    assert (
+        len(pedanova.analyze(tmp_path, reading=pedanova.Reading(failed="worst"), scan=pedanova.Scan(threads=1))) == 30
+    )
 
 
 def test_a_log_in_which_everything_failed(tmp_path: Path) -> None:
     write(tmp_path, [new_row(number, None, 2) for number in range(1, 31)])
-    refuse(DataError, of=lambda: pedanova.analyze(tmp_path, threads=1))
+    refuse(DataError, of=lambda: pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1)))
 
 
 def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
@@ -174,10 +178,10 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     rows += [new_row(30, None, 0, budget=75.0)]  # still running
     write(tmp_path, rows)
     assert read_records(tmp_path).metadata.where == "budget == 25.0"
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
     assert any("only rows with budget == 25.0 are used, 12 of 43" in note for note in a.notes)
-    assert len(pedanova.analyze(tmp_path, where="budget < 25", threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path, where="budget < 25", scan=pedanova.Scan(threads=1))) == 30
 
 
 def test_a_setting_called_budget(tmp_path: Path) -> None:
@@ -188,14 +192,14 @@ def test_a_setting_called_budget(tmp_path: Path) -> None:
     told = read_records(tmp_path).metadata
     assert told.where == "budget_ == 3.0"
     assert told.objectives == ("cost_",)
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 12
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_a_setting_without_value_at_the_highest_budget(tmp_path: Path) -> None:
     rows = [new_row(number, float(number), budget=1.0) for number in range(1, 31)]
     rows += [new_row(number, float(number), budget=3.0) for number in range(2, 31, 2)]  # Adam alone
     write(tmp_path, rows)
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert list(a.importance(**COUNTS)) == ["lr", "solver"]
     assert "without a value in these rows and left out: momentum" in a.notes
 
@@ -204,12 +208,12 @@ def test_seeds_and_instances_are_averaged(tmp_path: Path) -> None:
     rows = [new_row(n, n + shift, seed=seed) for n in range(1, 31) for seed, shift in ((1, 0.0), (2, 1.0))]
     write(tmp_path, rows)
     assert read_records(tmp_path).metadata.repeats == "mean"
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 30
-    assert len(pedanova.analyze(tmp_path, repeats="all", threads=1)) == 60
+    assert len(pedanova.analyze(tmp_path, repeats="all", scan=pedanova.Scan(threads=1))) == 60
     rows = [named_row(n, float(n), instance=name) for n in range(1, 31) for name in ("i1", "i2")]
     write(tmp_path, rows)
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 30
     assert any("averaged over 2 instances" in note for note in a.notes)
 
@@ -222,8 +226,8 @@ def test_several_objectives(tmp_path: Path) -> None:
     assert records.metadata.objectives == ("1 - accuracy", "size")
     assert records.metadata.directions == ("minimize", "minimize")
     assert values(records, "size")[4] is None
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 29
-    assert len(pedanova.analyze(tmp_path, "size", threads=1)) == 29
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 29
+    assert len(pedanova.analyze(tmp_path, "size", scan=pedanova.Scan(threads=1))) == 29
     write(tmp_path, rows, objectives=["one"])
     assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
 
@@ -262,7 +266,7 @@ def test_without_any_space(tmp_path: Path) -> None:
     assert records.metadata.space is None
     assert records.metadata.params == ("lr", "solver", "momentum")
     assert any("no configuration space" in note for note in records.notes)
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 30
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 30
 
 
 def test_a_condition_in_words_is_found_in_the_rows_and_the_others_stay(tmp_path: Path) -> None:
@@ -282,7 +286,7 @@ def test_a_condition_in_words_is_found_in_the_rows_and_the_others_stay(tmp_path:
     for name, plain in history["configs"].items():
         plain |= {"twin": int(name) % 2} | ({"x": int(name) / 30} if plain["lr"] > 0.01 else {})
     (tmp_path / "runhistory.json").write_text(json.dumps(history))
-    a = pedanova.analyze(tmp_path, threads=1)
+    a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert a.data.observations is not None
     assert a.data.observations.space["momentum"].when == (("solver", ("sgd",)),)
     assert any("x: exists only if lr is above 0.01" in note for note in a.notes)
@@ -330,8 +334,8 @@ def test_nothing_to_read(tmp_path: Path) -> None:
 def test_files_cut_short(tmp_path: Path, name: str) -> None:
     write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)])
     for _ in cut_short(tmp_path / name):
-        tame(lambda: pedanova.analyze(tmp_path, threads=1))
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 30
+        tame(lambda: pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1)))
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 30
 
 
 ROWS = [*(new_row(n, float(n)) for n in range(1, 9)), *(named_row(n, float(n)) for n in range(9, 12)), old_row(12, 3.0)]
@@ -344,4 +348,4 @@ def test_odd_values_in_the_history(tmp_path_factory: pytest.TempPathFactory, pla
     folder = tmp_path_factory.mktemp("smac")
     write(folder, [])
     (folder / "runhistory.json").write_text(json.dumps(replaced(HISTORY, place, value)))
-    tame(lambda: pedanova.analyze(folder, threads=1))
+    tame(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))

@@ -65,7 +65,7 @@ def test_a_tuning(tmp_path: Path) -> None:
     assert records.curves is not None
     curves = records.curves.read("loss")
     assert (len(curves.rows), list(curves.budgets)) == (24, [1, 2])
-    assert len(pedanova.analyze(tmp_path, threads=1)) == 12
+    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_how_trials_ended(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_damaged(tmp_path: Path) -> None:
     folder = tuning(tmp_path)
     for name in ("metadata.json", "results.csv.zip"):
         for _ in cut_short(folder / name):
-            tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+            tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))
     with zipfile.ZipFile(folder / "results.csv.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("results.csv", HEADER + "\n" + "0" * 40_000_000)
     refuse(FormatError, "times its size", of=lambda: read_records(folder))
@@ -112,4 +112,4 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, data: st.DataObje
     place = data.draw(st.sampled_from(places_in(SPACE)))
     write(folder / "metadata.json", {"metric_names": value, "metric_mode": value,
                                      "config_space": replaced(SPACE, place, value)})  # fmt: skip
-    tolerate(lambda: pedanova.analyze(folder, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(folder, "loss", scan=pedanova.Scan(threads=1)))

@@ -84,7 +84,7 @@ def test_sessions(runs: Path) -> None:
     assert cells(records, "depth") == [number % 3 for number in range(12)]
     assert cells(records, "flag") == [number > 5 for number in range(12)]
     assert cells(records, "loss") == [number / 4 for number in range(12)]
-    assert len(pedanova.analyze(runs, threads=1)) == 12
+    assert len(pedanova.analyze(runs, scan=pedanova.Scan(threads=1))) == 12
 
 
 def test_folders_inside_and_beside(tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ def test_refusals(tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_damaged_files(runs: Path) -> None:
     file = next((runs / "run-03").iterdir())
     for size in cut_short(file, steps=30):
-        tolerate(lambda: pedanova.analyze(runs, "loss", threads=1))
+        tolerate(lambda: pedanova.analyze(runs, "loss", scan=pedanova.Scan(threads=1)))
         if size:
             read_events(file.parent)  # what is cut off is left out
     content = bytearray(file.read_bytes())
     content[40:60] = b"\xff" * 20
     file.write_bytes(content)
-    tolerate(lambda: pedanova.analyze(runs, "loss", threads=1))
+    tolerate(lambda: pedanova.analyze(runs, "loss", scan=pedanova.Scan(threads=1)))
     file.write_bytes(b"no events at all, but text " * 9)
     tolerate(lambda: read_events(file.parent))
     assert issubclass(FormatError, ValueError)

@@ -53,7 +53,7 @@ def test_marked_columns(tmp_path: Path) -> None:
     assert records.metadata.objectives == ("val_loss",)
     assert records.metadata.state == "State"
     assert set(records.columns) - set(records.metadata.aside) == {"State", "config.lr", "config.opt", "val_loss"}
-    a = pedanova.analyze(path, threads=1)
+    a = pedanova.analyze(path, scan=pedanova.Scan(threads=1))
     assert any("3 of 6 rows failed" in note for note in a.notes)
     assert any("1 of 6 rows are unfinished" in note for note in a.notes)
 
@@ -61,7 +61,7 @@ def test_marked_columns(tmp_path: Path) -> None:
 def test_plain_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export(""))
     refuse(QueryError, "objective=", "val_loss", of=lambda: pedanova.analyze(path))
-    a = pedanova.analyze(path, "val_loss", threads=1)
+    a = pedanova.analyze(path, "val_loss", scan=pedanova.Scan(threads=1))
     assert set(a.data.tallies) == {"lr", "opt"}
     assert any("does not tell settings from results" in note for note in a.notes)
 
@@ -76,7 +76,7 @@ def test_a_frame_of_the_export(tmp_path: Path, library: Any) -> None:
 def test_states_that_are_no_words(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,State,Runtime,config.a,config.b,loss\nx,,1,1,1,1\ny,,2,2,5,2\n")
     assert read_records(path).metadata.objectives == ("loss",)
-    tolerate(lambda: pedanova.analyze(path, threads=1))
+    tolerate(lambda: pedanova.analyze(path, scan=pedanova.Scan(threads=1)))
 
 
 def test_states_that_nobody_knows(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_cells_that_are_no_dicts() -> None:
 @given(cell=st.text(max_size=20) | st.builds("{{{}".format, st.text(max_size=20)))
 def test_any_cell(cell: str) -> None:
     frame = pd.DataFrame({"config": ['{"lr": 1}', cell, '{"lr": 3}'], "summary": ['{"l": 1}', '{"l": 2}', cell]})
-    tolerate(lambda: pedanova.analyze(frame, "l", threads=1))
+    tolerate(lambda: pedanova.analyze(frame, "l", scan=pedanova.Scan(threads=1)))
 
 
 # ── the local folder ────────────────────────────────────────────────────────────────────────────

@@ -320,7 +320,7 @@ class TestDomains:
     def test_pruned_trials_count_with_their_last_value(self) -> None:
         study = make(None, "p")
         pruned = [trial for trial in study.trials if trial.state.name == "PRUNED"]
-        a, b = pa.analyze(study), pa.analyze(study, pruned="last")
+        a, b = pa.analyze(study), pa.analyze(study, reading=pa.Reading(pruned="last"))
         assert len(b) == len(a) + len(pruned)
 
     def test_other_columns_can_be_the_objective(self) -> None:

@@ -49,8 +49,11 @@ def test_the_objective_comes_once_where_there_is_room(
     space = {"x": pa.Float(0, 1), "kind": pa.Categorical(["a", "b", "c"])}
     for threads in (1, 2):
         read.clear()
-        a = pa.analyze("s3://data", "loss", space=space, stream=True, threads=threads)
-        assert a.data.tallies == pa.analyze(files, "loss", space=space, stream=True, threads=threads).data.tallies
+        a = pa.analyze("s3://data", "loss", space=space, scan=pa.Scan(stream=True, threads=threads))
+        assert (
+            a.data.tallies
+            == pa.analyze(files, "loss", space=space, scan=pa.Scan(stream=True, threads=threads)).data.tallies
+        )
         assert read["x"] == read["kind"] == 2 * GROUPS
         if times == 1:
             assert read["loss"] == 2 * GROUPS

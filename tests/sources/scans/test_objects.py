@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from pedanova.errors import FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.scans import objects
 from pedanova.sources.scans.scan import scan_of
 
-OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+OPTIONS: dict[str, Any] = {"space": nasty.SPACE, "reading": pa.Reading(outside="count")}
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +49,17 @@ def port(files: Path) -> Iterator[int]:
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.usefixtures("port")
 def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> None:
-    here = pa.analyze(files / "nasty", "loss", stream=True, **OPTIONS)
-    a = pa.analyze("s3://data/nasty", "loss", stream=stream, **OPTIONS)
+    here = pa.analyze(files / "nasty", "loss", scan=pa.Scan(stream=True), **OPTIONS)
+    a = pa.analyze("s3://data/nasty", "loss", scan=pa.Scan(stream=stream), **OPTIONS)
     assert a.data.tallies == here.data.tallies
-    nasty.check(pa.analyze("s3://data/nasty/*.parquet", "loss", stream=stream, **OPTIONS), "minimize", "drop")
+    nasty.check(
+        pa.analyze("s3://data/nasty/*.parquet", "loss", scan=pa.Scan(stream=stream), **OPTIONS), "minimize", "drop"
+    )
 
 
 @pytest.mark.usefixtures("port")
 def test_columns_that_stand_in_the_path() -> None:
-    a = pa.analyze("s3://data/keyed", "loss", stream=True)
+    a = pa.analyze("s3://data/keyed", "loss", scan=pa.Scan(stream=True))
     assert set(a.space) == {"x", "year"}
     assert len(a) == 800
     assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").data.tallies == a.data.tallies
@@ -86,7 +89,7 @@ def test_a_csv_file_is_brought_here(files: Path) -> None:
 def test_an_address_that_leads_nowhere(place: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(objects, "PAUSE", 0.0)
     with pytest.raises(PedanovaError, match=words) as error:
-        pa.analyze(place, "loss", stream=True)
+        pa.analyze(place, "loss", scan=pa.Scan(stream=True))
     assert "very-secret" not in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
@@ -95,10 +98,10 @@ def test_a_busy_server_and_broken_connections_change_nothing(
     port: int, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(objects, "PAUSE", 0.0)
-    here = pa.analyze(files / "keyed", "loss", stream=True)
+    here = pa.analyze(files / "keyed", "loss", scan=pa.Scan(stream=True))
     road = Road(busy=range(2, 400, 5), broken=range(4, 400, 7))
     with bad_road(port, road) as way, environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{way}"):
-        a = pa.analyze("s3://data/keyed", "loss", stream=True)
+        a = pa.analyze("s3://data/keyed", "loss", scan=pa.Scan(stream=True))
     assert len(road.requests) > 20
     assert a.data.tallies == here.data.tallies
 
@@ -114,7 +117,7 @@ def test_a_server_that_stays_broken_is_refused_not_counted(
         environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{way}"),
         pytest.raises(PedanovaError, match="s3://data/keyed"),
     ):
-        pa.analyze("s3://data/keyed", "loss", stream=True)
+        pa.analyze("s3://data/keyed", "loss", scan=pa.Scan(stream=True))
 
 
 def test_an_object_that_is_replaced_meanwhile_is_refused(port: int, files: Path, tmp_path: Path) -> None:
@@ -153,7 +156,7 @@ def test_a_web_server_gives_the_tallies_of_its_files(web: str, files: Path, monk
     monkeypatch.setattr(objects, "PAUSE", 0.0)
     secret = "X-Signature=very-secret"
     near, far = files / "keyed/year=2025/a.parquet", f"{web}/keyed/year%3D2025/a.parquet?{secret}"
-    assert pa.analyze(far, "loss").data.tallies == pa.analyze(near, "loss", stream=True).data.tallies
+    assert pa.analyze(far, "loss").data.tallies == pa.analyze(near, "loss", scan=pa.Scan(stream=True)).data.tallies
     assert (
         pa.analyze(f"{web}/trials.csv?{secret}", "loss").data.tallies
         == pa.analyze(files / "trials.csv", "loss").data.tallies

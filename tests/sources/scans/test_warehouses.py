@@ -37,7 +37,7 @@ def same(place: Any, truth: Table) -> None:
     here = pa.analyze(truth, "loss")
     assert len(here) == truth.num_rows
     for stream in (None, True):
-        a = pa.analyze(place, "loss", stream=stream)
+        a = pa.analyze(place, "loss", scan=pa.Scan(stream=stream))
         assert dict(a.space) == dict(here.space)
         assert a.data.tallies == here.data.tallies
 
@@ -69,13 +69,15 @@ def test_a_delta_folder_is_its_last_snapshot(delta: Path, truth: Table) -> None:
     same(delta, truth)
     same(str(delta), truth)
     same(deltalake.DeltaTable(delta), truth)
-    assert len(pa.analyze(delta, "loss", space={"x": pa.Float(0, 1)}, where="year == 2024", stream=True)) < len(truth)
+    assert len(
+        pa.analyze(delta, "loss", space={"x": pa.Float(0, 1)}, where="year == 2024", scan=pa.Scan(stream=True))
+    ) < len(truth)
 
 
 def test_time_travel_is_the_librarys(delta: Path) -> None:
     same(deltalake.DeltaTable(delta, version=0), rows_of(400, 0))
     table = deltalake.DeltaTable(delta)
-    a = pa.analyze(table, "loss", stream=True)
+    a = pa.analyze(table, "loss", scan=pa.Scan(stream=True))
     table.load_as_version(0)
     refuse(DataError, "was moved from version 4 to 0", of=lambda: a.importance(0.0371, draws=0))
 
@@ -83,7 +85,7 @@ def test_time_travel_is_the_librarys(delta: Path) -> None:
 def test_a_column_that_came_later_has_no_value_before(delta: Path, truth: Table) -> None:
     more = rows_of(60, 9).append_column("depth", arrow_table({"d": np.arange(60) % 3})["d"])
     deltalake.write_deltalake(delta, more, mode="append", schema_mode="merge")
-    a = pa.analyze(delta, "loss", stream=True)
+    a = pa.analyze(delta, "loss", scan=pa.Scan(stream=True))
     assert len(a) == len(truth) + 60
     assert a.data.tallies == pa.analyze(concat_tables([truth, more], promote_options="default"), "loss").data.tallies
 
@@ -95,10 +97,10 @@ def test_files_of_a_table_are_refused_beside_its_log(delta: Path, tmp_path: Path
                 DataError,
                 "Delta table",
                 "give the folder",
-                of=lambda p=place, s=stream: pa.analyze(p, "loss", stream=s),
+                of=lambda p=place, s=stream: pa.analyze(p, "loss", scan=pa.Scan(stream=s)),
             )
     one = next((delta / "year=2024").glob("*.parquet"))
-    assert len(pa.analyze(one, "loss", stream=True))  # who names a file means that file
+    assert len(pa.analyze(one, "loss", scan=pa.Scan(stream=True)))  # who names a file means that file
     (tmp_path / "hudi" / ".hoodie").mkdir(parents=True)
     refuse(DataError, "Hudi table", "is not read", of=lambda: pa.analyze(tmp_path / "hudi", "loss"))
 
@@ -117,7 +119,7 @@ def test_a_table_in_a_store(delta: Path, truth: Table) -> None:
 
 
 def test_what_is_for_files_is_refused(delta: Path) -> None:
-    refuse(QueryError, "is for files", of=lambda: pa.analyze(delta, "loss", executor=object()))
+    refuse(QueryError, "is for files", of=lambda: pa.analyze(delta, "loss", scan=pa.Scan(executor=object())))
 
 
 def test_the_command_line(delta: Path, truth: Table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +136,11 @@ def test_a_missing_library_is_named(
     (tmp_path / "ice" / "metadata" / "00000.metadata.json").write_text("{}")
     place = delta if extra == "delta" else tmp_path / "ice"
     for stream in (None, True):
-        refuse(MissingLibraryError, f"pip install 'pedanova[{extra}]'", of=lambda s=stream: pa.analyze(place, stream=s))
+        refuse(
+            MissingLibraryError,
+            f"pip install 'pedanova[{extra}]'",
+            of=lambda s=stream: pa.analyze(place, scan=pa.Scan(stream=s)),
+        )
 
 
 Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
@@ -200,8 +206,15 @@ def test_an_iceberg_table_is_its_last_snapshot(iceberg: Any, truth: Table) -> No
 def test_a_folder_of_iceberg_needs_its_catalog(iceberg: Any, truth: Table, tmp_path: Path) -> None:
     folder = Path(iceberg.location().removeprefix("file://"))
     for stream in (None, True):
-        refuse(DataError, "its catalog alone knows", "load_table", of=lambda s=stream: pa.analyze(folder, stream=s))
-        refuse(DataError, "Iceberg table", of=lambda s=stream: pa.analyze(folder / "data", "loss", stream=s))
+        refuse(
+            DataError,
+            "its catalog alone knows",
+            "load_table",
+            of=lambda s=stream: pa.analyze(folder, scan=pa.Scan(stream=s)),
+        )
+        refuse(
+            DataError, "Iceberg table", of=lambda s=stream: pa.analyze(folder / "data", "loss", scan=pa.Scan(stream=s))
+        )
     hint = folder / "metadata" / "version-hint.text"
     hint.write_text(Path(iceberg.metadata_location).name.removesuffix(".metadata.json"))
     try:

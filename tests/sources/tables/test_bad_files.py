@@ -15,7 +15,7 @@ from pedanova.errors import DataError, FormatError, PedanovaError
 
 
 def analyze(path: Path | str) -> pedanova.Analysis:
-    return pedanova.analyze(path, "loss", levels=[0.1], threads=1)
+    return pedanova.analyze(path, "loss", levels=[0.1], scan=pedanova.Scan(threads=1))
 
 
 def hide_pyarrow(monkeypatch: pytest.MonkeyPatch, *, hide: bool) -> None:

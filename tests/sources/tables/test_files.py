@@ -95,9 +95,9 @@ def test_every_format_gives_the_same_tallies(
 ) -> None:
     hide(monkeypatch, *absent)
     path = write(tmp_path / f"trials [1]{suffix}")
-    judge = pedanova.analyze(TABLE, objective="loss", threads=1)
+    judge = pedanova.analyze(TABLE, objective="loss", scan=pedanova.Scan(threads=1))
     for given_path in (path, str(path)):
-        found = pedanova.analyze(given_path, objective="loss", threads=1)
+        found = pedanova.analyze(given_path, objective="loss", scan=pedanova.Scan(threads=1))
         assert found.data.tallies == judge.data.tallies
         assert (found.notes, found.data.dropped) == (judge.notes, judge.data.dropped)
 

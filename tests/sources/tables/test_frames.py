@@ -202,8 +202,8 @@ ANY: dict[str, Callable[[Table], Any]] = {
 
 @pytest.mark.parametrize("form", [*WHOLE_ONLY, *ANY])
 def test_every_source_gives_the_same_tallies(form: str) -> None:
-    found = pedanova.analyze((WHOLE_ONLY | ANY)[form](TABLE), objective="loss", threads=1)
-    judge = pedanova.analyze(TABLE, objective="loss", threads=1)
+    found = pedanova.analyze((WHOLE_ONLY | ANY)[form](TABLE), objective="loss", scan=pedanova.Scan(threads=1))
+    judge = pedanova.analyze(TABLE, objective="loss", scan=pedanova.Scan(threads=1))
     assert list(found.data.tallies) == NAMES[:-1]
     assert found.data.tallies == judge.data.tallies
     assert found.data.dropped == 0
@@ -211,8 +211,8 @@ def test_every_source_gives_the_same_tallies(form: str) -> None:
 
 @pytest.mark.parametrize("form", list(ANY))
 def test_every_source_finds_the_same_gaps(form: str) -> None:
-    found = pedanova.analyze(ANY[form](GAPPED), objective="loss", threads=1)
-    judge = pedanova.analyze(GAPPED, objective="loss", threads=1)
+    found = pedanova.analyze(ANY[form](GAPPED), objective="loss", scan=pedanova.Scan(threads=1))
+    judge = pedanova.analyze(GAPPED, objective="loss", scan=pedanova.Scan(threads=1))
     assert found.data.tallies == judge.data.tallies
     assert found.data.dropped == judge.data.dropped == GAPPED["loss"].count(None)
     for name, tally in found.data.tallies.items():
@@ -222,17 +222,22 @@ def test_every_source_finds_the_same_gaps(form: str) -> None:
 
 def test_a_matrix_with_names_gives_the_same_tallies() -> None:
     numbers = {name: TABLE[name] for name in ("lr", "momentum", "layers", "loss")}
-    judge = pedanova.analyze(numbers, objective="loss", threads=1)
+    judge = pedanova.analyze(numbers, objective="loss", scan=pedanova.Scan(threads=1))
     for order in ("C", "F"):
         matrix = np.array(list(numbers.values()), order=order).T
-        assert pedanova.analyze(matrix, "loss", names=list(numbers), threads=1).data.tallies == judge.data.tallies
-    apart = pedanova.analyze(matrix[:, :3], matrix[:, 3], names=["lr", "momentum", "layers"], threads=1)
+        assert (
+            pedanova.analyze(matrix, "loss", names=list(numbers), scan=pedanova.Scan(threads=1)).data.tallies
+            == judge.data.tallies
+        )
+    apart = pedanova.analyze(
+        matrix[:, :3], matrix[:, 3], names=["lr", "momentum", "layers"], scan=pedanova.Scan(threads=1)
+    )
     assert apart.data.tallies == judge.data.tallies
 
 
 def test_a_matrix_of_objects_gives_the_same_tallies() -> None:
-    found = pedanova.analyze(object_matrix(GAPPED), "loss", names=NAMES, threads=1)
-    assert found.data.tallies == pedanova.analyze(GAPPED, "loss", threads=1).data.tallies
+    found = pedanova.analyze(object_matrix(GAPPED), "loss", names=NAMES, scan=pedanova.Scan(threads=1))
+    assert found.data.tallies == pedanova.analyze(GAPPED, "loss", scan=pedanova.Scan(threads=1)).data.tallies
 
 
 def test_a_matrix_without_names_counts_its_columns() -> None:
@@ -256,8 +261,8 @@ def test_decimals_are_numbers(make: Callable[[Any], Any]) -> None:
     values[7] = None
     loss = [i * 37 % 100 / 10 for i in range(100)]
     exact = [None if v is None else decimal.Decimal(str(v)) for v in values]
-    found = pedanova.analyze(make(exact), loss, threads=1)
-    assert found.data.tallies == pedanova.analyze({"cost": values}, loss, threads=1).data.tallies
+    found = pedanova.analyze(make(exact), loss, scan=pedanova.Scan(threads=1))
+    assert found.data.tallies == pedanova.analyze({"cost": values}, loss, scan=pedanova.Scan(threads=1)).data.tallies
 
 
 @pytest.mark.parametrize(
@@ -280,8 +285,11 @@ def test_decimals_are_numbers(make: Callable[[Any], Any]) -> None:
 def test_whole_numbers_of_every_type_mean_the_same(values: Callable[[list[int]], Any]) -> None:
     column = list(range(1, 61))
     loss = [i * 7 % 60 for i in range(60)]
-    found = pedanova.analyze({"n": values(column)}, loss, params="n", threads=1)
-    assert found.data.tallies == pedanova.analyze({"n": column}, loss, params="n", threads=1).data.tallies
+    found = pedanova.analyze({"n": values(column)}, loss, params="n", scan=pedanova.Scan(threads=1))
+    assert (
+        found.data.tallies
+        == pedanova.analyze({"n": column}, loss, params="n", scan=pedanova.Scan(threads=1)).data.tallies
+    )
 
 
 @pytest.mark.parametrize(
@@ -339,7 +347,7 @@ def test_whole_numbers_and_booleans_are_not_copied() -> None:
 
 
 def test_a_lazy_table_is_told_in_a_note() -> None:
-    found = pedanova.analyze(polars_lazy(TABLE), objective="loss", threads=1)
+    found = pedanova.analyze(polars_lazy(TABLE), objective="loss", scan=pedanova.Scan(threads=1))
     assert "a lazy table was collected into memory" in found.notes
 
 
@@ -354,5 +362,7 @@ def test_names_need_not_be_text() -> None:
 def test_an_absent_library_stays_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pandas", "polars", "pyarrow"):
         monkeypatch.delitem(sys.modules, name)
-    pedanova.analyze({"x": list(range(50))}, list(range(50)), params="x", threads=1).importance(**COUNTS)
+    pedanova.analyze({"x": list(range(50))}, list(range(50)), params="x", scan=pedanova.Scan(threads=1)).importance(
+        **COUNTS
+    )
     assert not {"pandas", "polars", "pyarrow"} & set(sys.modules)

@@ -82,18 +82,19 @@ def test_delimiters_are_found(sign: str, suffix: str, stream: bool | None, tmp_p
     path = tmp_path / f"t{suffix}"
     FRAME.to_csv(path, index=False, sep=sign)
     if stream and suffix == ".csv.gz":
-        refuse(DataError, "in parts", of=lambda: pa.analyze(str(path), "loss", stream=True))
+        refuse(DataError, "in parts", of=lambda: pa.analyze(str(path), "loss", scan=pa.Scan(stream=True)))
         return
-    assert tallies(str(path), stream=stream) == JUDGE
-    assert tallies(str(path), stream=stream, delimiter=sign) == JUDGE
+    scan = pa.Scan(stream=stream)
+    assert tallies(str(path), scan=scan) == JUDGE
+    assert tallies(str(path), scan=scan, reading=pa.Reading(delimiter=sign)) == JUDGE
 
 
 @pytest.mark.parametrize("stream", [None, True])
 def test_semicolons_and_decimal_commas(stream: bool | None, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False, sep=";", decimal=",")
-    for options in ({}, {"delimiter": ";", "decimal": ","}):
-        assert tallies(str(path), stream=stream, **options) == JUDGE
+    for reading in (pa.Reading(), pa.Reading(delimiter=";", decimal=",")):
+        assert tallies(str(path), scan=pa.Scan(stream=stream), reading=reading) == JUDGE
     assert any("';'" in note for note in read_records(path).notes)
 
 
@@ -102,10 +103,15 @@ def test_a_delimiter_that_is_none(tmp_path: Path) -> None:
     FRAME.to_csv(path, index=False)
     for wrong in (";;", "", 3, "\n"):
         refuse(
-            QueryError, "delimiter=", "one sign", of=lambda wrong=wrong: pa.analyze(str(path), "loss", delimiter=wrong)
+            QueryError,
+            "delimiter=",
+            "one sign",
+            of=lambda wrong=wrong: pa.analyze(str(path), "loss", reading=pa.Reading(delimiter=wrong)),
         )
-    refuse(DataError, "delimiter=", "leave it out", of=lambda: pa.analyze(FRAME, "loss", delimiter=";"))
-    refuse(QueryError, "decimal=", of=lambda: pa.analyze(FRAME, "loss", decimal=";"))
+    refuse(
+        DataError, "delimiter=", "leave it out", of=lambda: pa.analyze(FRAME, "loss", reading=pa.Reading(delimiter=";"))
+    )
+    refuse(QueryError, "decimal=", of=lambda: pa.analyze(FRAME, "loss", reading=pa.Reading(decimal=";")))
 
 
 def test_a_gzip_bomb_and_a_broken_gzip_are_refused(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ class TrialData:
         """The rows; an error where they are no longer in memory."""
         if self.observations is None and self._source is not None:
             words = "the table was read in parts, and this needs its rows in memory; analyze it with "
-            raise LevelsError(words, Arg("stream", False))
+            raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
             raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
         return self.observations

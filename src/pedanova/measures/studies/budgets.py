@@ -16,11 +16,12 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
+from pedanova.data.options import NanPolicy, Reading
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
 from pedanova.data.regions import Region, as_region
 from pedanova.data.row_selection import columns_in, needs_rows
-from pedanova.data.row_status import NanPolicy, Policies, configurations
+from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, listed, unknown_name
@@ -144,7 +145,7 @@ def picked(observed: Observations, nan: NanPolicy) -> Origin:
         raise QueryError("several objectives that are no columns cannot be followed; ask .alone(name) first")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
-    request = TableOptions(objective=objective, space=observed.space, where=where, policies=Policies(nan=nan))
+    request = TableOptions(objective=objective, space=observed.space, where=where, reading=Reading(nan=nan))
     return Origin(Records(observed.table), request)
 
 
@@ -232,9 +233,7 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
     if None not in goals:
         request = replace(request, objective=goals[0] if len(goals) == 1 else goals)
     wide = replace(
-        request,
-        direction=[goal.direction for goal in observed.goals],
-        policies=replace(request.policies, pruned="last"),
+        request, direction=[goal.direction for goal in observed.goals], reading=replace(request.reading, pruned="last")
     )
     records, wide = complete(replace(records, metadata=metadata), wide)
     names = [one for one in space if one != name]

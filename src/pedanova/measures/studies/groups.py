@@ -18,10 +18,10 @@ from pedanova.counting.countable import InMemory, assembled, levels_for
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
+from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import as_region
 from pedanova.data.row_selection import needs_rows
-from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, listed, unknown_name
 from pedanova.measures.question import Question
 from pedanova.measures.questions.trial_data import TrialData

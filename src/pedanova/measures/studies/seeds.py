@@ -21,10 +21,11 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.observations import Observations
+from pedanova.data.options import as_names
 from pedanova.data.prepare import prepare, settings_of
 from pedanova.data.regions import as_region
 from pedanova.data.row_status import configurations
-from pedanova.data.space_inference import SEED_NAMES, as_names
+from pedanova.data.space_inference import SEED_NAMES
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student
 from pedanova.measures.questions.trial_data import TrialData
@@ -313,7 +314,7 @@ def single_runs(observed: Observations) -> Observations:
 
 def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tuple[Observations, list[Note]]:
     """Less the parameters that are named, or that are called like a seed: they set no configuration apart."""
-    named = as_names(exclude, "exclude")
+    named = as_names(exclude, "exclude") or ()
     for name in named:
         if name not in observed.space:
             raise QueryError(

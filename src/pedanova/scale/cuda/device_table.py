@@ -350,9 +350,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
     return {str(name): values for name, values in data.items()}
 
 
-def count_device_table(
-    columns: Mapping[str, Any], request: TableOptions, levels: object, *, inside: bool, notes: list[Note]
-) -> Counted:
+def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels: object) -> Counted:
     """Count a table on the GPU it lies on."""
     cupy, arrays = library(), columns
     request, name = check_request(request, arrays)
@@ -365,15 +363,14 @@ def count_device_table(
     objective = Goal(name, np.empty(0), direction, name)
     try:
         choice = choose_space(tuple(arrays), (objective,), request, DeviceColumns(arrays))
-        nan = "worst" if request.policies.may_be_worst else "drop"
-        table = DeviceTable(name, direction, nan, choice.space, arrays, goal)  # type: ignore[arg-type]
+        table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
         table.notes += objective_notes(table)
-        own = [*notes, *([] if request.direction is not None else more), *choice.notes]
-        return assembled(table, cut, table.count(cut), notes=own, inside=inside)
+        own = [*request.notes, *([] if request.direction is not None else more), *choice.notes]
+        return assembled(table, cut, table.count(cut), notes=own, inside=request.inside)
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DataError(
-            f"the GPU has too little memory ({error}); pass engine='cpu', or fewer columns in params="
+            f"the GPU has too little memory ({error}); pass scan=pa.Scan(engine='cpu'), or fewer columns in params="
         ) from None
 
 
@@ -395,9 +392,13 @@ def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[Tab
         raise DataError(unknown_name(name, tuple(arrays), what="column"))
     for option in REFUSED:
         if getattr(request, option) is not None:
-            raise QueryError(Arg(option), " needs the rows in memory; pass ", Arg("engine", "cpu"), " to copy them")
+            raise QueryError(
+                Arg(option), " needs the rows in memory; pass ", Arg("engine", "cpu", of="Scan"), " to copy them"
+            )
     if request.repeats not in (None, "all"):
-        raise QueryError(Arg("repeats", request.repeats), " needs the rows in memory; pass ", Arg("engine", "cpu"))
+        raise QueryError(
+            Arg("repeats", request.repeats), " needs the rows in memory; pass ", Arg("engine", "cpu", of="Scan")
+        )
     return replace(request, repeats=None), name
 
 

@@ -144,7 +144,7 @@ class FramePart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+class TableScan:
     """A table in parts."""
 
     name: str
@@ -187,7 +187,7 @@ class Scan:
         return Records(records.columns, tuple(skipped))
 
 
-def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
+def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
     """A scan of files, globs, folders of them, lazy frames and relations; None for anything else.
 
     With `skip`, files that cannot be opened are left out.
@@ -196,22 +196,22 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
         frame: Any = data
-        return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
+        return TableScan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
         return scan_plan(data)
     return scan_snapshot(snapshot_of(data)) if is_warehouse(data) else None
 
 
-def scan_snapshot(table: Snapshot) -> Scan:
-    return Scan(table.name, table.columns, (table,), table.rows, table.size)
+def scan_snapshot(table: Snapshot) -> TableScan:
+    return TableScan(table.name, table.columns, (table,), table.rows, table.size)
 
 
-def scan_plan(plan: Any) -> Scan:
+def scan_plan(plan: Any) -> TableScan:
     name = f"a {type(plan).__module__.partition('.')[0]} {type(plan).__name__}"
-    return Scan(name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan))
+    return TableScan(name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan))
 
 
-def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
+def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
     table = table_kind(place)
     if table is not None:
         return scan_snapshot(snapshot_at(place, table))
@@ -282,7 +282,7 @@ def is_small_file(place: str) -> bool:
 
 def scan_files(
     place: str, files: Sequence[Path | ObjectFile], kind: str, *, skip: bool = False, delimiter: str | None = None
-) -> Scan:
+) -> TableScan:
     parts: list[FilePart] = []
     rows = size = 0
     columns: tuple[str, ...] = ()
@@ -311,7 +311,7 @@ def scan_files(
         text_names = (name for part in parts for name in batches.text_columns(Path(part.path), kind, delimiter))
         words = tuple(sorted(set(text_names)))
         parts = [replace(part, words=words, delimiter=delimiter) for part in parts]
-    return Scan(place, columns, tuple(parts), known, size, tuple(lost))
+    return TableScan(place, columns, tuple(parts), known, size, tuple(lost))
 
 
 def looks_at(

@@ -122,7 +122,14 @@ def delimiter_notes(file: Path, sign: str) -> list[Note]:
     """A note where another sign was found than the suffix promises."""
     if sign == USUAL.get(suffix_of(file), ","):
         return []
-    return [Note("source", f"{file.name}: fields are separated by {sign!r}; pass ", Arg("delimiter"), " otherwise")]
+    return [
+        Note(
+            "source",
+            f"{file.name}: fields are separated by {sign!r}; pass ",
+            Arg("delimiter", of="Reading"),
+            " otherwise",
+        )
+    ]
 
 
 def _check_closed(file: Path, records: Records) -> None:

@@ -1,0 +1,159 @@
+"""Options of `analyze` that belong together: how text and rows are read, and how large tables are scanned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from pedanova.base.threads import as_threads
+from pedanova.errors import Arg, QueryError
+
+NanPolicy: TypeAlias = Literal["drop", "worst"]
+Ending: TypeAlias = Literal["drop", "worst"]
+PrunedEnding: TypeAlias = Literal["drop", "worst", "last"]
+Outside: TypeAlias = Literal["error", "count"]
+Decimal: TypeAlias = Literal[".", ","]
+OnError: TypeAlias = Literal["raise", "skip"]
+Engine: TypeAlias = Literal["cpu", "cuda"]
+
+
+def check_choice(name: str, value: object, choices: object) -> None:
+    """Refuse what is none of a Literal's values."""
+    known = get_args(choices)
+    if not isinstance(value, str) or value not in known:
+        raise QueryError(Arg(name, value), f" must be {' or '.join(map(repr, known))}")
+
+
+def as_names(names: object, argument: str) -> list[str] | None:
+    """Names of columns, one or several, as a list."""
+    if names is None or isinstance(names, str):
+        return None if names is None else [names]
+    if not isinstance(names, Iterable):
+        raise QueryError(Arg(argument, names), " must be a list of column names")
+    result = list(names)
+    for name in result:
+        if not isinstance(name, str):
+            raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How text is read, and what becomes of rows that did not end well: ``analyze(..., reading=pa.Reading(...))``.
+
+    Parameters
+    ----------
+    delimiter
+        The sign between the fields of a CSV file, such as ``";"`` or ``"tab"``; None to find it.
+    decimal
+        The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.
+    state
+        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
+    nan
+        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
+    failed
+        Rows that failed are dropped or count as the ``"worst"``.
+    pruned
+        Rows that were pruned are dropped, count as the ``"worst"``, or with their ``"last"`` value.
+    infeasible
+        Rows that are not feasible are dropped or count as the ``"worst"``.
+    outside
+        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
+
+    Raises
+    ------
+    QueryError
+        An option is none of its choices.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> table = {"x": [1, 2, 3, 4] * 20, "loss": [0.1, 0.2, float("nan"), 0.4] * 20}
+    >>> len(pa.analyze(table, "loss")), len(pa.analyze(table, "loss", reading=pa.Reading(nan="worst")))
+    (60, 80)
+    """
+
+    delimiter: str | None = None
+    decimal: Decimal | None = None
+    state: object = None
+    nan: NanPolicy = "drop"
+    failed: Ending = "drop"
+    pruned: PrunedEnding = "drop"
+    infeasible: Ending = "drop"
+    outside: Outside = "error"
+
+    def __post_init__(self) -> None:
+        for name, choices in (("nan", NanPolicy), ("failed", Ending), ("pruned", PrunedEnding), ("infeasible", Ending)):
+            check_choice(name, getattr(self, name), choices)
+        check_choice("outside", self.outside, Outside)
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, Decimal)
+
+    @property
+    def ending(self) -> NanPolicy:
+        """``"worst"`` where any row may count as the worst: levels know one policy for all of them."""
+        return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """How large tables are scanned, and who counts them: ``analyze(..., scan=pa.Scan(...))``.
+
+    Parameters
+    ----------
+    stream
+        Read files, lazy frames and relations in parts, in memory that does not grow with them; None for
+        large ones only.
+    executor
+        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's
+        ``client.get_executor(retries=2)``, or a Spark session.
+    on_error
+        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
+        and say so in the notes.
+    pushdown
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the
+        objective travels; None for ibis tables only.
+    engine
+        Who counts: ``"cpu"``, or ``"cuda"`` for a GPU (`pedanova[cuda]`). None for whoever has the rows:
+        arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.
+    threads
+        Threads to count with; None for all cores.
+
+    Raises
+    ------
+    QueryError
+        An option is none of its choices, or two of them contradict each other.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> len(pa.analyze(pa.demo_trials(), "error", scan=pa.Scan(threads=1)))
+    1000
+    """
+
+    stream: bool | None = None
+    executor: Any = None
+    on_error: OnError = "raise"
+    pushdown: bool | None = None
+    engine: Engine | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("on_error", self.on_error, OnError)
+        if self.engine is not None:
+            check_choice("engine", self.engine, Engine)
+        as_threads(self.threads)
+        if self.stream is False:
+            for name in ("executor", "pushdown"):
+                if getattr(self, name):
+                    raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
+
+    @property
+    def skip(self) -> bool:
+        return self.on_error == "skip"
+
+    @property
+    def in_parts(self) -> bool | None:
+        """Whether the table must be read in parts; None where its size decides."""
+        return True if self.executor or self.pushdown else self.stream

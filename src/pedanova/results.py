@@ -1,0 +1,42 @@
+"""The types of all answers, for annotations and `isinstance`: ``from pedanova.results import Importances``."""
+
+from __future__ import annotations
+
+from pedanova.analysis.across import Across
+from pedanova.analysis.difference import StudyDifferences
+from pedanova.measures.densities import Densities
+from pedanova.measures.effects import Effect, Effects, Marginal
+from pedanova.measures.forest.forest import ForestEffects, ForestPairs
+from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
+from pedanova.measures.questions.compare import Comparison
+from pedanova.measures.studies.along import Along
+from pedanova.measures.studies.seeds import Seeds
+from pedanova.measures.studies.study_difference import Difference, Differences
+from pedanova.measures.surrogate.profile import Profile
+from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
+
+__all__ = [
+    "Across",
+    "Along",
+    "Comparison",
+    "Densities",
+    "Difference",
+    "Differences",
+    "Effect",
+    "Effects",
+    "Evidence",
+    "ForestEffects",
+    "ForestPairs",
+    "Importance",
+    "Importances",
+    "Interaction",
+    "Interactions",
+    "Marginal",
+    "Profile",
+    "ReducedSpace",
+    "Seeds",
+    "SetInteraction",
+    "StudyDifferences",
+    "Verdict",
+]
