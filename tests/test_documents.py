@@ -373,7 +373,7 @@ def test_examples_in_docstrings(name: str) -> None:
     import doctest
     from importlib import import_module
 
-    public = {getattr(pa, one).__doc__ for one in pa.__all__ if one != "__version__"}
+    public = {getattr(m, one).__doc__ for m in (pa, pa.results) for one in m.__all__ if one != "__version__"}
     runner = doctest.DocTestRunner(verbose=False)
     for test in doctest.DocTestFinder().find(import_module(name)):
         if test.docstring not in public and not test.name.startswith(PUBLIC_ROOMS):

@@ -36,20 +36,22 @@ def test_public_names_exist_and_are_documented() -> None:
 
     assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
-        "Across", "Along", "Analysis", "Categorical", "Comparison", "Densities", "Difference",
-        "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
-        "Importances", "Int", "Interaction", "Interactions", "Levels", "Marginal", "Moving",
-        "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction",
-        "Space", "StudyDifferences", "Switch", "Tally", "Trials", "Verdict", "__version__", "across", "analyze",
-        "at_least", "at_most", "between", "demo_trials", "difference", "equals", "errors",
-        "forest_effects", "guess_space", "load", "show_versions", "space", "space_from",
+        "Analysis", "Categorical", "Float", "Int", "Levels", "Moving", "Ordinal", "PedanovaError", "Reading", "Region",
+        "Scan", "Space", "Switch", "Tally", "Trials", "__version__", "across", "analyze", "at_least", "at_most",
+        "between", "demo_trials", "difference", "equals", "errors", "forest_effects", "guess_space", "load", "results",
+        "show_versions", "space", "space_from",
+    ]  # fmt: skip
+    assert pedanova.results.__all__ == [
+        "Across", "Along", "Comparison", "Densities", "Difference", "Differences", "Effect", "Effects", "Evidence",
+        "ForestEffects", "ForestPairs", "Importance", "Importances", "Interaction", "Interactions", "Marginal",
+        "Profile", "ReducedSpace", "Seeds", "SetInteraction", "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018
     assert pedanova.space.Float is pedanova.Float
-    for name in pedanova.__all__:
-        thing = getattr(pedanova, name)
-        assert name == "__version__" or thing.__doc__, f"{name} has no docstring"
+    for module in (pedanova, pedanova.results):
+        for name in module.__all__:
+            assert name == "__version__" or getattr(module, name).__doc__, f"{name} has no docstring"
 
 
 def test_versions_agree() -> None:

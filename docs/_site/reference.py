@@ -18,7 +18,7 @@ from pedanova.base.notes import SEVERITIES, Kind
 from pedanova.base.table import Table
 
 GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is public and not named stands on the last
-    "analysis": ("Ask", ["analyze", "load", "Analysis"]),
+    "analysis": ("Ask", ["analyze", "load", "Analysis", "Reading", "Scan"]),
     "figures": (
         "Figures",
         [
@@ -30,20 +30,21 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
     "answers": (
         "Answers",
         [
-            "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
-            "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
-            "forest_effects", "Comparison", "Trials",
+            "base.table.Table", "results.Importances", "results.Importance", "results.Profile", "results.Densities",
+            "results.Interactions", "results.Interaction", "results.SetInteraction",
+            "results.Effects", "results.Effect", "results.Marginal", "results.ForestEffects", "results.ForestPairs",
+            "forest_effects", "results.Comparison", "Trials",
         ],
     ),
     "studies": (
         "Several studies, budgets and seeds",
         [
-            "across", "Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
-            "difference", "StudyDifferences",
-            "Differences", "Difference", "Along", "Seeds",
+            "across", "results.Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
+            "difference", "results.StudyDifferences", "results.Differences", "results.Difference", "results.Along",
+            "results.Seeds",
         ],
     ),
-    "reduction": ("Smaller spaces", ["ReducedSpace", "Verdict", "Evidence"]),
+    "reduction": ("Smaller spaces", ["results.ReducedSpace", "results.Verdict", "results.Evidence"]),
     "spaces": (
         "Search spaces",
         ["Float", "Int", "Ordinal", "Categorical", "Moving", "Switch", "Space", "space_from", "guess_space"],

@@ -110,7 +110,8 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
         function = module.get_function(instance)
     except (cupy.cuda.compiler.CompileException, RuntimeError, ImportError, OSError) as error:
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        remedy = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()'), or pass scan=pa.Scan(engine='cpu')"
+        check = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()')"
+        remedy = f"{check}, or pass scan=pa.Scan(engine='cpu')"
         raise DataError(f"what a GPU runs could not be compiled for it ({why}); {remedy}") from None
     if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
         function.max_dynamic_shared_size_bytes = here()[1]
