@@ -55,7 +55,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         ["integrations.optuna.PedAnovaEvaluator", "sources.read_records", "demo_trials", "show_versions"],
     ),
 }  # fmt: skip
-OPAQUE = ("Region", "Levels", "Tally")  # carried about, not asked
+OPAQUE = ("Region", "Levels", "Tally", "Reading", "Scan")  # carried about, not asked
 INTERNAL = ("drawn", "drawings")  # for whoever draws
 BESIDE = ("__version__", "PedanovaError")  # documented elsewhere
 
