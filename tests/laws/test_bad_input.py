@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import pedanova
 from helpers.common import COUNTS, refuse
 from pedanova import Categorical, Float, Int, Ordinal
+from pedanova.analysis.options import nested
 from pedanova.errors import DataError, OutsideSpaceError, PedanovaError, QueryError, SpaceError
 
 ROWS = 60
@@ -144,7 +145,7 @@ def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
     ],
 )
 def test_bad_options(option: str, value: object, part: str) -> None:
-    refuse(PedanovaError, " ".join(part.split()), of=lambda: analyze(**{option: value}))
+    refuse(PedanovaError, " ".join(part.split()), of=lambda: analyze(**nested({option: value})))
 
 
 @pytest.mark.parametrize("name", ["target", "region"])
