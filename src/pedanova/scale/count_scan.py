@@ -28,7 +28,7 @@ from pedanova.counting.levels import Levels, levels_at
 from pedanova.counting.tally import Counts
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
-from pedanova.data.options import NanPolicy, Scan
+from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut
