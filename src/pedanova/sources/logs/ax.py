@@ -71,9 +71,6 @@ def _read_experiment(experiment: Dict, path: Path) -> Records:
     return tell(trials, metadata, described, notes=aim.notes)
 
 
-# ── what was asked for ──────────────────────────────────────────────────────────────────────────
-
-
 def _aim(config: Dict) -> Wanted:
     aim = Wanted()
     objective = config.get("objective") or {}
@@ -81,7 +78,10 @@ def _aim(config: Dict) -> Wanted:
         if "metric" in one:
             aim.directions[str(one["metric"]["name"])] = "minimize" if one.get("minimize") else "maximize"
         elif isinstance(one.get("expression"), str):
-            aim.directions |= _directions(one["expression"])
+            # "accuracy, -latency" are metrics, all maximised; of a sum there are none
+            terms = [TERM.fullmatch(term) for term in one["expression"].split(",")]
+            for term in terms if all(terms) else ():
+                aim.directions[term["name"]] = "minimize" if term["sign"] == "-" else "maximize"  # type: ignore[index]
     if not aim.directions and objective:
         aim.notes.append(Note("source", "the objective is a sum of metrics; name one of them in ", Arg("objective")))
     for limit in config.get("outcome_constraints") or ():
@@ -91,14 +91,6 @@ def _aim(config: Dict) -> Wanted:
         else:
             aim.limits.append(bound)
     return aim
-
-
-def _directions(expression: str) -> dict[str, Direction]:
-    """Metrics of an expression such as "accuracy, -latency", all maximised; of a sum there are none."""
-    terms = [TERM.fullmatch(term) for term in expression.split(",")]
-    if any(term is None for term in terms):
-        return {}
-    return {term["name"]: "minimize" if term["sign"] == "-" else "maximize" for term in terms if term is not None}
 
 
 def _limit(limit: Dict) -> tuple[str, str, float] | None:
@@ -118,18 +110,14 @@ def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) ->
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
     for trial in trials:
-        satisfied = [_holds(trial.results.get(metric), op, bound) for metric, op, bound in limits]
+        known = [(trial.results.get(metric), op, bound) for metric, op, bound in limits]
+        satisfied = (
+            value <= bound if op == "<=" else value >= bound
+            for value, op, bound in known
+            if isinstance(value, int | float)
+        )
         trial.other = {**trial.other, name: all(satisfied)}
     return name
-
-
-def _holds(value: object, op: str, bound: float) -> bool:
-    if not isinstance(value, int | float):
-        return True
-    return value <= bound if op == "<=" else value >= bound
-
-
-# ── the space ───────────────────────────────────────────────────────────────────────────────────
 
 
 def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], Described | None]:
@@ -169,9 +157,6 @@ def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
         name: tuple((parent, tuple(values)) for parent, values in parents.items() if parent not in fixed)
         for name, parents in by_child.items()
     }
-
-
-# ── the trials ──────────────────────────────────────────────────────────────────────────────────
 
 
 def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterator[Trial]:

@@ -16,7 +16,6 @@ from pedanova.errors import FormatError
 from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, tell, whole_or_none
 from pedanova.sources.reader import has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import describe, read_space
-from pedanova.sources.spaces.described import Described
 from pedanova.sources.tables.files import read_file
 from pedanova.sources.tables.frames import record_cells
 
@@ -46,7 +45,9 @@ def read(place: Path) -> Records:
     rows, notes = read_json_rows(file)
     trials, lost = [], 0
     for number, row in enumerate(watched(rows, "trials", len(rows)), start=1):
-        run = _run(file, number, row)
+        run = dict(zip(ROWS[len(row)], row, strict=True)) if isinstance(row, list) and len(row) in ROWS else row
+        if not isinstance(run, dict) or not {"config_id", "costs"} <= run.keys():
+            raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
         params = configs.get(str(run["config_id"]))
         if isinstance(params, dict):
             trials.append(_trial(file, number, run, params, [name for name, _ in goals]))
@@ -81,14 +82,6 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
     return goals
 
 
-def _run(file: Path, number: int, row: object) -> Mapping[str, Any]:
-    if isinstance(row, list) and len(row) in ROWS:
-        return dict(zip(ROWS[len(row)], row, strict=True))
-    if isinstance(row, dict) and "config_id" in row and "costs" in row:
-        return row
-    raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
-
-
 def _trial(file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]) -> Trial:
     costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
     if len(costs) != len(names):
@@ -119,7 +112,11 @@ def fits_tables(place: Path) -> bool:
 
 def read_tables(place: Path) -> Records:
     folder = place if place.is_dir() else place.parent
-    described = _described(folder / TABLES[0])
+    items = [_item(folder / TABLES[0], row) for row in rows_of(read_file(str(folder / TABLES[0])))]
+    try:  # put into the words of a ConfigSpace document
+        described = describe({"hyperparameters": items})
+    except FormatError as error:
+        raise FormatError(f"{folder / TABLES[0]}: {error}") from None
     file = folder / TABLES[1]
     table = read_file(str(file))
     metrics = metrics_among(table.columns)
@@ -147,15 +144,6 @@ def read_tables(place: Path) -> Records:
     return tell(trials, metadata, described)
 
 
-def _described(file: Path) -> Described:
-    """configspace.csv, put into the words of a ConfigSpace document."""
-    items = [_item(file, row) for row in rows_of(read_file(str(file)))]
-    try:
-        return describe({"hyperparameters": items})
-    except FormatError as error:
-        raise FormatError(f"{file}: {error}") from None
-
-
 def _item(file: Path, row: Mapping[str, object]) -> dict[str, object]:
     name, kind = str(row.get("name", "")), row.get("type")
     if kind in ("float", "integer"):
@@ -168,7 +156,8 @@ def _item(file: Path, row: Mapping[str, object]) -> dict[str, object]:
             "log": str(row.get("log")).lower() in ("true", "1", "1.0"),
         }
     if kind in ("categorical", "ordinal"):
-        items = [row[key] for key in sorted(row, key=_place) if re.fullmatch(r"item_\d+", key)]
+        places = sorted(int(match[1]) for key in row if (match := re.fullmatch(r"item_(\d+)", key)))
+        items = [row[f"item_{place}"] for place in places]
         ordered = kind == "ordinal" or str(row.get("ordered")).lower() in ("true", "1", "1.0")
         return {"name": name, "type": "ordinal", "sequence": items} if ordered else {
             "name": name, "type": "categorical", "choices": items
@@ -176,11 +165,6 @@ def _item(file: Path, row: Mapping[str, object]) -> dict[str, object]:
     if kind == "constant":
         return {"name": name, "type": "constant", "value": row.get("default")}
     raise FormatError(f"{file}: {name!r} is of type {shorten(kind)}; use float, integer or categorical")
-
-
-def _place(key: str) -> int:
-    number = key.rpartition("_")[2]
-    return int(number) if number.isdigit() else -1
 
 
 def metrics_among(columns: Iterable[str]) -> dict[str, tuple[str, Direction]]:

@@ -36,7 +36,12 @@ def read(path: Path) -> Records:
     params = joined([_by_file(data, "params") for _, data, _ in entries])
     results = joined([_by_file(data, "metrics") for _, data, _ in entries])
     trials = [
-        Trial(settings, only_numbers(numbers), _state(state, numbers), {"experiment": name})
+        Trial(
+            settings,
+            only_numbers(numbers),
+            STATES.get(state, "COMPLETE" if numbers else "RUNNING"),
+            {"experiment": name},
+        )
         for (name, _, state), settings, numbers in zip(entries, params, results, strict=True)
         if settings
     ]
@@ -75,7 +80,3 @@ def _by_file(data: Dict, key: str) -> dict[str, Dict]:
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}
     return {file: flatten(values) for file, values in plain.items() if isinstance(values, dict)}
-
-
-def _state(state: str, results: Dict) -> str:
-    return STATES.get(state, "COMPLETE" if results else "RUNNING")

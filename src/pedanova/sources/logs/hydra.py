@@ -97,7 +97,8 @@ def _settings(job: HydraJob, names: Sequence[str]) -> dict[str, object]:
     missing = [name for name in names if name not in job.overrides]
     if not missing:
         return job.overrides
-    choices, config = _choices(job.folder), _mapping(job.folder / OWN / "config.yaml")
+    config, own = (_mapping(job.folder / OWN / f"{name}.yaml") for name in ("config", "hydra"))
+    choices = _inside(own, "hydra.runtime.choices", whole=True) or {}  # which file of each group, such as model=resnet
     known = {name: choices[name] if name in choices else _inside(config, name) for name in missing}
     return job.overrides | {name: value for name, value in known.items() if value is not None}
 
@@ -108,12 +109,6 @@ def _mapping(file: Path) -> dict[str, Any]:
     except FormatError:
         return {}
     return plain if isinstance(plain, dict) else {}
-
-
-def _choices(folder: Path) -> dict[str, Any]:
-    """Which file was chosen of each group of files, such as model=resnet."""
-    choices = _inside(_mapping(folder / OWN / "hydra.yaml"), "hydra.runtime.choices", whole=True)
-    return choices if isinstance(choices, dict) else {}
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:

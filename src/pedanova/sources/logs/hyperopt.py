@@ -65,12 +65,12 @@ def _trial(number: int, entry: Any) -> Trial:
         raise FormatError(f"trial {number}, {shorten(entry)}, must be an object with misc.vals and result")
     result = entry["result"] if isinstance(entry["result"], Mapping) else {}
     plain = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
-    numbers = only_numbers(plain)
+    unended = "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
     # Every trial has a loss, so that a search without any success still has that column.
     return Trial(
         {str(name): _value(number, name, values) for name, values in entry["misc"]["vals"].items()},
-        {"loss": math.nan} | numbers,
-        _state(entry, str(result.get("status", ""))),
+        {"loss": math.nan} | only_numbers(plain),
+        ENDED.get(str(result.get("status", "")), unended),
         {"tid": plain_value(entry.get("tid"))},
     )
 
@@ -81,9 +81,3 @@ def _value(number: int, name: object, values: object) -> object:
     if len(many) > 1:
         raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one")
     return plain_value(many[0]) if many else None
-
-
-def _state(entry: Mapping[str, Any], status: str) -> str:
-    if status in ENDED:
-        return ENDED[status]
-    return "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"

@@ -48,8 +48,7 @@ def read(path: Path, study: str | None) -> Records:
         raise DataError(f"{source} holds no trial that can be read; run the search, or give another folder")
     fields = _fields(folder, entries, notes)
     space = if_understood(lambda: _space(fields), notes)
-    values = [_values(entry) for entry in entries]
-    trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
+    trials = [_trial(entry, space) for entry in entries]
     objective, direction = _objective(entries)
     metadata = SourceMetadata(
         source=source,
@@ -80,14 +79,11 @@ def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
     return entries, notes
 
 
-def _values(entry: Dict) -> dict[str, Any]:
-    values = entry["hyperparameters"].get("values")
-    return {str(name): value for name, value in values.items()} if isinstance(values, dict) else {}
-
-
-def _trial(entry: Dict, values: Dict, space: Space | None) -> Trial:
-    own = {name: value for name, value in values.items() if not name.startswith("tuner/")}
-    params = own if space is None else {name: value for name, value in own.items() if name in space}
+def _trial(entry: Dict, space: Space | None) -> Trial:
+    given = entry["hyperparameters"].get("values")
+    values = {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+    known = (lambda name: not name.startswith("tuner/")) if space is None else space.__contains__
+    params = {name: value for name, value in values.items() if known(name)}
     results: dict[str, object] = {
         name: best for name, metric in _metrics(entry).items() if (best := _best(metric)) is not None
     }
@@ -148,9 +144,6 @@ def _is_score(entry: Dict, name: str) -> bool:
     metric = _metrics(entry).get(name)
     best = None if metric is None else _best(metric)
     return best is not None and math.isclose(best, entry["score"], rel_tol=1e-9, abs_tol=1e-300)
-
-
-# ── the space ───────────────────────────────────────────────────────────────────────────────────
 
 
 def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -68,19 +69,11 @@ def _trial(place: Path) -> Trial | None:
     settings = read_yaml(file, objects=True) if file.is_file() else None
     if not isinstance(settings, dict) or not settings:
         return None
-    last = _results(place)
+    file, last = place / "metrics.csv", dict[str, float]()
+    with suppress(PedanovaError):
+        last = last_values(read_steps(file)) if file.is_file() else read_events(place).last
     if last.get(NO_RESULT) == -1:
         del last[NO_RESULT]
     other: dict[str, object] = {"run": place.name} | {name: last[name] for name in STEPS if name in last}
     results = {name: value for name, value in last.items() if name not in (*STEPS, *TIMES)}
     return Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
-
-
-def _results(place: Path) -> dict[str, float]:
-    file = place / "metrics.csv"
-    if file.is_file():
-        try:
-            return last_values(read_steps(file))
-        except PedanovaError:
-            return {}
-    return read_events(place).last if has_events(place) else {}

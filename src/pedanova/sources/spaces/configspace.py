@@ -18,7 +18,7 @@ from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
-from pedanova.sources.spaces.described import Described, Domain, Labels, Open, as_labels, as_number, as_plain
+from pedanova.sources.spaces.described import Described, Domain, Labels, Open, as_labels, as_number, as_plain, as_range
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label
 
@@ -123,7 +123,10 @@ class Clauses:
             return above if _accepted((constant,), kind, wanted) else NEVER
         if parent not in self.domains:
             return Clause(words=self._in_words(condition))
-        values = _values_of(self.domains[parent], kind)
+        domain = self.domains[parent]
+        values = _values_of(domain)
+        if isinstance(domain, Int) and kind not in ("EQ", "IN") and domain.high - domain.low < 50 * MOST_VALUES:
+            values = tuple(range(domain.low, domain.high + 1, domain.step))
         if values is None:
             if kind in ("EQ", "IN"):
                 return Clause({parent: tuple(dict.fromkeys(_as_value(value) for value in wanted))})
@@ -182,16 +185,11 @@ def _either(parts: list[Clause], words: str) -> Clause:
     return Clause({parent: tuple(dict.fromkeys(v for part in possible for v in part.when[parent]))})
 
 
-def _values_of(domain: Domain, kind: str) -> tuple[Label, ...] | None:
-    """Every value of a parent, where they can be listed and need to be."""
+def _values_of(domain: Domain) -> tuple[Label, ...] | None:
+    """Every value, where they are listed."""
     if isinstance(domain, Categorical):
         return domain.choices
-    if isinstance(domain, Ordinal):
-        return domain.values
-    if isinstance(domain, Int) and kind not in ("EQ", "IN"):
-        values = range(domain.low, domain.high + 1, domain.step)
-        return tuple(values) if len(values) <= 50 * MOST_VALUES else None
-    return None
+    return domain.values if isinstance(domain, Ordinal) else None
 
 
 def _as_value(value: object) -> Label:
@@ -250,12 +248,8 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 def read_space(folder: Path) -> Described | None:
     """The configspace.json beside a log; None where there is none."""
     file = folder / "configspace.json"
-    return _described(file, read_json(file)) if file.is_file() else None
-
-
-def _described(file: Path, plain: object) -> Described:
     try:
-        return describe(plain)
+        return describe(read_json(file)) if file.is_file() else None
     except PedanovaError as error:
         raise FormatError(f"{file}: {error}") from None
     except RecursionError:
@@ -346,19 +340,13 @@ def _read_one(item: object, reading: Reading) -> None:
         domain = _choices(item) if kind in ("categorical", "ordinal") else _range(item, kind, reading)
     except (SpaceError, FormatError) as error:
         raise FormatError(f"{name}: {error}") from None
-    values = _listed(domain)
+    values = _values_of(domain)
     if values is not None and len(values) == 1:
         reading.constants[name] = values[0]
         return
     reading.domains[name] = domain
     if item.get("weights") or item.get("probabilities"):
         reading.notes.append(Note("space", "its choices have weights; they are not used", subject=name))
-
-
-def _listed(domain: Domain) -> tuple[Label, ...] | None:
-    if isinstance(domain, Categorical):
-        return domain.choices
-    return domain.values if isinstance(domain, Ordinal) else None
 
 
 def _choices(item: Mapping[str, Any]) -> Categorical | Ordinal:
@@ -373,7 +361,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
     """A range of numbers, or its steps; open where there are no bounds."""
     name, law = item["name"], kind.partition("_")[0]
     known = kind.endswith(("_float", "_int"))
-    low, high = _bound(item, "lower"), _bound(item, "upper")
+    low, high = as_number(item.get("lower")), as_number(item.get("upper"))
     log = item.get("log") is True
     if not known:
         reading.notes.append(Note("space", f"is of unknown type {shorten(kind)}; its domain is a guess", subject=name))
@@ -386,17 +374,10 @@ def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
             Note("space", f"has a {law} law; only its bounds {low:g} to {high:g} are used", subject=name)
         )
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
-    if low == high:
-        return Ordinal((int(low) if whole else low,))
     step = as_number(item.get("q"))
-    if step is not None and step > 0:
+    if step is not None and step > 0 and low < high:
         return _stepped(name, low, high, step, reading, log=log, whole=whole)
-    return Int(int(low), int(high), log=log) if whole else Float(low, high, log=log)
-
-
-def _bound(item: Mapping[str, Any], key: str) -> float | None:
-    value = item.get(key)
-    return None if isinstance(value, bool) else as_number(value)
+    return as_range(low, high, whole=whole, log=log)
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool) -> Domain:

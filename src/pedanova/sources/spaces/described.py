@@ -117,7 +117,7 @@ def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical |
     """Categories, or the steps of a scale where they are `ordered` numbers."""
     choices = tuple(values)
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
-    return Ordinal(tuple(sorted(choices))) if ordered and numbers else Categorical(choices)
+    return Ordinal(tuple(sorted(set(choices)))) if ordered and numbers else Categorical(choices)
 
 
 def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,9 @@ from pedanova.data.column import shorten
 from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
+from pedanova.sources.spaces.described import as_choices
 from pedanova.sources.spaces.distributions import CLASSES, read_distribution
-from pedanova.space.parameters import (
-    KINDS,
-    Categorical,
-    Float,
-    Int,
-    Ordinal,
-    Parameter,
-    Space,
-    as_space,
-    parameter_from_dict,
-)
+from pedanova.space.parameters import KINDS, Categorical, Float, Int, Parameter, Space, as_space, parameter_from_dict
 
 SUFFIXES = (".json", ".yaml", ".yml")
 MOST_EXPONENT = 700  # of e, that a float can hold
@@ -93,11 +84,11 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
     if "hyperparameters" in plain and isinstance(plain["hyperparameters"], list | Mapping):
         return space_from_configspace(plain)
     if "parameters" in plain and isinstance(plain["parameters"], Mapping):
-        return space_from_sweep(plain["parameters"])
+        return nested_space(plain["parameters"], sweep_setting)
     if plain and all(is_distribution(one) for one in plain.values()):
         return Space({str(name): read_distribution(one, str(name)).domain for name, one in plain.items()}), []
     if any(map(holds_tune, plain.values())):
-        return space_from_tune(plain)
+        return nested_space(plain, tune_setting)
     given = {
         name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one for name, one in plain.items()
     }
@@ -113,35 +104,45 @@ def is_distribution(one: object) -> bool:
     return type(one).__name__ in CLASSES or (isinstance(one, str) and one.lstrip().startswith("{"))
 
 
-def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
-    """The parameters of a W&B sweep; nested ones are named with dots."""
-    parameters_read: dict[str, Parameter] = {}
+def nested_space(
+    given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
+) -> tuple[Space, list[Note]]:
+    """Parameters as `read` gives them, nested ones named with dots; text is the reason why one is left out."""
+    parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
-    for key, given in parameters.items():
+    for key, one in given.items():
         name = f"{prefix}{key}"
-        if not isinstance(given, Mapping):
-            raise SpaceError(f"{name}: {shorten(given)} must be an object with values, or min and max")
-        if isinstance(given.get("parameters"), Mapping):
-            inner, more = space_from_sweep(given["parameters"], f"{name}.")
-            parameters_read |= dict(inner)
+        result = read(name, one)
+        if isinstance(result, Mapping):
+            inner, more = nested_space(result, read, f"{name}.")
+            parameters |= dict(inner)
             notes += more
-        elif "value" in given:
-            notes.append(Note("unused", "is constant in the sweep; left out", subject=name))
+        elif isinstance(result, str):
+            notes.append(Note("unused", f"{result}; left out", subject=name))
         else:
-            try:
-                parameters_read[name] = sweep_parameter(given)
-            except SpaceError as error:
-                raise SpaceError(f"{name}: {error}") from None
-    return Space(parameters_read), notes
+            parameters[name] = result
+    return Space(parameters), notes
+
+
+def sweep_setting(name: str, given: Any) -> Parameter | Mapping[Any, Any] | str:
+    """A setting of a W&B sweep."""
+    if not isinstance(given, Mapping):
+        raise SpaceError(f"{name}: {shorten(given)} must be an object with values, or min and max")
+    if isinstance(given.get("parameters"), Mapping):
+        inside: Mapping[Any, Any] = given["parameters"]
+        return inside
+    if "value" in given:
+        return "is constant in the sweep"
+    try:
+        return sweep_parameter(given)
+    except SpaceError as error:
+        raise SpaceError(f"{name}: {error}") from None
 
 
 def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
     if "values" in given:
         values = given["values"]
-        numbers = isinstance(values, list) and all(
-            isinstance(v, int | float) and not isinstance(v, bool) for v in values
-        )
-        return Ordinal(tuple(sorted(set(values)))) if numbers else Categorical(values)
+        return as_choices(values, ordered=True) if isinstance(values, list) else Categorical(values)
     low, high = given.get("min"), given.get("max")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         raise SpaceError(f"{shorten(dict(given))} has no min and max; write them for what has no bounds")
@@ -169,21 +170,10 @@ def holds_tune(one: object) -> bool:
     return is_tune(one) or (isinstance(one, Mapping) and any(map(holds_tune, one.values())))
 
 
-def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
-    """A search space of Ray Tune; nested parameters are named with dots."""
-    parameters_read: dict[str, Parameter] = {}
-    notes: list[Note] = []
-    for key, one in given.items():
-        name = f"{prefix}{key}"
-        if isinstance(one, Mapping) and holds_tune(one):
-            inner, more = space_from_tune(one, f"{name}.")
-            parameters_read |= dict(inner)
-            notes += more
-        elif is_tune(one):
-            parameters_read[name] = tune_parameter(name, one)
-        else:
-            notes.append(Note("unused", "is no domain of Ray Tune; left out", subject=name))
-    return Space(parameters_read), notes
+def tune_setting(name: str, one: Any) -> Parameter | Mapping[Any, Any] | str:
+    if isinstance(one, Mapping) and holds_tune(one):
+        return one
+    return tune_parameter(name, one) if is_tune(one) else "is no domain of Ray Tune"
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:
