@@ -70,8 +70,11 @@ def _trial(place: Path) -> Trial | None:
     if not isinstance(settings, dict) or not settings:
         return None
     file, last = place / "metrics.csv", dict[str, float]()
-    with suppress(PedanovaError):
-        last = last_values(read_steps(file)) if file.is_file() else read_events(place).last
+    if file.is_file():
+        with suppress(PedanovaError):
+            last = last_values(read_steps(file))
+    else:
+        last = read_events(place).last
     if last.get(NO_RESULT) == -1:
         del last[NO_RESULT]
     other: dict[str, object] = {"run": place.name} | {name: last[name] for name in STEPS if name in last}

@@ -19,7 +19,7 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.logs.run_folders import check_several, folders_in, holds_runs
-from pedanova.sources.logs.trials import Trial, left_out, tabulate
+from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, tabulate
 from pedanova.sources.reader import KnownTable, choose, read_text
 
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
@@ -74,7 +74,12 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
         )
     notes += left_out(bare, "runs have no parameters")
     metadata = SourceMetadata(source=f"MLflow experiment {name!r}")
-    return tabulate([_trial(run) for run in runs], metadata, notes=notes, texts=True)
+    trials = []
+    for run in runs:
+        system = {key: value for key, value in run.metrics.items() if key.startswith("system/")}
+        results = {key: value for key, value in run.metrics.items() if key not in system}
+        trials.append(Trial(run.params, results, run.state, {"run": run.key, "run_name": run.name, **system}))
+    return tabulate(trials, metadata, notes=notes, texts=True)
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
@@ -87,12 +92,6 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
     return left, left_out(gone, f"parent {'run only gathers' if gone == 1 else 'runs only gather'} others")
-
-
-def _trial(run: Run) -> Trial:
-    system = {key: value for key, value in run.metrics.items() if key.startswith("system/")}
-    results = {key: value for key, value in run.metrics.items() if key not in system}
-    return Trial(run.params, results, run.state, {"run": run.key, "run_name": run.name, **system})
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────────────────
@@ -127,7 +126,7 @@ def _is_run(folder: Path) -> bool:
         return False
     if (folder / "params").is_dir() or (folder / "metrics").is_dir():
         return True
-    return not {"run_id", "run_uuid"}.isdisjoint(_meta(folder, {}))
+    return not {"run_id", "run_uuid"}.isdisjoint(_meta(folder))
 
 
 def _is_experiment(folder: Path) -> bool:
@@ -138,47 +137,47 @@ def _may_be_experiment(folder: Path) -> bool:
     """Also one without runs, which is known by its own description."""
     if folder.name.startswith(".") or _is_run(folder):
         return False
-    return _is_experiment(folder) or "experiment_id" in _meta(folder, {})
+    return _is_experiment(folder) or "experiment_id" in _meta(folder)
 
 
 def _experiment(folder: Path) -> Experiment | None:
-    meta = _meta(folder, {})
+    meta = _meta(folder)
     if meta.get("lifecycle_stage") == "deleted":
         return None
     places = sorted(place for place in folders_in(folder) if _is_run(place))
     key = meta.get("experiment_id") or folder.name
-    return Experiment(key, meta.get("name") or key, len(places), lambda: runs_in(places))
-
-
-def runs_in(places: list[Path]) -> list[Run]:
-    runs = (_read_run(place) for place in watched(places, "runs", len(places)))
-    return [run for run in runs if run is not None]
+    return Experiment(
+        key,
+        meta.get("name") or key,
+        len(places),
+        lambda: [*filter(None, map(_read_run, watched(places, "runs", len(places))))],
+    )
 
 
 def _read_run(place: Path) -> Run | None:
-    meta = _meta(place)
+    meta = _parse_meta(read_text(place / "meta.yaml"))
     if meta.get("lifecycle_stage") == "deleted":
         return None
     state = STATUSES.get(meta.get("status", ""), meta.get("status") or "RUNNING")
-    params = {name: read_text(file) for name, file in _values(place / "params")}
-    metrics = {name: _last_metric(file) for name, file in _values(place / "metrics")}
+    # A name with slashes is a path of folders.
+    files = {
+        what: {
+            file.relative_to(place / what).as_posix(): file
+            for file in sorted((place / what).rglob("*"))
+            if file.is_file()
+        }
+        for what in ("params", "metrics")
+    }
+    metrics = {name: _last_metric(file) for name, file in files["metrics"].items()}
     parent = place / "tags" / PARENT
     return Run(
         place.name,
         state,
         meta.get("run_name", ""),
         read_text(parent).strip() if parent.is_file() else None,
-        dict(params),
+        {name: read_text(file) for name, file in files["params"].items()},
         {name: value for name, value in metrics.items() if value is not None},
     )
-
-
-def _values(folder: Path) -> list[tuple[str, Path]]:
-    """A name with slashes is a path of folders."""
-    if not folder.is_dir():
-        return []
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    return [(file.relative_to(folder).as_posix(), file) for file in files]
 
 
 def _last_metric(file: Path) -> float | None:
@@ -191,14 +190,11 @@ def _last_metric(file: Path) -> float | None:
     return max(rows, key=lambda row: row[:2])[2] if rows else None
 
 
-def _meta(folder: Path, default: dict[str, str] | None = None) -> dict[str, str]:
-    """The plain `key: value` lines of meta.yaml; where it cannot be read, the default or an error."""
-    try:
+def _meta(folder: Path) -> dict[str, str]:
+    """The plain `key: value` lines of meta.yaml; none where it cannot be read."""
+    with suppress(PedanovaError):
         return _parse_meta(read_text(folder / "meta.yaml"))
-    except PedanovaError:
-        if default is None:
-            raise
-        return default
+    return {}
 
 
 def _parse_meta(text: str) -> dict[str, str]:
@@ -265,16 +261,9 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
     table = "latest_metrics" if "latest_metrics" in database.tables() else "metrics"
     last = f"ORDER BY step, {database.quote('timestamp')}"
     for run, (name, value, is_nan) in each(f"{word}, value, is_nan", table, last):
-        run.metrics[str(name)] = math.nan if is_nan else _number(value)
+        number = math.nan if is_nan else number_or_nan(value)
+        run.metrics[str(name)] = math.copysign(math.inf, number) if abs(number) >= LARGEST else number
     return list(runs.values())
-
-
-def _number(value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return math.nan
-    return math.copysign(math.inf, number) if abs(number) >= LARGEST else number
 
 
 # ── URLs ────────────────────────────────────────────────────────────────────────────────────────

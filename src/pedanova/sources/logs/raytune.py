@@ -152,11 +152,12 @@ def _object(part: object) -> dict[str, Any]:
 
 def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
     """One trial from its folder, completed by the experiment's file; None without any settings."""
-    last = _last_result(place) or _object(state_entry.get("last_result"))
-    config = next(
-        filter(None, (_config_file(place), _object(last.get("config")), _object(state_entry.get("config")))), None
-    )
-    if config is None:
+    last = next(_rows(place, last_first=True), {}) or _object(state_entry.get("last_result"))
+    config: dict[str, Any] = {}
+    with suppress(PedanovaError):
+        config = _object(read_json(place / "params.json"))
+    config = config or _object(last.get("config")) or _object(state_entry.get("config"))
+    if not config:
         return None
     flat = _flat_results(last)
     results = {key: value for key, value in flat.items() if key not in BOOKKEEPING}
@@ -166,13 +167,6 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
         _state(place, state_entry, finished=bool(results)),
         {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat},
     )
-
-
-def _config_file(place: Path) -> dict[str, Any] | None:
-    try:
-        return _object(read_json(place / "params.json"))
-    except PedanovaError:
-        return None
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,11 +179,6 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
         else:
             plain[str(key)] = ADDRESS.sub("", value) if isinstance(value, str) else value
     return plain
-
-
-def _last_result(place: Path) -> dict[str, Any]:
-    """The last whole line of result.json, or else of progress.csv."""
-    return next(_rows(place, last_first=True), {})
 
 
 def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:

@@ -88,21 +88,14 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str, depth: int = DEEPEST) -> tuple[Path, list[Path]]:
-    """The folder that is meant, and the runs in it, in the order of their numbers.
-
-    Raises
-    ------
-    DataError
-        Where it is a single run, or where it is unclear which folder is meant.
-    """
+    """The folder that is meant, and the runs in it, in the order of their numbers."""
     check_several(path, is_run, what)
-    groups = {_name(place, path): place for place in _groups(path, is_run, depth, None)}
+    groups = {
+        path.name if place == path else place.relative_to(path).as_posix(): place
+        for place in _groups(path, is_run, depth, None)
+    }
     folder = choose(groups, study, path, f"folder of {what}s", f"folders of {what}s")
     return folder, sorted((place for place in folders_in(folder) if is_run(place)), key=_by_number)
-
-
-def _name(place: Path, root: Path) -> str:
-    return place.name if place == root else place.relative_to(root).as_posix()
 
 
 def _by_number(place: Path) -> tuple[str, int, str]:
@@ -121,17 +114,8 @@ def read_steps(file: Path) -> list[dict[str, float]]:
         raise FormatError(f"{file}: {error}; was it cut off?") from None
     if rows and not lines[-1].endswith("\n") and len(rows[-1]) < len(header):
         rows.pop()
-    names = [name.strip() for name in header]
-    return [_numbers(names, row) for row in rows]
-
-
-def _numbers(names: Sequence[str], row: Sequence[str]) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for name, text in zip(names, row, strict=False):
-        value = parse_number(text)
-        if name and value is not None:
-            numbers[name] = value
-    return numbers
+    named = (zip(map(str.strip, header), map(parse_number, row), strict=False) for row in rows)
+    return [{name: value for name, value in row if name and value is not None} for row in named]
 
 
 def parse_number(text: str) -> float | int | None:
@@ -150,12 +134,9 @@ def value_of(text: str) -> object:
     return text or None if number is None else number
 
 
-def last_values(rows: Iterable[dict[str, float]]) -> dict[str, float]:
+def last_values(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The last value of every column, as rows may hold only some of them."""
-    last: dict[str, float] = {}
-    for row in rows:
-        last |= row
-    return last
+    return {name: value for row in rows for name, value in row.items()}
 
 
 def read_points(
@@ -220,15 +201,11 @@ def _files(folder: Path, depth: int) -> Iterator[Path]:
     for place in sorted(folder.iterdir()):
         if place.name.startswith(".") or place.name in PASSED_OVER:
             continue
+        known = place.suffix.lower() in SUFFIXES and not place.stem.lower().startswith(SETTINGS)
         if place.is_dir():
             yield from _files(place, depth - 1) if depth > 0 else ()
-        elif _may_hold_results(place):
+        elif known and 0 < place.stat().st_size <= LARGEST:
             yield place
-
-
-def _may_hold_results(file: Path) -> bool:
-    known = file.suffix.lower() in SUFFIXES and not file.stem.lower().startswith(SETTINGS)
-    return known and 0 < file.stat().st_size <= LARGEST
 
 
 def _numbers_in(file: Path) -> Results:
@@ -242,16 +219,8 @@ def _numbers_in(file: Path) -> Results:
                 plain = read_json_rows(file)[0]
             case _:
                 plain = read_yaml(file, objects=True)
-        plain = _last_of(plain) if isinstance(plain, list) else plain
-        flat = flatten(plain) if isinstance(plain, dict) else {}
+        steps = plain if isinstance(plain, list) else [plain]
+        flat = flatten(last_values(row for row in steps if isinstance(row, dict)))
     except (FormatError, DataError):
         return {}
     return only_numbers({name: as_number(value) for name, value in flat.items()})  # type: ignore[return-value]
-
-
-def _last_of(rows: Iterable[object]) -> dict[str, object]:
-    """A list of steps: the last value of each name."""
-    last: dict[str, object] = {}
-    for row in rows:
-        last |= row if isinstance(row, dict) else {}
-    return last

@@ -14,7 +14,7 @@ from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, SpaceError
-from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
+from pedanova.sources.logs.trials import Trial, budget_rule, free_name, number_or_nan, tabulate
 from pedanova.sources.spaces.described import as_choices, as_range
 from pedanova.sources.tables.files import read_file
 from pedanova.sources.tables.frames import frame_cells, frame_columns, record_cells
@@ -28,9 +28,6 @@ PARAM = "param_"
 GRIDS = ("param_grid", "param_distributions")
 OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
 LOGARITHMIC = ("loguniform", "reciprocal")
-
-
-# ── recognising ─────────────────────────────────────────────────────────────────────────────────
 
 
 def fits_object(data: object) -> bool:
@@ -51,9 +48,6 @@ def _are_results(names: Iterable[object]) -> bool:
 
 def fits_path(path: Path) -> bool:
     return _are_results(peek_header(path))
-
-
-# ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def read_object(data: Any) -> Records:
@@ -111,15 +105,10 @@ def _listed(name: str, values: Any) -> list[Any]:
 def _trial(
     cells: Mapping[str, list[Any]], row: int, settings: dict[str, Any], scores: list[str], chosen: list[str]
 ) -> Trial:
-    results = {name: _score(cells[name][row]) for name in scores}
+    results = {name: number_or_nan(plain_value(cells[name][row])) for name in scores}
     failed = any(math.isnan(results[name]) for name in chosen)
     other = {name: plain_value(cells[name][row]) for name in OTHER if name in cells}
     return Trial(settings, results, "FAIL" if failed else "COMPLETE", other)
-
-
-def _score(value: object) -> float:
-    plain = plain_value(value)
-    return float(plain) if isinstance(plain, int | float) else math.nan
 
 
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
@@ -129,13 +118,13 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
         return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
     names = [name for name in cells if name.startswith(PARAM)]
     return [
-        {name.removeprefix(PARAM): _plain(value) for name in names if not _is_blank(value := cells[name][row])}
+        {
+            name.removeprefix(PARAM): _plain(value)
+            for name in names
+            if plain_value(value := cells[name][row]) is not None
+        }
         for row in range(rows)
     ]
-
-
-def _is_blank(value: object) -> bool:
-    return value is None or plain_value(value) is None
 
 
 def _plain(value: object) -> object:
@@ -151,34 +140,25 @@ def _plain(value: object) -> object:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
 
 
-# ── the space ───────────────────────────────────────────────────────────────────────────────────
-
-
 def _space(grid: object) -> Space | None:
     """Domains of all settings, where the search tells every one; several grids may contradict."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
-    if not isinstance(grid, Mapping):
+    if not isinstance(grid, Mapping) or not grid:
         return None
-    parameters = {str(name): _domain(values) for name, values in grid.items()}
-    domains = {name: domain for name, domain in parameters.items() if domain is not None}
-    return Space(domains) if domains and len(domains) == len(parameters) else None
-
-
-def _domain(values: Any) -> Domain | None:
     try:
-        if hasattr(values, "rvs"):
-            return _drawn(values)
-        listed = dict.fromkeys(_plain(value) for value in _listed("grid", values))
-        return as_choices((value for value in listed if value is not None), ordered=True)
+        return Space({str(name): _domain(values) for name, values in grid.items()})
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
         return None
 
 
-def _drawn(law: Any) -> Domain | None:
-    """The bounds of a frozen SciPy distribution that has any."""
-    name = str(getattr(law.dist, "name", ""))
-    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in law.support())
+def _domain(values: Any) -> Domain:
+    """Of a list of values, or of a frozen SciPy distribution that has bounds."""
+    if not hasattr(values, "rvs"):
+        listed = dict.fromkeys(_plain(value) for value in _listed("grid", values))
+        return as_choices((value for value in listed if value is not None), ordered=True)
+    name = str(getattr(values.dist, "name", ""))
+    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in values.support())
     if name not in (*LOGARITHMIC, "uniform", "randint"):
-        return None
+        raise SpaceError(f"{name} has no bounds")
     return as_range(low, high, whole=name == "randint", log=name in LOGARITHMIC)

@@ -59,7 +59,9 @@ def read_history(file: Path) -> Records:
     if not isinstance(configs, dict) or not isinstance(rows, list):
         raise FormatError(f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
     runs = [as_run(file, number, row) for number, row in enumerate(rows)]
-    names = objective_names(file.parent, max((_costs(run) for run in runs), default=1))
+    names = objective_names(
+        file.parent, max((len(run["cost"]) for run in runs if isinstance(run["cost"], list)), default=1)
+    )
     trials, lost = [], 0
     for run in watched(runs, "SMAC3 runs", len(runs)):
         params = configs.get(str(run["config_id"]))
@@ -87,10 +89,6 @@ def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
         case [*cells] if len(cells) in NEW_ROWS:
             return dict(zip(NEW_ROWS[len(cells)], cells, strict=True))
     raise FormatError(f"{file}: entry {number} of data, {shorten(row)}, is no run of SMAC3; was it damaged?")
-
-
-def _costs(run: Mapping[str, Any]) -> int:
-    return len(run["cost"]) if isinstance(run["cost"], list) else 1
 
 
 def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[str, ...]) -> Trial:

@@ -82,16 +82,12 @@ def _trial(name: str, rows: list[Row]) -> Trial:
     numbers = {key: parse_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}
     results = {key: value for key, value in numbers.items() if value is not None}
     other: Dict = {"trial": value_of(name), "iteration": (parse_number(last.get(ITERATION, "")) or 0) + 1}
+    state = ENDS.get(last.get("st_decision", ""), "COMPLETE")
+    state = "FAIL" if last.get("st_status", "").lower() == "failed" else state
     seconds = parse_number(last.get("st_worker_time", ""))
     if seconds is not None:
         other["seconds"] = seconds
-    return Trial({key: value for key, value in settings.items() if value is not None}, results, _state(last), other)
-
-
-def _state(last: Row) -> str:
-    if last.get("st_status", "").lower() == "failed":
-        return "FAIL"
-    return ENDS.get(last.get("st_decision", ""), "COMPLETE")
+    return Trial({key: value for key, value in settings.items() if value is not None}, results, state, other)
 
 
 def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:

@@ -115,17 +115,14 @@ def _rest(
 
 def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Settings that differ between trials, and those that do not."""
-    constant = [name for name, column in columns.items() if _is_constant(column)]
+    constant = []
+    for name, column in columns.items():
+        absent = column.absent()
+        if absent.all() if absent.any() else (column.values == column.values[0]).all():
+            constant.append(name)
     if len(constant) == len(columns):
         return tuple(columns), ()
     return tuple(name for name in columns if name not in constant), tuple(constant)
-
-
-def _is_constant(column: Column) -> bool:
-    absent = column.absent()
-    if absent.any():
-        return bool(absent.all())
-    return bool((column.values == column.values[0]).all())
 
 
 def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
@@ -185,8 +182,9 @@ def tell(
         words.append(
             Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
         )
+    several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     trials, where = _by_budget(trials)
-    metadata = replace(metadata, where=where, repeats="mean" if _repeats(trials) else metadata.repeats)
+    metadata = replace(metadata, where=where, repeats="mean" if several else metadata.repeats)
     return tabulate(trials, metadata, notes=words, texts=texts, points=points)
 
 
@@ -223,8 +221,3 @@ def _by_budget(trials: Sequence[Trial]) -> tuple[list[Trial], str | None]:
     highest = next((budget for budget in reversed(budgets) if ended[budget] >= ENOUGH), budgets[-1])
     finite = as_number(highest) is not None
     return renamed, f"{name} == {highest!r}" if finite else f"{name} > {budgets[-2]!r}"
-
-
-def _repeats(trials: Sequence[Trial]) -> bool:
-    """Whether configurations were run with several seeds or on several instances."""
-    return any(len({str(trial.other.get(key)) for trial in trials}) > 1 for key in ("seed", "instance"))

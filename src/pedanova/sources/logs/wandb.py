@@ -120,12 +120,11 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of W&B's own begin with an underscore; some stores wrap values: {"value": 0.1, "desc": null}."""
-    own = {key: value for key, value in config.items() if not key.startswith("_")}
-    return {key: value["value"] if _is_wrapped(value) else value for key, value in own.items() if value is not None}
-
-
-def _is_wrapped(value: object) -> bool:
-    return isinstance(value, dict) and "value" in value and set(value) <= {"value", "desc"}
+    own = {key: value for key, value in config.items() if not key.startswith("_") and value is not None}
+    wrapped = {
+        key for key, value in own.items() if isinstance(value, dict) and {"value"} <= set(value) <= {"value", "desc"}
+    }
+    return {key: value["value"] if key in wrapped else value for key, value in own.items()}
 
 
 def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:

@@ -21,20 +21,9 @@ from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import is_packed, suffix_of
 
 SUFFIXES = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".txt": "TSV",
-    ".json": "JSON",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".arrow": "Arrow IPC",
-    ".feather": "Arrow IPC",
-    ".ipc": "Arrow IPC",
-}
-
-
+    ".csv": "CSV", ".tsv": "TSV", ".txt": "TSV", ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
+    ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow IPC", ".feather": "Arrow IPC", ".ipc": "Arrow IPC",
+}  # fmt: skip
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
 Result = TypeVar("Result")
 TRIES = 3
@@ -98,11 +87,6 @@ def _read(file: Path, kind: str, delimiter: str | None) -> Records:
             return json_text.read_json_table(file)
         case "JSON lines":
             return json_text.read_json_lines(file)
-        case _:
-            return _read_binary(file, kind)
-
-
-def _read_binary(file: Path, kind: str) -> Records:
     if importlib.util.find_spec("pyarrow") is not None:
         return read_by_arrow(file, kind)
     if importlib.util.find_spec("polars") is not None:

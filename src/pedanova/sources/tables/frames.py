@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column, encode, recoded, some
+from pedanova.data.column import Column, as_column, encode, plain_value, recoded, some
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, PedanovaError
 
@@ -91,7 +91,11 @@ def read_frame(data: object) -> Records:
     notes: tuple[Note, ...] = ()
     if isinstance(frame, nw.LazyFrame):
         notes = (Note("source", "a lazy table was collected into memory"),)
-        frame = _collect(frame)
+        try:
+            frame = frame.collect()
+        except Exception as error:  # the engine's own, at a file that is gone or a column that is not there
+            first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            raise DataError(f"the lazy table cannot be collected: {first}") from error
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"a {type(data).__name__} is no data frame")
     names = as_names(_names(frame.to_native()))
@@ -115,14 +119,6 @@ def _with_index(data: Any) -> Any:
 def _names(native: Any) -> list[Any]:
     """The names as the library has them, be they repeated, numbers or tuples."""
     return list(native.column_names if hasattr(native, "column_names") else native.columns)
-
-
-def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    try:
-        return frame.collect()
-    except Exception as error:  # the engine's own, at a file that is gone or a column that is not there
-        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise DataError(f"the lazy table cannot be collected: {first}") from error
 
 
 def read_series(name: str, series: Series) -> Column:
@@ -180,15 +176,9 @@ def _read_labels(name: str, series: Series) -> Column:
 
 def _encode(name: str, codes: Any, labels: Any) -> Column:
     """Labels put in order and cleaned; a label that means "no value" becomes a missing code."""
-    tidy = encode(name, as_plain(labels))
+    tidy = encode(name, map(plain_value, labels))
     table = np.concatenate([tidy.values, [-1]]).astype(np.int32)
     return Column(name, table[np.asarray(codes)], tidy.labels)
-
-
-def as_plain(labels: Any) -> list[object]:
-    from pedanova.data.column import plain_value
-
-    return [plain_value(label) for label in labels]
 
 
 def frame_columns(data: object) -> list[str]:

@@ -16,7 +16,7 @@ from pedanova.data.column import Column, as_column, shorten
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, listed
 from pedanova.sources.tables.frames import MOST_COLUMNS, as_names
-from pedanova.sources.tables.text import read_bytes
+from pedanova.sources.tables.text import read_text
 
 ROWS_UNDER = ("trials", "runs", "data", "results", "rows", "records", "experiments", "configs")
 EXAMPLE = 'such as [{"lr": 0.1, "loss": 0.3}, …]'
@@ -28,7 +28,7 @@ WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 def read_json_table(file: Path) -> Records:
     """A table out of a .json file, whichever way it is laid out."""
-    text = decoded(file)
+    text = read_text(file)
     try:
         plain = json.loads(text)
     except RecursionError:
@@ -42,33 +42,23 @@ def read_json_table(file: Path) -> Records:
 
 def read_json_lines(file: Path) -> Records:
     """One JSON object a line; nested objects are flattened with dots, absent keys are missing."""
-    return read_rows(line_rows(file, decoded(file)), str(file))
-
-
-def decoded(file: Path) -> str:
-    data = read_bytes(file)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        what = f"line {line} holds byte 0x{data[error.start]:02x}, which is not UTF-8"
-        raise FormatError(f"{file}: {what}; save the file as UTF-8") from None
+    return read_rows(line_rows(file, read_text(file)), str(file))
 
 
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
-    lines = ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
-    return [_parse_line(file, number, line) for number, line in lines]
-
-
-def _parse_line(file: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
-        raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
-    if isinstance(row, dict):
-        return row
-    raise FormatError(f'{file}: line {number}, {shorten(row)}, must be an object such as {{"lr": 0.1}}')
+    rows: list[Mapping[str, Any]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
+            raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
+        if not isinstance(row, dict):
+            raise FormatError(f'{file}: line {number}, {shorten(row)}, must be an object such as {{"lr": 0.1}}')
+        rows.append(row)
+    return rows
 
 
 def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
@@ -184,22 +174,14 @@ def _opened(column: Column) -> dict[str, list[Any]]:
 
 def _unwrapped(values: list[Any]) -> list[Any]:
     """Where every value is a list of one or none, as Hyperopt keeps settings, what is in the lists."""
-    lists = [as_list(value) for value in values if value is not None]
-    if not lists or any(items is None or len(items) > 1 for items in lists):
+    try:
+        lists = [json.loads(value) for value in values if value is not None]
+    except (ValueError, TypeError, RecursionError):
+        return values
+    if not lists or not all(isinstance(items, list) and len(items) < 2 for items in lists):
         return values
     inside = iter(lists)
     return [None if value is None else next(iter(next(inside) or ()), None) for value in values]
-
-
-def as_list(value: object) -> list[Any] | None:
-    """The list that a text spells in JSON; None if it spells none."""
-    if not isinstance(value, str) or not value.startswith("["):
-        return None
-    try:
-        items = json.loads(value)
-    except (ValueError, RecursionError):
-        return None
-    return items if isinstance(items, list) else None
 
 
 def as_dict(cell: object) -> dict[str, Any] | None:
@@ -208,20 +190,15 @@ def as_dict(cell: object) -> dict[str, Any] | None:
         return {str(key): value for key, value in cell.items()}
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):
         return None
-    for parse in (json.loads, _literal):
+    bare = BARE.sub(lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999"), cell)
+    for parse, text in ((json.loads, cell), (ast.literal_eval, bare)):  # as Python prints it; nothing is run
         try:
-            content = parse(cell)
+            content = parse(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
         if isinstance(content, dict):
             return {str(key): value for key, value in content.items()}
     return None
-
-
-def _literal(text: str) -> object:
-    """A dict as Python prints it; nothing is run."""
-    bare = BARE.sub(lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999"), text)
-    return ast.literal_eval(bare)
 
 
 def as_number(value: object) -> object:

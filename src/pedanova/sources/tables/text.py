@@ -11,7 +11,8 @@ import importlib.util
 import io
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -84,19 +85,14 @@ def as_delimiter(given: object) -> str | None:
 def find_delimiter(file: Path) -> str:
     """The usual one, unless the heading has no such sign and another one cuts all first lines alike."""
     usual = USUAL.get(suffix_of(file), ",")
-    lines = first_lines(file)
+    with open_text(file) as text:
+        lines = [line for line in islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT) if line.strip()]
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in OTHERS if sign != usual}
     present = [sign for sign, counts in cuts.items() if counts[0] > 1]
     even = [sign for sign in present if len(set(cuts[sign])) == 1]
     return max(even or present, key=lambda sign: cuts[sign][0], default=usual)
-
-
-def first_lines(file: Path) -> list[str]:
-    with open_text(file) as text:
-        lines = islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)
-        return [line for line in lines if line.strip()]
 
 
 def _fields(lines: Sequence[str], sign: str) -> list[int]:
@@ -108,28 +104,15 @@ def _fields(lines: Sequence[str], sign: str) -> list[int]:
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     """A table of text; a delimiter that is not given is found."""
-    try:
+    with in_utf8(file):
         sign = delimiter or find_delimiter(file)
-    except UnicodeDecodeError:
-        raise _not_utf8(file) from None
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
     records = read(file, sign, read_header(file, sign))
     _check_closed(file, records)
-    return records if delimiter else replace(records, notes=(*records.notes, *delimiter_notes(file, sign)))
-
-
-def delimiter_notes(file: Path, sign: str) -> list[Note]:
-    """A note where another sign was found than the suffix promises."""
-    if sign == USUAL.get(suffix_of(file), ","):
-        return []
-    return [
-        Note(
-            "source",
-            f"{file.name}: fields are separated by {sign!r}; pass ",
-            Arg("delimiter", of="Reading"),
-            " otherwise",
-        )
-    ]
+    if delimiter or sign == USUAL.get(suffix_of(file), ","):
+        return records
+    words = f"{file.name}: fields are separated by {sign!r}; pass "  # another sign than the suffix promises
+    return replace(records, notes=(*records.notes, Note("source", words, Arg("delimiter", of="Reading"), " otherwise")))
 
 
 def _check_closed(file: Path, records: Records) -> None:
@@ -151,10 +134,8 @@ def peek_header(file: Path) -> list[str]:
 def read_header(file: Path, delimiter: str) -> list[str]:
     """The names of the columns, checked."""
     try:
-        with open_text(file) as lines:
+        with in_utf8(file), open_text(file) as lines:
             header = next(csv.reader(lines, delimiter=delimiter), [])
-    except UnicodeDecodeError:
-        raise _not_utf8(file) from None
     except csv.Error as error:
         raise FormatError(f"{file}: the header cannot be read: {error}") from None
     names = [name.strip() for name in header]
@@ -163,15 +144,24 @@ def read_header(file: Path, delimiter: str) -> list[str]:
     return as_names(names, where=f"{file}: ", error=FormatError)
 
 
-def _not_utf8(file: Path) -> FormatError:
+def read_text(file: Path) -> str:
+    """All of a file's letters; where it is not UTF-8, the line is named."""
     data = read_bytes(file)
     try:
-        data.decode()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         what = f"line {line} holds byte 0x{data[error.start]:02x}, which is not UTF-8"
-        return FormatError(f"{file}: {what}; save the file as UTF-8")
-    return FormatError(f"{file} is not UTF-8; save the file as UTF-8")
+        raise FormatError(f"{file}: {what}; save the file as UTF-8") from None
+
+
+@contextmanager
+def in_utf8(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError:
+        read_text(file)  # names the line
+        raise
 
 
 def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
@@ -187,7 +177,7 @@ def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
         # Python's reader is slower, but takes lines of any length and names the one at fault.
         return _by_python(file, delimiter, header)
     if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
-        raise _not_utf8(file)
+        read_text(file)
     return read_frame(table)
 
 
@@ -217,11 +207,8 @@ def arrow_conversion(**options: Any) -> Any:
 
 
 def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
-    try:
-        with open_text(file) as lines:
-            rows, fields = _fields_of(lines, file, delimiter, len(header))
-    except UnicodeDecodeError:
-        raise _not_utf8(file) from None
+    with in_utf8(file), open_text(file) as lines:
+        rows, fields = _fields_of(lines, file, delimiter, len(header))
     header, notes = headings(header, fields)
     columns = [*zip(*rows, strict=True)] if rows else [() for _ in header]
     columns += [("",) * len(rows)] * (len(header) - len(columns))
@@ -267,34 +254,23 @@ def parse_text(name: str, texts: Iterable[str]) -> Column:
     cells = list(texts)
     missing = np.array([text in MISSING for text in cells], dtype=bool)
     present = [text for text, gone in zip(cells, missing, strict=True) if not gone]
-    for kind in (_as_whole, _as_real, _as_bool):
-        numbers = kind(present)
-        if numbers is None:
-            continue
+    plain = [text.strip(" \t") for text in present]
+    numbers = _as_whole(plain)
+    if numbers is None and all(REAL.fullmatch(text) for text in plain):
+        numbers = np.array([float(text) for text in plain], dtype=np.float64)
+    if numbers is None and all(text in TRUE or text in FALSE for text in present):
+        numbers = np.array([text in TRUE for text in present], dtype=bool)
+    if numbers is not None:
         values = np.zeros(len(cells), dtype=numbers.dtype)
         values[~missing] = numbers
         return Column(name, values, None, some(missing))
     return encode(name, (text if text.strip() else None for text in cells))
 
 
-def _as_whole(present: list[str]) -> Any | None:
-    cells = [text.strip(" \t") for text in present]
+def _as_whole(cells: list[str]) -> Any | None:
     if not all(WHOLE.fullmatch(text) or HEXADECIMAL.fullmatch(text) for text in cells):
         return None
     try:
         return np.array([int(text, 16 if "x" in text.lower() else 10) for text in cells], dtype=np.int64)
     except (ValueError, OverflowError):  # too many digits
         return None
-
-
-def _as_real(present: list[str]) -> Any | None:
-    cells = [text.strip(" \t") for text in present]
-    if not all(REAL.fullmatch(text) for text in cells):
-        return None
-    return np.array([float(text) for text in cells], dtype=np.float64)
-
-
-def _as_bool(present: list[str]) -> Any | None:
-    if all(text in TRUE or text in FALSE for text in present):
-        return np.array([text in TRUE for text in present], dtype=bool)
-    return None
