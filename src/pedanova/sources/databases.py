@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from pedanova.errors import DataError, FormatError, MissingLibraryError
 
@@ -21,6 +21,11 @@ PATIENCE = 10  # seconds to wait for a server, or for a lock
 FAMILIES = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql",
             "mysql": "mysql", "mariadb": "mysql"}  # fmt: skip
 DRIVERS = {"postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"), "mysql": ("pymysql", "MySQLdb", "mysql.connector")}
+TIMEOUTS = {"pg8000.dbapi": "timeout", "mysql.connector": "connection_timeout"}  # others: connect_timeout
+READ_ONLY = {
+    "postgresql": ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", f"SET lock_timeout = '{PATIENCE}s'"),
+    "mysql": ("SET SESSION TRANSACTION READ ONLY", f"SET SESSION lock_wait_timeout = {PATIENCE}"),
+}
 EXTRAS = {"postgresql": "psycopg", "mysql": "PyMySQL"}
 
 
@@ -37,7 +42,7 @@ class Database:
         with complaints(self.shown, self.family):
             cursor = self.connection.cursor()
             try:
-                cursor.execute(self._dialect(query), tuple(values))
+                cursor.execute(query if self.family == "sqlite" else query.replace("?", "%s"), tuple(values))
                 fetched: list[Sequence[Any]] = cursor.fetchall()
             except Exception:  # the driver's, whichever it is: asked only whether the connection is still there
                 if self.is_lost:
@@ -56,9 +61,6 @@ class Database:
     def is_lost(self) -> bool:
         """Whether the driver says that the connection is gone; each has a word of its own for it."""
         return bool(getattr(self.connection, "closed", False)) or not getattr(self.connection, "open", True)
-
-    def _dialect(self, query: str) -> str:
-        return query if self.family == "sqlite" else query.replace("?", "%s")
 
     def quote(self, name: str) -> str:
         """The name of a column that is a word of SQL as well."""
@@ -113,30 +115,25 @@ def without_password(url: str) -> str:
     return f"{scheme}://{user}{':***' if colon else ''}{at}{place}"
 
 
-@contextmanager
-def open_database(url: str) -> Iterator[Database]:
+def open_database(url: str) -> AbstractContextManager[Database]:
     """A connection for reading alone, closed at the end."""
     family = family_of(url) or "sqlite"
     shown = without_password(url)
-    connect: Mapping[str, Callable[[str, str], Any]] = {
-        "sqlite": lambda url, shown: _open_sqlite(sqlite_path(url), shown),
-        "postgresql": _open_postgresql,
-        "mysql": _open_mysql,
-    }
-    with complaints(shown, family):
-        connection = connect[family](url, shown)
-    try:
-        yield Database(connection, shown, family)
-    finally:
-        connection.close()
+    if family == "sqlite":
+        return _opened(lambda: _open_sqlite(sqlite_path(url), shown), shown, family)
+    return _opened(lambda: _open_server(url, shown, family), shown, family)
+
+
+def open_sqlite(path: Path) -> AbstractContextManager[Database]:
+    return _opened(lambda: _open_sqlite(path, str(path)), str(path), "sqlite")
 
 
 @contextmanager
-def open_sqlite(path: Path) -> Iterator[Database]:
-    with complaints(str(path), "sqlite"):
-        connection = _open_sqlite(path, str(path))
+def _opened(connect: Callable[[], Any], shown: str, family: str) -> Iterator[Database]:
+    with complaints(shown, family):
+        connection = connect()
     try:
-        yield Database(connection, str(path), "sqlite")
+        yield Database(connection, shown, family)
     finally:
         connection.close()
 
@@ -163,18 +160,6 @@ def _open_sqlite(path: Path, shown: str) -> Any:
     return connection
 
 
-def _parts(url: str, shown: str) -> SplitResult:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        reason = "its port is no number" if "cast" in str(error) else error  # which would show it
-        raise DataError(f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database") from None
-    if not parts.path.strip("/"):
-        raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
-    return parts
-
-
 def _login(url: str, shown: str) -> dict[str, Any]:
     """What a driver needs to know; the password may hold any letter, also @, : and ?."""
     scheme, _, rest = url.partition("://")
@@ -184,13 +169,20 @@ def _login(url: str, shown: str) -> dict[str, Any]:
         login, _, host = rest.rpartition("@")
         host, _, query = host.partition("?")
     user, _, password = login.partition(":")
-    parts = _parts(f"{scheme}://{host}", shown)
+    try:
+        parts = urlsplit(f"{scheme}://{host}")
+        port = parts.port
+    except ValueError as error:
+        reason = "its port is no number" if "cast" in str(error) else error  # which would show it
+        raise DataError(f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database") from None
+    if not parts.path.strip("/"):
+        raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
     given = dict(parse_qsl(query))
     return {
         "user": unquote(user) or None,
         "password": unquote(password) or None,
         "host": parts.hostname or given.get("host"),
-        "port": parts.port or (int(given["port"]) if given.get("port", "").isdigit() else None),
+        "port": port or (int(given["port"]) if given.get("port", "").isdigit() else None),
         "database": parts.path.strip("/"),
         "socket": given.get("unix_socket") or (given.get("host") if not parts.hostname else None),
     }
@@ -207,35 +199,23 @@ def _driver(family: str, shown: str) -> Any:
     )
 
 
-def _open_postgresql(url: str, shown: str) -> Any:
-    driver, login = _driver("postgresql", shown), _login(url, shown)
-    known = {key: value for key, value in login.items() if value is not None and key != "socket"}
-    if driver.__name__ == "pg8000.dbapi":
-        connection = driver.connect(**known, timeout=PATIENCE)
-    else:
-        known["dbname"] = known.pop("database")
-        connection = driver.connect(**known, connect_timeout=PATIENCE)
-    cursor = connection.cursor()
-    cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-    cursor.execute(f"SET lock_timeout = '{PATIENCE}s'")
-    connection.commit()
-    return connection
-
-
-def _open_mysql(url: str, shown: str) -> Any:
-    driver, login = _driver("mysql", shown), _login(url, shown)
-    known = {key: value for key, value in login.items() if value is not None and key != "socket"}
-    if login["socket"]:
-        known["unix_socket"] = login["socket"]
+def _open_server(url: str, shown: str, family: str) -> Any:
+    driver, login = _driver(family, shown), _login(url, shown)
+    socket = login.pop("socket")
+    known = {key: value for key, value in login.items() if value is not None}
+    if family == "mysql" and socket:
+        known["unix_socket"] = socket
         known.pop("host", None)
-    if driver.__name__ == "mysql.connector":
-        connection = driver.connect(**known, connection_timeout=PATIENCE)
-    else:
-        connection = driver.connect(**known, connect_timeout=PATIENCE, charset="utf8mb4")
+    if driver.__name__ in ("psycopg", "psycopg2"):
+        known["dbname"] = known.pop("database")
+    if driver.__name__ in ("pymysql", "MySQLdb"):
+        known["charset"] = "utf8mb4"
+    known[TIMEOUTS.get(driver.__name__, "connect_timeout")] = PATIENCE
+    connection = driver.connect(**known)
     cursor = connection.cursor()
-    cursor.execute("SET SESSION TRANSACTION READ ONLY")
-    cursor.execute(f"SET SESSION lock_wait_timeout = {PATIENCE}")
-    connection.rollback()
+    for statement in READ_ONLY[family]:
+        cursor.execute(statement)
+    connection.commit()
     return connection
 
 

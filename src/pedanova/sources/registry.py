@@ -220,30 +220,27 @@ def check_known(place: Path) -> None:
     if suffix in DATABASES and not start:
         raise DataError(f"{place} is an empty database; nothing was written to it yet, or the path is wrong")
     if start.startswith(SQLITE):
-        raise DataError(*_foreign_database(place))
+        raise DataError(_foreign_database(place))
     if suffix in SHEETS:
         raise DataError(
             f"{place} is {SHEETS[suffix]}; save its table as CSV, or give pandas.read_excel({place.name!r})"
         )
-    if suffix == ".csv" and _is_chart(peek_header(place)):
+    names = peek_header(place) if suffix == ".csv" else []
+    behind = [name for name in names if name.endswith(CHART)]
+    if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):
         raise DataError(
             f"{place} is a chart of W&B, one column for each run, without any setting; export the runs table "
             "instead (in the project: Table, then the arrow: CSV export)"
         )
 
 
-def _foreign_database(place: Path) -> tuple[str, ...]:
+def _foreign_database(place: Path) -> str:
     try:
         with open_sqlite(place) as database:
             tables = sorted(database.tables())
     except (DataError, FormatError) as error:
-        return (str(error),)
+        return str(error)
     if not tables:
-        return (f"{place} is a SQLite database without any table; nothing was written to it yet",)
+        return f"{place} is a SQLite database without any table; nothing was written to it yet"
     export = f"sqlite3 -header -csv {shlex.quote(place.name)} 'SELECT * FROM \"{tables[0]}\"' > trials.csv"  # noqa: S608  (shown, never run)
-    return (f"{place} is a SQLite database of no known tool, with {listed(tables)}; export the trials: {export}",)
-
-
-def _is_chart(names: list[str]) -> bool:
-    behind = [name for name in names if name.endswith(CHART)]
-    return len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1)
+    return f"{place} is a SQLite database of no known tool, with {listed(tables)}; export the trials: {export}"

@@ -295,36 +295,27 @@ def is_ibis(data: object) -> bool:
     return type(data).__module__.startswith("ibis.expr.types") and hasattr(data, "to_pyarrow_batches")
 
 
-def plan_columns(plan: Any) -> list[str]:
-    with plan_complaints(plan):
-        return list(plan.collect_schema().names() if hasattr(plan, "collect_schema") else plan.columns)
-
-
-def plan_rows(plan: Any) -> int:
-    """Counted by whoever runs the plan, who mostly need not read for it."""
+def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
+    """Its columns, and its rows: counted by whoever runs the plan, who mostly need not read for it."""
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
-            return int(plan.select(sys.modules["polars"].len()).collect().item())
-        if is_ibis(plan):
-            return int(plan.count().execute())
-        return int(plan.count("*").fetchone()[0])
+            rows = plan.select(sys.modules["polars"].len()).collect().item()
+            return tuple(plan.collect_schema().names()), int(rows)
+        rows = plan.count().execute() if is_ibis(plan) else plan.count("*").fetchone()[0]
+        return tuple(plan.columns), int(rows)
 
 
 def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
     with plan_complaints(plan):
+        size = batch_rows(len(names))
         if hasattr(plan, "collect_schema"):
-            for frame in plan.select(list(names)).collect_batches(chunk_size=batch_rows(len(names))):
-                if len(frame):
-                    yield read_frame(frame)
+            frames = plan.select(list(names)).collect_batches(chunk_size=size)
         elif is_ibis(plan):
-            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=batch_rows(len(names))):
-                if batch.num_rows:
-                    yield read_frame(batch)
+            frames = plan.select(*names).to_pyarrow_batches(chunk_size=size)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-            for batch in plan.project(columns).fetch_record_batch(batch_rows(len(names))):
-                if batch.num_rows:
-                    yield read_frame(batch)
+            frames = plan.project(columns).fetch_record_batch(size)
+        yield from (read_frame(frame) for frame in frames if len(frame))
 
 
 @contextmanager

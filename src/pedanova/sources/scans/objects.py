@@ -25,6 +25,8 @@ WEB = ("http", "https")
 STORES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "hf")
 S3_OPTIONS = ("endpoint_override", "region", "scheme")
 CHECKSUMS = "AWS_RESPONSE_CHECKSUM_VALIDATION"  # of AWS's own libraries
+FINAL = ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE")  # another try changes nothing
+FOREIGN = ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")  # whose errors may be of any kind
 TRIES = 3  # beside those of the store's library
 PAUSE = 0.25  # seconds after the first failure; each one more doubles it
 MOST_BYTES = 1 << 30  # of a file that is brought here whole
@@ -115,14 +117,14 @@ def find_objects(place: str) -> list[ObjectFile]:
         before = re.split(r"[*\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
         rule = re.compile(as_expression(pattern))
         inside = [one for one in below(place, before) if rule.fullmatch(unquote(urlsplit(one).path))]
-        if not inside:
-            raise DataError(f"{shown_address(place)} matches no file; check the pattern")
-        return [ObjectFile(one) for one in inside]
-    if address.scheme in WEB or PurePosixPath(pattern).suffix:
+        lacking = "matches no file; check the pattern"
+    elif address.scheme in WEB or PurePosixPath(pattern).suffix:
         return [ObjectFile(place)]
-    inside = [one for one in below(place, pattern) if one.partition("?")[0].endswith(".parquet")]
+    else:
+        inside = [one for one in below(place, pattern) if one.partition("?")[0].endswith(".parquet")]
+        lacking = "holds no Parquet file; check the address"
     if not inside:
-        raise DataError(f"{shown_address(place)} holds no Parquet file; check the address")
+        raise DataError(f"{shown_address(place)} {lacking}")
     return [ObjectFile(one) for one in inside]
 
 
@@ -197,22 +199,28 @@ def s3_system(address: SplitResult) -> Any:
     from pyarrow import fs
 
     user, _, bucket = address.netloc.rpartition("@")
-    wanted = dict(parse_qsl(address.query))
-    unknown = [name for name in wanted if name not in S3_OPTIONS]
+    unknown = [name for name, _ in parse_qsl(address.query) if name not in S3_OPTIONS]
     if unknown:
         raise DataError(f"{shown_address(address.geturl())}: {unknown[0]!r} is no option; use {listed(S3_OPTIONS)}")
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
-    scheme, _, host = endpoint.rpartition("://")
-    host = wanted.get("endpoint_override", host.rstrip("/"))
-    region = wanted.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    host, scheme, region = server_of(address.geturl())
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
     with plain_words(address.geturl()), spared_checksums():
         return fs.S3FileSystem(
             region=region or (None if host else fs.resolve_s3_region(bucket)),
             endpoint_override=host or None,
-            scheme=wanted.get("scheme") or scheme or "https",
+            scheme=scheme,
             anonymous=user == "anonymous",
             retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
         )
+
+
+def server_of(place: str) -> tuple[str, str, str]:
+    """Host, scheme and region of an S3 address: its own words first, then the environment."""
+    wanted = dict(parse_qsl(urlsplit(place).query))
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, host = endpoint.rpartition("://")
+    host = wanted.get("endpoint_override", host.rstrip("/"))
+    return host, wanted.get("scheme") or scheme or "https", wanted.get("region", "")
 
 
 @contextmanager
@@ -253,15 +261,10 @@ def retried(read: Callable[[], Read]) -> Read:
         except (FileNotFoundError, PermissionError):
             raise
         except OSError as error:
-            if is_final(str(error)):
+            if any(word in str(error) for word in FINAL):
                 raise
             time.sleep(PAUSE * 2**number)
     return read()
-
-
-def is_final(message: str) -> bool:
-    """Whether a store says something that another try does not change."""
-    return any(word in message for word in ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE"))
 
 
 @contextmanager
@@ -272,13 +275,9 @@ def plain_words(url: str) -> Iterator[None]:
     except FileNotFoundError:
         raise FileNotFoundError(f"{shown_address(url)} does not exist; check the address") from None
     except Exception as error:  # stores' libraries have kinds of their own, and no common one
-        if not isinstance(error, OSError | ValueError) and not is_foreign(error):
+        if not isinstance(error, OSError | ValueError) and type(error).__module__.partition(".")[0] not in FOREIGN:
             raise
         raise OSError(f"{shown_address(url)}: {without_secrets(str(error), url)}") from None
-
-
-def is_foreign(error: Exception) -> bool:
-    return type(error).__module__.partition(".")[0] in ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")
 
 
 def without_secrets(message: str, url: str) -> str:

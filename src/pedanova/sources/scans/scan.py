@@ -198,17 +198,14 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         frame: Any = data
         return TableScan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
-        return scan_plan(data)
+        name = f"a {type(data).__module__.partition('.')[0]} {type(data).__name__}"
+        columns, rows = batches.plan_size(data)
+        return TableScan(name, columns, (FramePart(data, name),), rows=rows)
     return scan_snapshot(snapshot_of(data)) if is_warehouse(data) else None
 
 
 def scan_snapshot(table: Snapshot) -> TableScan:
     return TableScan(table.name, table.columns, (table,), table.rows, table.size)
-
-
-def scan_plan(plan: Any) -> TableScan:
-    name = f"a {type(plan).__module__.partition('.')[0]} {type(plan).__name__}"
-    return TableScan(name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan))
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
@@ -287,11 +284,14 @@ def scan_files(
     rows = size = 0
     columns: tuple[str, ...] = ()
     lost: list[tuple[str, str]] = []
-    texts = text_keys(files)
+    keys = {pair for file in files for pair in keys_in(file)}
+    texts = tuple(sorted({name for name, value in keys if batches.is_text(value)}))  # in one file at least
     for file, look in zip(files, looks_at(files, kind, delimiter), strict=True):
         try:
             stamp, names, groups = look()
-            check_columns(file, names, columns)
+            lacking = [name for name in columns if name not in names]
+            if lacking:
+                raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
         except (FormatError, OSError) as error:
             if not skip:
                 if isinstance(file, ObjectFile) and isinstance(error, OSError):
@@ -333,19 +333,6 @@ def describe(
     stamp = Stamp.of(file)
     names, groups = batches.describe_file(file, kind, delimiter, stamp)
     return stamp, (*names, *(key for key, _ in keys_in(file) if key not in names)), groups
-
-
-def check_columns(file: Path | ObjectFile, names: Sequence[str], columns: Sequence[str]) -> None:
-    """A file must have the columns that others have."""
-    lacking = [name for name in columns if name not in names]
-    if lacking:
-        raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
-
-
-def text_keys(files: Sequence[Path | ObjectFile]) -> tuple[str, ...]:
-    """Keys in the paths that are text in one file at least."""
-    values = {pair for file in files for pair in keys_in(file)}
-    return tuple(sorted({name for name, value in values if batches.is_text(value)}))
 
 
 def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:

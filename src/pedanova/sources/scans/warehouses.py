@@ -11,13 +11,12 @@ are refused.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pedanova.data.records import Records
 from pedanova.errors import DataError, MissingLibraryError, PedanovaError
@@ -28,6 +27,7 @@ from pedanova.sources.scans.objects import (
     opened_store,
     plain_words,
     retried,
+    server_of,
     shown_address,
     without_secrets,
 )
@@ -93,10 +93,9 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
     shown = shown_address(place) if is_object(place) else place
     if is_object(place):
         kinds = far_kinds(place, folders) if urlsplit(place).scheme not in WEB else {}
-        table = next(((str(folder), kind) for folder, kind in kinds.items()), None)
     else:
-        near = ((str(folder), near_kind(Path(folder))) for folder in sorted(folders))
-        table = next(((folder, kind) for folder, kind in near if kind is not None), None)
+        kinds = {folder: kind for folder in sorted(folders) if (kind := near_kind(Path(folder))) is not None}
+    table = next(((str(folder), kind) for folder, kind in kinds.items()), None)
     if table is not None:
         raise DataError(
             f"{shown}: its files belong to the {table[1]} table {table[0]}, which keeps outdated ones among them; "
@@ -194,15 +193,6 @@ def delta_options(place: str) -> dict[str, str]:
     plain = {"AWS_ALLOW_HTTP": "true"} if scheme == "http" else {}
     unsigned = {"AWS_SKIP_SIGNATURE": "true"} if address.netloc.startswith("anonymous@") else {}
     return {name: value for name, value in options.items() if value} | plain | unsigned
-
-
-def server_of(place: str) -> tuple[str, str, str]:
-    """Host, scheme and region of an S3 address: its own words first, then the environment."""
-    wanted = dict(parse_qsl(urlsplit(place).query))
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
-    scheme, _, host = endpoint.rpartition("://")
-    host = wanted.get("endpoint_override", host.rstrip("/"))
-    return host, wanted.get("scheme") or scheme or "https", wanted.get("region", "")
 
 
 def delta_snapshot(table: Any, name: str) -> Snapshot:

@@ -190,10 +190,9 @@ def as_dict(cell: object) -> dict[str, Any] | None:
         return {str(key): value for key, value in cell.items()}
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):
         return None
-    bare = BARE.sub(lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999"), cell)
-    for parse, text in ((json.loads, cell), (ast.literal_eval, bare)):  # as Python prints it; nothing is run
-        try:
-            content = parse(text)
+    for write in (None, lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999")):
+        try:  # as JSON, then as Python prints it; nothing is run
+            content = json.loads(cell) if write is None else ast.literal_eval(BARE.sub(write, cell))
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
         if isinstance(content, dict):
