@@ -109,18 +109,14 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
         with np.errstate(over="ignore"):  # a long double may be too large; it is infinite then
             return Column(name, array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64))
     if kind in "US":
-        return _from_text(name, array)
+        labels, codes = np.unique(array, return_inverse=True)
+        texts = tuple(as_text(x) if isinstance(x, bytes) else x for x in labels.tolist())
+        return recoded(Column(name, codes.astype(np.int32, copy=False), texts))
     if kind in "mM":
         return Column(name, array)
     if kind in "OT":
         return _from_objects(name, array.tolist())
     raise DataError(f"{name}: values of type {array.dtype} cannot be used; give numbers, text or booleans")
-
-
-def _from_text(name: str, array: NDArray[Any]) -> Column:
-    labels, codes = np.unique(array, return_inverse=True)
-    texts = [as_text(x) if isinstance(x, bytes) else x for x in labels.tolist()]
-    return recoded(Column(name, codes.astype(np.int32, copy=False), tuple(texts)))
 
 
 def recoded(column: Column) -> Column:
@@ -139,20 +135,15 @@ def _from_objects(name: str, rows: list[object]) -> Column:
     """Numbers if every value is one, codes otherwise."""
     plain = [plain_value(value) for value in rows]
     kinds = {type(value) for value in plain if value is not None}
-    if kinds == {bool}:
-        missing = np.array([value is None for value in plain], dtype=bool)
-        return Column(name, np.array([value is True for value in plain]), None, some(missing))
-    if kinds and kinds <= {int, float}:
-        return _from_numbers(name, plain, whole=kinds == {int})
-    return encode(name, plain)
-
-
-def _from_numbers(name: str, plain: Sequence[object], *, whole: bool) -> Column:
     missing = np.array([value is None for value in plain], dtype=bool)
-    if whole:
-        numbers: Numbers = np.array([0 if v is None else v for v in plain], dtype=np.int64)
-        return Column(name, numbers, None, some(missing))
-    return Column(name, np.array([math.nan if v is None else v for v in plain], dtype=np.float64))
+    if kinds == {bool}:
+        return Column(name, np.array([value is True for value in plain]), None, some(missing))
+    if kinds == {int}:
+        whole: Numbers = np.array([0 if value is None else value for value in plain], dtype=np.int64)
+        return Column(name, whole, None, some(missing))
+    if kinds and kinds <= {int, float}:
+        return Column(name, np.array([math.nan if value is None else value for value in plain], dtype=np.float64))
+    return encode(name, plain)
 
 
 def encode(name: str, plain: Iterable[object]) -> Column:
@@ -179,8 +170,10 @@ def plain_value(value: object) -> Label | None:
         return text if text.strip() else None
     if isinstance(value, bytes):
         return as_text(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return None if np.isnat(value) else str(value)
     if isinstance(value, np.generic):
-        return _plain_scalar(value)
+        return plain_value(float(value) if isinstance(value, np.floating) else value.item())
     if isinstance(value, int):
         return int(value) if -(2**63) <= value < 2**63 else _as_float(value)
     if isinstance(value, float | Decimal | Fraction):
@@ -189,14 +182,6 @@ def plain_value(value: object) -> Label | None:
     if type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         return None
     return str(value)
-
-
-def _plain_scalar(value: np.generic) -> Label | None:
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return None if np.isnat(value) else str(value)
-    if isinstance(value, np.floating):
-        return plain_value(float(value))
-    return plain_value(value.item())
 
 
 def _as_float(value: int | float | Decimal | Fraction) -> float:

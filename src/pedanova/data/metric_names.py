@@ -79,7 +79,8 @@ def _last_telling(name: str) -> tuple[str, bool] | None:
     """The last word that is no summary, split or number, and whether the words before it turn it round."""
     words = words_of(name)
     for place in range(len(words) - 1, -1, -1):
-        word = _plain(words[place])
+        word = words[place]
+        word = word if word in _KNOWN else word.rstrip("0123456789") or word  # the number behind it may belong to it
         if word in _KNOWN - SPLITS:
             before = words[:place]
             turned = sum(one in FLIPS for one in before) + ("1" in before)
@@ -88,11 +89,6 @@ def _last_telling(name: str) -> tuple[str, bool] | None:
         if word not in SUMMARIES and word not in SPLITS and not word.isdigit():
             return None
     return None
-
-
-def _plain(word: str) -> str:
-    """A word without the number behind it, unless that belongs to it."""
-    return word if word in _KNOWN else word.rstrip("0123456789") or word
 
 
 def direction_by_name(name: str) -> Direction | None:

@@ -136,26 +136,15 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
         return False
     for most in (A_LOOK, MOST_ROWS):  # what holds of all rows holds of some
         rows = slice(None, None, max(1, len(objective) // most))
-        count, values, goal = _rows_with_both(column, objective, keep, rows)
-        if not in_step(values, goal):
+        values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
+        both = np.isfinite(values) & np.isfinite(goal)
+        both &= True if column.missing is None else ~column.missing[rows]
+        both &= True if keep is None else keep[rows]
+        values, goal = values[both], goal[both]
+        order = np.argsort(goal, kind="stable")
+        with np.errstate(over="ignore", invalid="ignore"):
+            up, along = np.diff(goal[order]) > 0, np.diff(values[order])
+        # values rise, or fall, just where the goal rises
+        if not np.array_equal(along != 0, up) or not ((along >= 0).all() or (along <= 0).all()):
             return False
-    return count >= LEAST and 2 * count >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
-
-
-def _rows_with_both(
-    column: Column, objective: NDArray[Any], keep: Mask | None, rows: slice
-) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
-    """How many of some rows have both numbers, and these."""
-    values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
-    both = np.isfinite(values) & np.isfinite(goal)
-    both &= True if column.missing is None else ~column.missing[rows]
-    both &= True if keep is None else keep[rows]
-    return int(np.count_nonzero(both)), values[both], goal[both]
-
-
-def in_step(values: NDArray[np.float64], goal: NDArray[np.float64]) -> bool:
-    """Whether values rise, or fall, just where the goal rises."""
-    order = np.argsort(goal, kind="stable")
-    with np.errstate(over="ignore", invalid="ignore"):
-        up, along = np.diff(goal[order]) > 0, np.diff(values[order])
-    return np.array_equal(along != 0, up) and bool((along >= 0).all() or (along <= 0).all())
+    return len(goal) >= LEAST and 2 * len(goal) >= len(objective[rows]) and len(np.unique(goal)) >= LEAST

@@ -80,18 +80,13 @@ def describe_outside(column: Column, placed: Column, parameter: Parameter) -> st
     return f"row {row} has {shorten(value)}, {_rule(parameter, value)}"
 
 
-def _number(value: object) -> float:
-    """The number that a value or its text stands for; NaN if none."""
-    try:
-        return float(str(value))
-    except ValueError:
-        return math.nan
-
-
 def _rule(parameter: Parameter, value: object) -> str:
     match parameter:
         case Float(low, high) | Int(low, high):
-            number = _number(value)
+            try:
+                number = float(str(value))
+            except ValueError:
+                number = math.nan
             if math.isnan(number):
                 return f"not a number between low={low:g} and high={high:g}"
             if number < low:

@@ -118,8 +118,12 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
     """What a reader must know of the objective's odd values."""
-    if goal.values.dtype.kind != "f":
-        return _large_notes(goal)
+    kind = goal.values.dtype
+    if kind.kind != "f":
+        whole = kind.kind in "iu" and kind.itemsize == 8 and len(goal.values) > 0
+        if not whole or max(abs(int(goal.values.min())), abs(int(goal.values.max()))) <= LARGEST_INT:
+            return []
+        return [Note("rows", "objectives beyond 2^53 are compared as floats: neighbours may count as ties")]
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
     fate = "dropped" if reading.nan == "drop" else "counted as the worst"
@@ -132,15 +136,6 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
     infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
     words = " rows have an infinite objective; ordered like numbers"
     return [Note("rows", Count(infinite.sum()), words)] if infinite.any() else []
-
-
-def _large_notes(goal: Goal) -> list[Note]:
-    kind = goal.values.dtype
-    if kind.kind not in "iu" or kind.itemsize < 8 or not len(goal.values):
-        return []
-    if max(abs(int(goal.values.min())), abs(int(goal.values.max()))) <= LARGEST_INT:
-        return []
-    return [Note("rows", "objectives beyond 2^53 are compared as floats: neighbours may count as ties")]
 
 
 def _collapse(
@@ -161,8 +156,11 @@ def _collapse(
     averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
     fewer = Records(take(records.columns, firsts) | averages, records.notes, records.metadata)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
-    note = _repeats_note(int(status.keep.sum()), int(keep.sum()), how)
-    ends = RowStatus(keep, worst, (*status.notes, note)).end(
+    before, after = int(status.keep.sum()), int(keep.sum())
+    words = f"{before:,} rows are {after:,} configurations; objectives are their {how}s"
+    if before == after:
+        words = f"no configuration repeats in {before:,} rows; exclude columns such as a seed to average over them"
+    ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
         unknown, request.reading.nan, "have no number as objective"
     )
     same = replace(request, params=list(choice.space), exclude=None)
@@ -182,14 +180,6 @@ def settings_of(observed: Observations) -> list[Column]:
         else:
             columns.append(observed.columns[name])
     return columns
-
-
-def _repeats_note(rows: int, configurations: int, how: str) -> Note:
-    if rows == configurations:
-        return Note(
-            "rows", f"no configuration repeats in {rows:,} rows; exclude columns such as a seed to average over them"
-        )
-    return Note("rows", f"{rows:,} rows are {configurations:,} configurations; objectives are their {how}s")
 
 
 def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:

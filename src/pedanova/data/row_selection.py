@@ -230,7 +230,9 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
 
 def rows_in_words(value: object) -> str:
     """Rows of a condition or a box, by their name."""
-    return f"rows with {box_in_words(value)}" if isinstance(value, Mapping) else f"rows where {in_short(str(value))}"
+    if not isinstance(value, Mapping):
+        return f"rows where {in_short(str(value))}"
+    return f"rows with {', '.join(f'{name} {_bounds_in_words(bounds)}' for name, bounds in value.items())}"
 
 
 def needs_rows(value: object) -> bool:
@@ -273,18 +275,15 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
     for name, bounds in box.items():
         if name not in table:
             raise QueryError(f"box: {unknown_name(name, tuple(table), what='column')}")
-        inside &= _inside(table[name], bounds)
+        column = table[name]
+        if column.is_time:
+            raise QueryError(f"box: {name} holds dates; turn them into numbers")
+        if isinstance(bounds, tuple):
+            inside &= _in_range(column, bounds)
+        else:
+            many = bounds if isinstance(bounds, Set | list | np.ndarray) else [bounds]
+            inside &= equals_any(column, as_labels(many, f"box values of {name}"))
     return inside
-
-
-def _inside(column: Column, bounds: Any) -> Mask:
-    if column.is_time:
-        raise QueryError(f"box: {column.name} holds dates; turn them into numbers")
-    if isinstance(bounds, tuple):
-        return _in_range(column, bounds)
-    if isinstance(bounds, Set | list | np.ndarray):
-        return equals_any(column, as_labels(bounds, f"box values of {column.name}"))
-    return equals_any(column, as_labels([bounds], f"box value of {column.name}"))
 
 
 def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
@@ -319,10 +318,6 @@ def _number(bound: Any, default: float) -> float:
         return default
     is_number = isinstance(bound, Real) and not isinstance(bound, bool | np.bool_)
     return as_real(bound) if is_number else math.nan
-
-
-def box_in_words(box: Mapping[Any, Any]) -> str:
-    return ", ".join(f"{name} {_bounds_in_words(bounds)}" for name, bounds in box.items())
 
 
 def _bounds_in_words(bounds: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
-from pedanova.data.column import Column, Mask
+from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal
 from pedanova.data.options import Reading
 from pedanova.data.row_selection import as_mask
@@ -68,24 +68,20 @@ def status_of_rows(
     rows = len(goals[0].values)
     status = RowStatus.of(rows)
     if reading.state is not None:
-        status = _by_state(status, _states(reading.state, table, rows), reading)
+        states = _states(reading.state, table, rows)
+        status = status.end(states == "unfinished", "drop", "are unfinished")
+        status = status.end(states == "failed", reading.failed, "failed")
+        if reading.pruned == "last":
+            count = Count(np.sum((states == "pruned") & status.keep))
+            note = Note("rows", count, " pruned rows count with their last value")
+            status = replace(status, notes=(*status.notes, note))
+        else:
+            status = status.end(states == "pruned", reading.pruned, "were pruned")
     if feasible is not None:  # a constraint of failed rows has no answer
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
-    unknown = np.isnan(goals[0].values)
-    for goal in goals[1:]:
-        unknown |= np.isnan(goal.values)
+    unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
     return status.end(unknown, reading.nan, "have no number as objective")
-
-
-def _by_state(status: RowStatus, states: NDArray[Any], reading: Reading) -> RowStatus:
-    status = status.end(states == "unfinished", "drop", "are unfinished")
-    status = status.end(states == "failed", reading.failed, "failed")
-    if reading.pruned == "last":
-        count = int(np.sum((states == "pruned") & status.keep))
-        note = Note("rows", Count(count), " pruned rows count with their last value")
-        return replace(status, notes=(*status.notes, note))
-    return status.end(states == "pruned", reading.pruned, "were pruned")
 
 
 def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
@@ -95,8 +91,6 @@ def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[An
             raise DataError(f"state: {unknown_name(state, tuple(table), what='column')}")
         column = table[state]
     else:
-        from pedanova.data.column import as_column
-
         column = as_column("state", state)
     if len(column) != rows:
         raise DataError(f"state has {len(column)} rows but the table has {rows}; they must match")

@@ -99,11 +99,6 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     return Note("doubt", f"{words} if they are one", subject=name)
 
 
-def is_result(name: str, parameter: Parameter) -> bool:
-    """Whether a column is an outcome by its name; a few different numbers may be a setting all the same."""
-    return isinstance(parameter, Float | Int) and is_named_like_a_result(name)
-
-
 def unused(*words: Word) -> Guess:
     return Guess(None, Note("unused", *words))
 
@@ -126,7 +121,9 @@ def guess(column: Column, *, keep: bool = False) -> Guess:
     if column.labels is not None:
         return _guess_labels(column, present, keep=keep)
     if present.dtype.kind == "b":
-        return _guess_booleans(present)
+        if present.all() or not present.any():
+            return constant(Categorical((bool(present[0]),)), bool(present[0]))
+        return guessed(Categorical((False, True)), "boolean, taken as two categories")
     return _guess_numbers(column, present, keep=keep)
 
 
@@ -180,12 +177,6 @@ def note_on_states(column: Column) -> Note | None:
     return Note("unused", words_on_states, Arg("state", of="Reading"), " to use them")
 
 
-def _guess_booleans(present: NDArray[Any]) -> Guess:
-    if present.all() or not present.any():
-        return constant(Categorical((bool(present[0]),)), bool(present[0]))
-    return guessed(Categorical((False, True)), "boolean, taken as two categories")
-
-
 def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Guess:
     finite = present if all_finite(present) else present[np.isfinite(present)]
     if len(finite) == 0:
@@ -201,7 +192,9 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
     if distinct is not None and len(distinct) == 1:
         value = _plain(distinct[0], whole=whole)
         return constant(Ordinal((value,)), value)
-    if distinct is not None and not (whole and _fills_range(distinct)):
+    # Whole numbers with no gap between them are an integer range, not a lattice.
+    fills = whole and distinct is not None and float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
+    if distinct is not None and not fills:
         values = tuple(_plain(value, whole=whole) for value in distinct)
         return guessed(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
     return _guess_range(finite, whole=whole)
@@ -211,10 +204,6 @@ def _are_whole(finite: NDArray[Any]) -> bool:
     if finite.dtype.kind in "iu":
         return True
     return all(bool(np.all(some == np.floor(some))) for some in (finite[:FIRST_ROWS], finite))
-
-
-def _rises(finite: NDArray[Any]) -> bool:
-    return all(bool(np.all(some[1:] >= some[:-1])) for some in (finite[:FIRST_ROWS], finite))
 
 
 def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -> str | None:
@@ -228,7 +217,8 @@ def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -
     if whole and ID_NAMES.match(name) and len(np.unique(finite)) == len(finite):
         return "is different in every row and named like an id"
     in_epoch = any(first <= low and high <= last for first, last in EPOCHS)
-    if in_epoch and high > low and (_rises(finite) or TIME_NAMES.search(name)):
+    rises = all(bool(np.all(some[1:] >= some[:-1])) for some in (finite[:FIRST_ROWS], finite)) if in_epoch else False
+    if in_epoch and high > low and (rises or TIME_NAMES.search(name)):
         return "looks like a time stamp"
     return None
 
@@ -241,19 +231,12 @@ def _few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
     rows, count = len(finite), len(distinct)
     if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
         return distinct
-    return distinct if count <= MOST_STEPS and rows >= 10 * count and _is_even(distinct) else None
-
-
-def _is_even(distinct: NDArray[Any]) -> bool:
-    """Equal steps, on a linear or a log scale: what a lattice has and random draws do not."""
+    if count > MOST_STEPS or rows < 10 * count:
+        return None
+    # Equal steps, on a linear or a log scale: what a lattice has and random draws do not.
     values = distinct.astype(np.float64)
-    scales = [values, np.log(values)] if values[0] > 0 else [values]
-    return any(np.ptp(np.diff(scale)) <= 0.01 * np.diff(scale).mean() for scale in scales)
-
-
-def _fills_range(distinct: NDArray[Any]) -> bool:
-    """Whole numbers with no gap between them: an integer range, not a lattice."""
-    return float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
+    steps = [np.diff(scale) for scale in ([values, np.log(values)] if values[0] > 0 else [values])]
+    return distinct if any(np.ptp(step) <= 0.01 * step.mean() for step in steps) else None
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
@@ -394,7 +377,11 @@ def choose_space(
         choice = _likely(names, goals, evidence, request.threads)
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
-    _check_grids(choice.space)
+    for name, parameter in choice.space.items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            raise error.behind(f"{name}: ") from None
     return replace(choice, notes=(*choice.notes, *(note for note in evidence.notes() if note.subject in choice.space)))
 
 
@@ -468,7 +455,8 @@ def _without_results(
 ) -> Choice:
     """A space of the columns that are no outcomes of a trial by their names."""
     space, guesses = infer_space(columns, threads=threads)
-    results = [name for name in space if is_result(name, space[name])]
+    # A few different numbers may be a setting all the same.
+    results = [name for name in space if isinstance(space[name], Float | Int) and is_named_like_a_result(name)]
     settings = Space({name: space[name] for name in space if name not in results})
     settings, conditions = _with_conditions(settings, columns, evidence)
     guesses = [note for note in guesses if note.subject not in results]
@@ -484,15 +472,6 @@ def marked(names: Sequence[str]) -> list[str]:
         if len(settings) > 1:
             return settings
     return []
-
-
-def _check_grids(space: Space) -> None:
-    """A domain that cannot be cut into cells is refused by the name of its parameter."""
-    for name, parameter in space.items():
-        try:
-            grid_of(parameter)
-        except SpaceError as error:
-            raise error.behind(f"{name}: ") from None
 
 
 def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) -> tuple[str | Arg, ...]:

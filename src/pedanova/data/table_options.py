@@ -61,7 +61,10 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     settings = records.metadata.params
     records, request = _narrowed(_with_numbers(records, request), request)
-    records = _without_unusable(_without_idle(records), request)
+    # A space that the source tells may hold settings that have no value in these rows: those say nothing.
+    idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
+    records = _without(records, idle, [Note("unused", f"without a value in these rows and left out: {listed(idle)}")])
+    records = _without_unusable(records, request)
     metadata = records.metadata
     request, meant = _meant(records, request)
     objective = request.objective if request.objective is not None else _objective_of(metadata, ask)
@@ -118,7 +121,13 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
     """Where a setting and a result have the same name, the objective is the result."""
     objective = request.objective
     names = list(objective) if isinstance(objective, list | tuple) else [objective]
-    results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
+    known = {*records.metadata.objectives, *records.metadata.metrics}
+    results = {}
+    for name in (name for name in names if isinstance(name, str)):
+        candidate = name  # a result whose name was taken has underscores behind it
+        while candidate in records.columns and candidate not in known:
+            candidate += "_"
+        results[name] = candidate if candidate in known else name
     notes = [
         Note("source", f"{name} is a setting and a result; the result, {result}, is the objective")
         for name, result in results.items()
@@ -128,15 +137,6 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
         return request, []
     meant = [results[name] if isinstance(name, str) else name for name in names]
     return replace(request, objective=meant if isinstance(objective, list | tuple) else meant[0]), notes
-
-
-def _result_called(name: str, records: Records) -> str:
-    """A result whose name was taken has underscores behind it; without such a one, the name itself."""
-    results = {*records.metadata.objectives, *records.metadata.metrics}
-    candidate = name
-    while candidate in records.columns and candidate not in results:
-        candidate += "_"
-    return candidate if candidate in results else name
 
 
 def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
@@ -168,7 +168,11 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
     if not metadata.params:
         return None
     exclude = request.exclude or ()
-    goals = _compared(request.objective, records)
+    objective = request.objective
+    goals: set[str] = set()  # columns that are an objective, or that a condition as objective is made of
+    for name in objective if isinstance(objective, list | tuple) else [objective]:
+        if isinstance(name, str):
+            goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
             raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(settings), most=40)}")
@@ -176,23 +180,6 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
     if not left:
         raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep one at least")
     return left
-
-
-def _compared(objective: object, records: Records) -> set[str]:
-    """Columns that are an objective, or that a condition as objective is made of: they explain themselves."""
-    names = objective if isinstance(objective, list | tuple) else [objective]
-    columns: set[str] = set()
-    for name in (name for name in names if isinstance(name, str)):
-        columns |= {name} if name in records.columns else set(columns_in(name, records.columns))
-    return columns
-
-
-def _without_idle(records: Records) -> Records:
-    """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
-    metadata = records.metadata
-    idle = [name for name in metadata.space or () if records.columns[name].absent().all()]
-    note = Note("unused", f"without a value in these rows and left out: {listed(idle)}")
-    return _without(records, idle, [note])
 
 
 def _without_unusable(records: Records, request: TableOptions) -> Records:
@@ -224,7 +211,11 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
     What the user gives row by row goes with the rows of the source.
     """
     rule = records.metadata.where
-    if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
+    where = request.where
+    chosen_by = {str(name) for name in where} if isinstance(where, Mapping) else set[str]()
+    if isinstance(where, str) and where not in records.columns:
+        chosen_by = set(columns_in(where, records.columns))
+    if rule is None or chosen_by.intersection(columns_in(rule, records.columns)):
         return records, request
     mask = rows_where(rule, records.columns)
     rows, count = np.flatnonzero(mask), len(mask)
@@ -246,15 +237,6 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
         feasible=_at(request.feasible, rows, count),
         reading=replace(request.reading, state=_at(request.state, rows, count, words=True)),
     )
-
-
-def _asked_by(where: object, records: Records) -> set[str]:
-    """The columns by which the user chooses rows."""
-    if isinstance(where, Mapping):
-        return {str(name) for name in where}
-    if isinstance(where, str) and where not in records.columns:
-        return set(columns_in(where, records.columns))
-    return set()
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:

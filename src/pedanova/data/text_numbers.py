@@ -198,18 +198,13 @@ def for_domain(column: Column, parameter: Parameter) -> Column:
         if blank is not None:
             codes = np.where(column.absent(), len(column.labels), column.values).astype(np.int32)
             return Column(column.name, codes, (*column.labels, blank))
-    if not column.labels or isinstance(parameter, Categorical) or not _is_numeric(parameter):
+    words = isinstance(parameter, Ordinal) and any(isinstance(value, str | bool) for value in parameter.values)
+    if not column.labels or words or not isinstance(parameter, Ordinal | Float | Int | Moving):
         return column
     readings = [in_form(column, form) for form in forms_of(column.labels)]
     if not readings:
         return column
     return next((one for one in readings if _lies_in(one, parameter)), readings[0])
-
-
-def _is_numeric(parameter: Parameter) -> bool:
-    if isinstance(parameter, Ordinal):
-        return not any(isinstance(value, str | bool) for value in parameter.values)
-    return isinstance(parameter, Float | Int | Moving)
 
 
 def _lies_in(column: Column, parameter: Parameter) -> bool:
