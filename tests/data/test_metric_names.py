@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.base.notes import Note
 from pedanova.cli.main import main
-from pedanova.data.metric_names import direction_by_name, is_named_like_a_result
+from pedanova.data.objectives import direction_by_name, is_named_like_a_result
 
 ROWS = 60
 X = np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, ROWS))

@@ -10,8 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.data.column import as_column
-from pedanova.data.text_numbers import Form, as_numbers, every_form, forms_of, is_gap
+from pedanova.data.column import Form, as_column, as_numbers, every_form, forms_of, is_gap
 
 FORMS: dict[str, tuple[list[str], list[float | None], str]] = {
     "plain": (["1e-3", "0.1", "-5", "+2", "0x10"], [1e-3, 0.1, -5, 2, 16], "plain"),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.pareto import order_rows
 from pedanova.base.notes import Count, Note, in_order
-from pedanova.data.column import Column, Mask, all_finite, take
+from pedanova.data.column import Column, Mask, all_finite, for_domain, take
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, read_goals, result_like_notes
 from pedanova.data.observations import Observations, check_countable
@@ -27,7 +27,6 @@ from pedanova.data.row_selection import RowSet, as_rows, cut_at
 from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
 from pedanova.data.space_inference import Choice, TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete
-from pedanova.data.text_numbers import for_domain
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch

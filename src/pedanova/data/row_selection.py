@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import select_ranks
-from pedanova.data.column import Column, Mask, as_column, count_nan, equals_any, shorten
+from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any, shorten
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
-from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import as_labels, as_real, shown
 

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
-from pedanova.data.column import Column, Mask, all_finite, take
+from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, read_plain, take
 from pedanova.data.conditions import Presence, gaps_in, may_decide, with_conditions
-from pedanova.data.metric_names import is_named_like_a_result
-from pedanova.data.objectives import Goal
+from pedanova.data.objectives import Goal, is_named_like_a_result
 from pedanova.data.row_status import STATES, state_word
 from pedanova.data.table_options import TableOptions
-from pedanova.data.text_numbers import PLAIN, in_form, is_gap, read_plain
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space

@@ -26,8 +26,7 @@ from pedanova.counting.countable import Countable, Counted, Recount, assembled, 
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import Levels, levels_at
 from pedanova.counting.tally import Counts
-from pedanova.data.metric_names import guess_directions
-from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata

@@ -16,7 +16,7 @@ import pedanova as pa
 from helpers.common import refuse
 from helpers.tools import tame
 from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError
-from pedanova.sources.spaces.distributions import Distribution, labels_of, read_distribution
+from pedanova.sources.spaces.read import Distribution, labels_of, read_distribution
 from pedanova.space.parameters import Parameter
 
 SPACE = pa.Space(

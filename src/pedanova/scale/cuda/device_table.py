@@ -17,8 +17,7 @@ from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Counts
 from pedanova.data.column import LAST_PLACES, Column, cells_of
 from pedanova.data.conditions import Presence, idle_note
-from pedanova.data.metric_names import guess_directions
-from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.observations import describe_outside
 from pedanova.data.regions import sign_of
 from pedanova.data.space_inference import choose_space

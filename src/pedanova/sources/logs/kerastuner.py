@@ -14,8 +14,7 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
-from pedanova.sources.logs.run_folders import folder_meant, holds_runs
-from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
+from pedanova.sources.logs.trials import Trial, budget_rule, folder_meant, holds_runs, tabulate
 from pedanova.sources.reader import has, read_json
 from pedanova.sources.spaces.described import as_choices, as_range, if_understood
 from pedanova.space.parameters import Categorical, Domain, Space

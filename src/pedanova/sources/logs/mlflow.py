@@ -18,8 +18,7 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
-from pedanova.sources.logs.run_folders import check_several, folders_in, holds_runs
-from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, tabulate
+from pedanova.sources.logs.trials import Trial, check_several, folders_in, holds_runs, left_out, number_or_nan, tabulate
 from pedanova.sources.reader import KnownTable, choose, read_text
 
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files

@@ -18,17 +18,20 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import PedanovaError
-from pedanova.sources.logs.run_folders import (
+from pedanova.sources.logs.trials import (
+    Trial,
     check_several,
     folder_meant,
     folders_in,
     holds_runs,
+    left_out,
     length_notes,
+    only_numbers,
     read_each,
     read_points,
+    tabulate,
     value_of,
 )
-from pedanova.sources.logs.trials import Trial, left_out, only_numbers, tabulate
 from pedanova.sources.reader import KnownTable, read_json, read_text
 
 STATE_FILES = "experiment_state-*.json"

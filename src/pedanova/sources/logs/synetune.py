@@ -15,8 +15,7 @@ from pedanova.base.notes import Note
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, SpaceError
-from pedanova.sources.logs.run_folders import folder_meant, holds_runs, length_notes, parse_number, value_of
-from pedanova.sources.logs.trials import Trial, tell
+from pedanova.sources.logs.trials import Trial, folder_meant, holds_runs, length_notes, parse_number, tell, value_of
 from pedanova.sources.reader import has, read_json
 from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, if_understood
 

@@ -13,12 +13,20 @@ from pedanova.base.notes import Note
 from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
-from pedanova.sources.logs.run_folders import check_several, holds_runs, read_each
-from pedanova.sources.logs.trials import Trial, known_state, left_out, only_numbers, tabulate
+from pedanova.sources.logs.trials import (
+    Trial,
+    check_several,
+    holds_runs,
+    known_state,
+    left_out,
+    only_numbers,
+    read_each,
+    tabulate,
+)
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import column_cells, frame_cells, frame_columns, read_frame, record_cells
-from pedanova.sources.tables.json_text import as_dict, as_number
+from pedanova.sources.tables.json_text import as_dict, spelled_number
 from pedanova.sources.tables.text import peek_header
 
 SOURCE = "W&B runs table"
@@ -136,7 +144,7 @@ def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
         if isinstance(value, dict):
             flat |= {} if "_type" in value else _results(value, f"{prefix}{key}.")
         else:
-            flat[f"{prefix}{key}"] = as_number(value)
+            flat[f"{prefix}{key}"] = spelled_number(value)
     return only_numbers(flat)
 
 

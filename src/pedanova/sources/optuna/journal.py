@@ -20,7 +20,7 @@ from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.optuna.study_log import STATES, LoggedTrial, as_records, log_of_trials, pick_study
-from pedanova.sources.spaces.distributions import read_distribution
+from pedanova.sources.spaces.read import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9

@@ -22,7 +22,7 @@ from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, NoTrialsError, listed
 from pedanova.sources.logs.trials import free_name
 from pedanova.sources.reader import KnownTable, choose
-from pedanova.sources.spaces.distributions import NEAR, Distribution, read_distribution
+from pedanova.sources.spaces.read import NEAR, Distribution, read_distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
 
 SETTINGS = ("params_", "params.")  # the second where the names were pairs

@@ -219,7 +219,7 @@ def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tup
 
 
 @dataclass(slots=True)
-class Reading:
+class SpaceParts:
     """Hyperparameters as they are read, one by one."""
 
     domains: dict[str, Domain] = field(default_factory=dict)
@@ -259,7 +259,7 @@ def read_space(folder: Path) -> Described | None:
 def describe(source: object) -> Described:
     """Everything that a ConfigSpace document or object says of its settings."""
     plain = source if isinstance(source, Mapping) and "hyperparameters" in source else as_document(source)
-    reading = Reading()
+    reading = SpaceParts()
     for item in _items(plain, "hyperparameters"):
         _read_one(item, reading)
     clauses = Clauses(_items(plain, "conditions"), reading.domains, reading.constants)
@@ -327,7 +327,7 @@ def _items(plain: Mapping[str, Any], key: str) -> list[Any]:
     raise FormatError(f"{key} is {shorten(items)}; a configuration space needs a list there")
 
 
-def _read_one(item: object, reading: Reading) -> None:
+def _read_one(item: object, reading: SpaceParts) -> None:
     if not isinstance(item, Mapping) or not isinstance(item.get("name"), str) or not item["name"]:
         raise FormatError(f"the hyperparameter {shorten(item)} needs a name; mend the file")
     name, kind = item["name"], str(item.get("type"))
@@ -357,7 +357,7 @@ def _choices(item: Mapping[str, Any]) -> Categorical | Ordinal:
     return Categorical(as_labels(values)) if key == "choices" else Ordinal(as_labels(values))
 
 
-def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
+def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
     """A range of numbers, or its steps; open where there are no bounds."""
     name, law = item["name"], kind.partition("_")[0]
     known = kind.endswith(("_float", "_int"))
@@ -380,7 +380,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
     return as_range(low, high, whole=whole, log=log)
 
 
-def _stepped(name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool) -> Domain:
+def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
     """Values a step apart: counted from the lower bound, or multiples of the step if it does not divide."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))

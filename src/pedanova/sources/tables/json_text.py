@@ -200,6 +200,6 @@ def as_dict(cell: object) -> dict[str, Any] | None:
     return None
 
 
-def as_number(value: object) -> object:
+def spelled_number(value: object) -> object:
     """JSON has no NaN: some tools write the word."""
     return WORDS.get(value, value) if isinstance(value, str) else value

@@ -21,9 +21,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, encode, shorten, some
+from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, shorten, some
 from pedanova.data.records import Records
-from pedanova.data.text_numbers import HEXADECIMAL, REAL
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
 from pedanova.sources.tables.frames import as_names, read_frame
 
