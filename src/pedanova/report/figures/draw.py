@@ -7,21 +7,24 @@ user's. What is not distinguishable from noise is grey and marked with ~. Here a
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import short
+from pedanova.base.digits import percent, short
 from pedanova.base.terminal import shorten
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
+from pedanova.measures.interactions import Interaction, Interactions
 from pedanova.measures.panels import round_values
+from pedanova.measures.plane import PairDensity
 from pedanova.measures.studies.along import Along
 from pedanova.measures.surrogate.profile import Profile
+from pedanova.measures.tradeoff import Tradeoff
 from pedanova.report.names import NO_NESTING, Nesting, short_names
-from pedanova.report.palette import DARK, LIFTS, LIGHT, lift_colour, luminance, mixed
+from pedanova.report.palette import DARK, LIFTS, LIGHT, ink_on, lift_colour, luminance, mixed
 
 LONGEST = 28  # letters of a value or a title
 MOST_NAMED = 12  # bands that the legend names
@@ -39,8 +42,10 @@ def pyplot() -> Any:
     return plt
 
 
-def new_axes(width: float, height: float) -> Axes:
-    return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, dict[str, str]]:
+    """The Axes, new ones where there are none, and the palette for their ground."""
+    ax = ax if ax is not None else pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+    return ax, colours_of(ax)
 
 
 def as_hex(colour: Any) -> str:
@@ -60,26 +65,6 @@ def colours_of(ax: Axes) -> dict[str, str]:
     return DARK if is_dark(ax) else LIGHT
 
 
-def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> Any:
-    """One cell of a plane."""
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
-
-
-def lift_bar(ax: Axes, words: Mapping[float, str]) -> None:
-    """What the colours of lift mean, beside the Axes."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, LogNorm
-
-    stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
-    scale = ListedColormap([lift_colour(float(lift), dark=is_dark(ax)) for lift in stops])
-    mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
-    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
-    bar.set_ticks(list(words), labels=list(words.values()))
-    bar.ax.minorticks_off()
-
-
 def plain(text: object, longest: int = LONGEST) -> str:
     """A name as it is: cut where it is long, and no formula is meant."""
     return shorten(str(text), longest).replace("$", r"\$")
@@ -97,10 +82,18 @@ def title(ax: Axes, words: str) -> None:
     ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
 
 
-def trim(ax: Axes) -> None:
+def trim(ax: Axes, sides: Sequence[str] = ("top", "right")) -> None:
     """No frame where nothing is read off."""
-    for side in ("top", "right"):
+    for side in sides:
         ax.spines[side].set_visible(False)
+
+
+def name_bars(ax: Axes, labels: Sequence[str], words: str) -> None:
+    """Names beside bars that lie from the bottom up, and what their length means."""
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(-0.6, len(labels) - 0.4)
+    ax.set_xlabel(words)
+    trim(ax)
 
 
 def name_ticks(ax: Axes, low: float, high: float, *, log: bool, most: int = 6) -> None:
@@ -112,6 +105,47 @@ def name_ticks(ax: Axes, low: float, high: float, *, log: bool, most: int = 6) -
     ax.minorticks_off()
 
 
+MANY = 12  # panels from which on more stand in a row
+CHANCE = "by chance alone (95 %)"
+
+
+def with_legend(axes: Axes) -> Axes:
+    """One legend for all panels of a new figure, below them; in Axes of the caller's, on the first."""
+    first = np.ravel(axes)[0]
+    by_label: dict[str, Any] = {}
+    for one in np.ravel(axes):
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            by_label.setdefault(label, handle)
+    labels = sorted(by_label, key=lambda label: label == CHANCE)
+    handles = [by_label[label] for label in labels]
+    look = {"fontsize": "small", "frameon": False}
+    if len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None:
+        first.figure.legend(handles, labels, loc="outside lower center", ncols=4, **look)
+    else:
+        first.legend(handles, labels, **look)
+    return axes
+
+
+def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
+    """A panel for each name, side by side or in the Axes that were given; one alone is no array."""
+    chosen = [names] if isinstance(names, str) else list(names)
+    axes = new_panels(len(chosen)) if ax is None else np.atleast_1d(np.array(ax, dtype=object))
+    if axes.size < len(chosen):
+        raise QueryError(f"ax= holds {axes.size} Axes for {len(chosen)} parameters; name one, or give more Axes")
+    for name, one in zip(chosen, axes.flat, strict=False):
+        draw(name, one)
+    return axes.flat[0] if len(chosen) == 1 else axes
+
+
+def new_panels(count: int) -> Axes:
+    columns = min(3 if count <= MANY else 5, count)
+    rows = -(-count // columns)
+    axes = pyplot().subplots(rows, columns, figsize=(3.6 * columns, 2.9 * rows), layout="constrained", squeeze=False)[1]
+    for spare in axes.flat[count:]:
+        spare.set_visible(False)
+    return axes
+
+
 def draw_importances(
     importances: Importances, ax: Axes | None = None, *, metric: str = "share", nesting: Nesting = NO_NESTING
 ) -> Axes:
@@ -120,8 +154,7 @@ def draw_importances(
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
     names = nesting.order(list(importances))[::-1]
     rows = [importances[name] for name in names]
-    ax = ax if ax is not None else new_axes(6.4, 1.2 + 0.3 * len(rows))
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.3 * len(rows))
     values = np.array([100 * max(0.0, getattr(row, metric)) for row in rows])
     places = np.arange(len(rows))
     fills = [ink["noise"] if is_faint(row) else ink["target"] for row in rows]
@@ -131,12 +164,9 @@ def draw_importances(
         spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
         ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
     shown = plain_names(names)
-    ax.set_yticks(places, [row_label(row, shown[row.name], nesting) for row in rows])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
+    name_bars(ax, [row_label(row, shown[row.name], nesting) for row in rows], f"{metric} (%)")
     ax.set_xlim(left=0)
-    ax.set_xlabel(f"{metric} (%)")
-    title(ax, f"What separates {importances.target} from {importances.region}")
-    trim(ax)
+    title(ax, importances.heading())
     return ax
 
 
@@ -174,8 +204,7 @@ def draw_growth(steps: Sequence[int], answers: Sequence[Importances], ax: Axes |
 
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
     """Ratios one upon the other, in the order of the last step, over steps on a log scale."""
-    ax = ax if ax is not None else new_axes(6.4, 4.0)
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 6.4, 4.0)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
     steps_down = max(1, min(SHADES, len(names)) - 1)  # the first bands differ most, all others share the palest shade
@@ -199,8 +228,7 @@ def draw_measures(
 ) -> Axes:
     """Ratios of every parameter by each measure, side by side; ~ marks what is not distinguishable from noise."""
     names = list(next(iter(ratios.values())))
-    ax = ax if ax is not None else new_axes(2.6 + 0.8 * len(ratios), 1.6 + 0.34 * len(names))
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 2.6 + 0.8 * len(ratios), 1.6 + 0.34 * len(names))
     for column, (measure, values) in enumerate(ratios.items()):
         for place, name in enumerate(names):
             noise = name in faint.get(measure, ())
@@ -217,8 +245,7 @@ def draw_measures(
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, len(ratios))
     ax.set_xlabel("ratio (%), for each measure from the left")
-    for side in ax.spines.values():
-        side.set_visible(False)
+    trim(ax, list(ax.spines))
     return ax
 
 
@@ -226,8 +253,7 @@ def draw_objective(
     thresholds: Reals, reached: Reals, marks: Sequence[tuple[str, float]], name: str, ax: Axes | None = None
 ) -> Axes:
     """Which part of the rows is at least as good, with lines at the thresholds of target and region."""
-    ax = ax if ax is not None else new_axes(5.4, 3.4)
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 5.4, 3.4)
     finite = np.abs(thresholds) < np.finfo(np.float64).max  # a last cut there only sets infinite objectives apart
     ax.plot(thresholds[finite], 100 * reached[finite], color=ink["ink"], marker=".", markersize=4)
     for label, value in marks:
@@ -256,8 +282,7 @@ WIDEST = 78  # letters of the title
 
 def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     """Shares over the budget with their 95 % intervals; grey lines are noise everywhere, or less important."""
-    ax = ax if ax is not None else new_axes(7.2, 4.2)
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 7.2, 4.2)
     budgets = [step.budget for step in along.steps]
     named, others = named_lines(along)
     for row in others:
@@ -305,3 +330,170 @@ def name_lines(ax: Axes, along: Along, named: list[list[Importance]]) -> None:
         at = max(height, at + APART)
         style = {"color": ink[STYLES[place][0]], "fontsize": "small", "va": "center", "annotation_clip": False}
         ax.annotate(f" {shown[named[place][0].name]}", (1.01, at), xycoords="axes fraction", **style)
+
+
+# --- two parameters or two objectives -----------------------------------------------------------------
+
+MATRIX = 8  # parameters, up to which all pairs are a matrix; of more the strongest are listed
+LISTED = 15  # pairs of that list
+LEAST_PERCENT = 10.0  # % of the variance that the darkest cell stands for, at least
+ENOUGH = 5.0  # rows that must be expected in a cell to say something
+FADED = 0.65  # of what chance explains
+TIMES = {0.25: "≤ ¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "≥ 4"}
+
+
+def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> Any:
+    """One cell of a plane."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
+
+
+def lift_bar(ax: Axes, words: Mapping[float, str]) -> None:
+    """What the colours of lift mean, beside the Axes."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, LogNorm
+
+    stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
+    scale = ListedColormap([lift_colour(float(lift), dark=is_dark(ax)) for lift in stops])
+    mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
+    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
+    bar.set_ticks(list(words), labels=list(words.values()))
+    bar.ax.minorticks_off()
+
+
+def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
+    """All pairs as a matrix, or the strongest of many as a list; ~ marks what chance explains."""
+    names = list(dict.fromkeys(name for pair in interactions for name in pair))
+    return _draw_matrix(interactions, names, ax) if len(names) <= MATRIX else _draw_list(interactions, names, ax)
+
+
+def _draw_matrix(interactions: Interactions, names: list[str], ax: Axes | None) -> Axes:
+    size = max(3.6, 1.6 + 0.5 * len(names))
+    ax, ink = axes_with_ink(ax, size + 1.0, size)
+    top = max(LEAST_PERCENT, *(100 * row.interaction for row in interactions.rows))
+    for row in interactions.rows:
+        i, j = sorted((names.index(row.first), names.index(row.second)))
+        part = min(1.0, max(0.0, 100 * row.interaction) / top)
+        fill = mixed(ink["card"], ink["target"] if row.significant else ink["noise"], part)
+        ax.add_patch(box(i, j, fill, ink["ground"]))
+        ax.text(i, j, _marked(row), ha="center", va="center", fontsize="small", color=ink_on(fill))
+    shown = plain_names(names)
+    ax.set_xticks(range(len(names) - 1), [shown[name] for name in names[:-1]], rotation=45, ha="right")
+    ax.set_yticks(range(1, len(names)), [shown[name] for name in names[1:]])
+    ax.set_xlim(-0.5, len(names) - 1.5)
+    ax.set_ylim(len(names) - 0.5, 0.5)
+    ax.tick_params(length=0)
+    trim(ax, list(ax.spines))
+    words = f"interaction (% of the variance); {NOISE}chance explains it"
+    ax.set_title(words, loc="left", fontsize="medium")
+    return ax
+
+
+def _marked(row: Interaction) -> str:
+    return f"{'' if row.significant else NOISE}{percent(row.interaction).removesuffix('%').strip()}"
+
+
+def _draw_list(interactions: Interactions, names: list[str], ax: Axes | None) -> Axes:
+    rows = interactions.rows[:LISTED][::-1]
+    ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.28 * len(rows))
+    shown = plain_names(names)
+    values = [100 * max(0.0, row.interaction) for row in rows]
+    fills = [ink["target"] if row.significant else ink["noise"] for row in rows]
+    ax.barh(range(len(rows)), values, color=fills, height=0.7)
+    labels = [f"{'' if row.significant else NOISE}{shown[row.first]} × {shown[row.second]}" for row in rows]
+    name_bars(ax, labels, "interaction (% of the variance)")
+    ax.set_xlim(0, max(LEAST_PERCENT, 1.05 * max(values, default=0.0)))
+    left = len(interactions.rows) - len(rows)
+    more = f"; {left:,} more are weaker" if left else ""
+    ax.set_title(f"{NOISE}chance explains it{more}", loc="left", fontsize="medium")
+    return ax
+
+
+def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
+    """How many times as often the target lies in each cell as the region does, with its rows of the region's.
+
+    Colours are even in log₂ from ¼ to 4 times; what chance explains is pale, and where fewer than five rows of the
+    target are expected the cell is hatched.
+    """
+    rows, columns = plane.target.shape
+    ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
+    dark = is_dark(ax)
+    lift, expected, significant = plane.lift, plane.expected, plane.significant
+    for i in range(rows):
+        for j in range(columns):
+            if not plane.region[i, j]:
+                continue
+            fill = lift_colour(float(lift[i, j]), dark=dark)
+            fill = fill if significant[i, j] else mixed(fill, ink["ground"], FADED)
+            sparse = "////" if expected[i, j] < ENOUGH else None
+            ax.add_patch(box(i, j, fill, mixed(fill, ink["ink"], 0.18), hatch=sparse))
+            words = f"{plane.target[i, j]:,}/{plane.region[i, j]:,}"
+            paper = {"facecolor": fill, "edgecolor": "none", "pad": 0.6}
+            ax.text(i, j, words, ha="center", va="center", fontsize="x-small", color=ink_on(fill), bbox=paper)
+    shown = plain_names([plane.first, plane.second])
+    ax.set_xticks(range(rows), [plain(cell) for cell in plane.first_cells], rotation=45, ha="right")
+    ax.set_yticks(range(columns), [plain(cell) for cell in plane.second_cells])
+    ax.set_xlim(-0.5, rows - 0.5)
+    ax.set_ylim(-0.5, columns - 0.5)
+    ax.tick_params(length=0)
+    ax.set_xlabel(shown[plane.first])
+    ax.set_ylabel(shown[plane.second])
+    lift_bar(ax, TIMES)
+    ax.set_title("rows of the target / of the region", loc="left", fontsize="small", color=ink["soft"])
+    return ax
+
+
+ARROWS = {"minimize": "↓", "maximize": "↑"}
+
+
+def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
+    """Every row by both objectives: the target's filled, the others open, a line along the front."""
+    ink = colours_of(ax)
+    others, inside = tradeoff.values[~tradeoff.target], tradeoff.values[tradeoff.target]
+    open_marks = {"s": 14, "facecolors": "none", "edgecolors": ink["region"], "linewidths": 0.7}
+    ax.scatter(*others.T, **open_marks, label=f"others ({len(others):,})")
+    ax.scatter(*inside.T, s=18, color=ink["target"], linewidths=0, label=f"{tradeoff.words} ({len(inside):,})")
+    front = tradeoff.values[tradeoff.front]
+    front = front[np.lexsort((front[:, 1], front[:, 0]))]
+    corner = "steps-post" if tradeoff.directions[0] == "minimize" else "steps-pre"  # what lies behind it is beaten
+    ax.plot(*front.T, color=ink["ink"], linewidth=1.2, drawstyle=corner, label=f"front ({len(front):,})")
+    for set_label, name, way in zip((ax.set_xlabel, ax.set_ylabel), tradeoff.names, tradeoff.directions, strict=True):
+        set_label(f"{plain(name)} {ARROWS.get(way, '')}")
+    ax.legend(fontsize="small")
+    trim(ax)
+    return ax
+
+
+def draw_by_objective(answers: Mapping[str, Importances], axes: Axes) -> None:
+    """Shares for each question beside each other, on one scale, in the order of the first."""
+    names = list(next(iter(answers.values())))[::-1]
+    shown = plain_names(names)
+    ends = [row.high or row.share for importances in answers.values() for row in importances.rows]
+    top = 105 * max(0.01, *ends)
+    for number, (ax, (question, importances)) in enumerate(zip(axes, answers.items(), strict=True)):
+        ink, rows = colours_of(ax), [importances[name] for name in names]
+        values = [100 * max(0.0, row.share) for row in rows]
+        ax.barh(names, values, color=[ink["noise"] if is_faint(r) else ink["target"] for r in rows], height=0.7)
+        for place, row in enumerate(rows):
+            if row.low is not None and row.high is not None:
+                ax.plot((100 * max(0.0, row.low), 100 * row.high), (place, place), color=ink["ink"], linewidth=1)
+            if is_faint(row):
+                ax.text(top, place, NOISE.strip(), ha="right", va="center", color=ink["soft"])
+        ax.set_yticks(range(len(names)), [shown[name] for name in names] if number == 0 else [""] * len(names))
+        ax.set_xlim(0, top)
+        ax.set_xlabel("share (%)")
+        ax.set_title(plain(question), loc="left", fontsize="medium")
+        trim(ax)
+
+
+def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
+    """The scatter on the left, a column of bars for every question on the right."""
+    many = len(answers)
+    rows = len(next(iter(answers.values())))
+    size = (5.0 + 2.0 * many, max(3.8, 1.2 + 0.3 * rows))
+    ratios = {"width_ratios": [2.2, *[1.0] * many]}
+    axes = pyplot().subplots(1, 1 + many, figsize=size, layout="constrained", gridspec_kw=ratios)[1]
+    draw_tradeoff(tradeoff, axes[0])
+    draw_by_objective(answers, axes[1:])
+    return axes

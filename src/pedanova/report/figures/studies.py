@@ -9,27 +9,31 @@ from typing import Any
 import numpy as np
 
 from pedanova.base.digits import chance, percent, short
-from pedanova.base.documents import completed
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.pooling import RankTest, StudyMap
-from pedanova.measures.studies.prior import SearchPrior
+from pedanova.measures.studies.prior import ParameterPrior, SearchPrior
 from pedanova.measures.studies.study_difference import Differences
 from pedanova.report.figures.draw import (
     NOISE,
     Axes,
     Reals,
+    axes_with_ink,
     colours_of,
+    name_bars,
     name_ticks,
-    new_axes,
+    panels,
     plain,
     plain_names,
+    pyplot,
     title,
     trim,
+    with_legend,
 )
-from pedanova.report.figures.plots import AXES, ONE_AXES, SHOWN, meaning, panels, with_legend
-from pedanova.report.figures.spread import DENSITY, LEAST_TOP, draw_prior, name_places
+from pedanova.report.figures.plots import SHOWN
+from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 from pedanova.space.comparison import same_cells
 
 
@@ -45,24 +49,21 @@ class RankLine:
 
 @dataclass(frozen=True, slots=True)
 class RankLines:
-    """Lines from the axis downwards, the bars of names that are not told apart, and how many steps there are."""
+    """Lines from the axis downwards, and the bars of names that are not told apart."""
 
-    lines: tuple[RankLine, ...]
-    bars: tuple[tuple[float, float, int], ...]  # from rank, to rank, in which lane below the axis
+    lines: list[RankLine]
+    bars: list[tuple[float, float, int]]  # from rank, to rank, in which lane below the axis
     lanes: int
-    steps: int
-    low: int  # ranks that the axis spans
-    high: int
 
 
 def rank_lines_of(test: RankTest) -> RankLines:
     """The better half of the names on the left, the others on the right, the outermost nearest to the axis."""
     count = len(test.names)
     half = (count + 1) // 2
-    lines = []
-    for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True)):
-        left = place < half
-        lines.append(RankLine(name, rank, left, place if left else count - 1 - place))
+    lines = [
+        RankLine(name, rank, place < half, place if place < half else count - 1 - place)
+        for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True))
+    ]
     bars: list[tuple[float, float, int]] = []
     ends: list[float] = []  # of each lane
     for first, last in test.alike:
@@ -70,7 +71,7 @@ def rank_lines_of(test: RankTest) -> RankLines:
         lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
         ends[lane : lane + 1] = [end]
         bars.append((begin, end, lane))
-    return RankLines(tuple(lines), tuple(bars), len(ends), half, 1, count)
+    return RankLines(lines, bars, len(ends))
 
 
 MOST_NAMED = 40  # studies on the map that are named; of more, those at its rim
@@ -78,30 +79,6 @@ ARROWS = 4  # parameters that the map shows
 LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diagram
 
 
-SHARING_TWO = "QueryError\n    No two studies share two parameters."
-STUDY_FIGURES: dict[str, dict[str, str]] = {
-    "importance": {"Parameters": "ax", "Returns": ONE_AXES},
-    "ranks": {"Parameters": "ax", "Returns": ONE_AXES, "Raises": SHARING_TWO},
-    "map": {"Parameters": "ax", "Returns": ONE_AXES, "Raises": SHARING_TWO},
-    "prior": {
-        "Parameters": "names options",
-        "Returns": "list of matplotlib.axes.Axes\n    One for each parameter.",
-        "Raises": "QueryError\n    `names` is empty, or an option is out of range.\n"
-        "UnknownParameterError\n    No study has a parameter of that name.",
-    },
-}
-DIFFERENCE_FIGURES: dict[str, dict[str, str]] = {
-    "importance": {"Parameters": "ax", "Returns": ONE_AXES},
-    "densities": {
-        "Parameters": "names ax",
-        "Returns": AXES,
-        "Raises": "UnknownParameterError\n    The studies share no parameter of that name.\n"
-        "QueryError\n    There are more parameters than Axes in `ax`.",
-    },
-}
-
-
-@completed(STUDY_FIGURES, setup="", word=meaning)
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
     """Figures of many studies; each takes ``ax=``, and returns the Axes.
@@ -121,31 +98,93 @@ class AcrossPlots:
     _prior: Callable[..., SearchPrior]
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """Pooled shares with their intervals, and a dot for every study."""
+        """Pooled shares with their intervals, and a dot for every study.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw in; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+        """
         return draw_pooled(self._result, ax)
 
     def ranks(self, *, ax: Axes = None) -> Axes:
-        """The critical-difference diagram: mean ranks, and bars over names that are not told apart."""
+        """The critical-difference diagram: mean ranks, and bars over names that are not told apart.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw in; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+
+        Raises
+        ------
+        QueryError
+            No two studies share two parameters.
+        """
         if self._result.ranks is None:
             raise QueryError("no two studies share two parameters, so there are no mean ranks; the notes say more")
         return draw_ranks(self._result.ranks, ax)
 
     def map(self, *, ax: Axes = None) -> Axes:
-        """Studies by what matters in them; arrows point to where a parameter matters more."""
+        """Studies by what matters in them; arrows point to where a parameter matters more.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw in; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+
+        Raises
+        ------
+        QueryError
+            No two studies share two parameters.
+        """
         if self._result.map is None:
             raise QueryError("no two studies share two parameters, so there is no map; the notes say more")
         odd = {row.study for row in self._result.disagreements.rows}
         return draw_map(self._result.map, odd, ax)
 
     def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
-        """Where good values lie over all studies, and in grey in each."""
+        """Where good values lie over all studies, and in grey in each.
+
+        Parameters
+        ----------
+        names
+            The parameters; None for the most important ones.
+        options
+            Those of `Across.prior`.
+
+        Returns
+        -------
+        list of matplotlib.axes.Axes
+            One for each parameter.
+
+        Raises
+        ------
+        QueryError
+            `names` is empty, or an option is out of range.
+        UnknownParameterError
+            No study has a parameter of that name.
+        """
         return draw_prior(self._prior(**options), names)
 
 
 def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
     rows = pooled.rows[::-1]
-    ax = ax if ax is not None else new_axes(6.4, 1.3 + 0.36 * len(rows))
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 6.4, 1.3 + 0.36 * len(rows))
     places = np.arange(len(rows))
     ax.barh(places, [100 * max(0.0, row.share) for row in rows], color=ink["target"], height=0.62, label="mean")
     for place, row in zip(places, rows, strict=True):
@@ -160,34 +199,30 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
                 zorder=3, label="95 % interval of the mean" if place == 0 else None,
             )  # fmt: skip
     shown = plain_names([row.name for row in rows])
-    ax.set_yticks(places, [shown[row.name] for row in rows])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
+    name_bars(ax, [shown[row.name] for row in rows], "share (%)")
     ax.set_xlim(left=min(0.0, *(100 * row.share for row in rows)))
-    ax.set_xlabel("share (%)")
     title(ax, pooled.heading())
     ax.legend(fontsize="small", frameon=False, loc="lower right")
-    trim(ax)
     return ax
 
 
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     """An axis of ranks, a line from each mean rank to its name, bars over what is not told apart."""
-    diagram = rank_lines_of(test)
+    diagram, count = rank_lines_of(test), len(test.names)
     below = 0.35 + LANE * diagram.lanes
-    depth = below + RUNG * diagram.steps
-    ax = ax if ax is not None else new_axes(7.2, 1.1 + 0.34 * (depth + 1.4))
-    ink = colours_of(ax)
-    width = max(1.0, float(diagram.high - diagram.low))
+    depth = below + RUNG * ((count + 1) // 2)
+    ax, ink = axes_with_ink(ax, 7.2, 1.1 + 0.34 * (depth + 1.4))
+    width = max(1.0, count - 1.0)
     edge = 0.06 * width
-    ax.plot([diagram.low, diagram.high], [0, 0], color=ink["ink"], linewidth=1.2, solid_capstyle="butt")
-    step = max(1, -(-(diagram.high - diagram.low) // 10))
-    for rank in range(diagram.low, diagram.high + 1, step):
+    ax.plot([1, count], [0, 0], color=ink["ink"], linewidth=1.2, solid_capstyle="butt")
+    step = max(1, -(-(count - 1) // 10))
+    for rank in range(1, count + 1, step):
         ax.plot([rank, rank], [0, 0.14], color=ink["ink"], linewidth=1.2)
         ax.text(rank, 0.24, str(rank), ha="center", va="bottom", fontsize="small", color=ink["soft"])
     shown = plain_names(list(test.names))
     for line in diagram.lines:
         y = -(below + RUNG * (line.step + 0.3))
-        end = diagram.low - edge if line.left else diagram.high + edge
+        end = 1 - edge if line.left else count + edge
         ax.plot([line.rank, line.rank, end], [0, y, y], color=ink["soft"], linewidth=0.9, solid_joinstyle="miter")
         words = f"{shown[line.name]}  {short(line.rank)}" if line.left else f"{short(line.rank)}  {shown[line.name]}"
         side = {"ha": "right" if line.left else "left", "va": "center", "color": ink["ink"]}
@@ -197,11 +232,11 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
         look = {"color": ink["target"], "linewidth": 4, "solid_capstyle": "round"}
         ax.plot([begin - 0.008 * width, end + 0.008 * width], [y, y], **look)
     mark = 0.95
-    ends = [diagram.low, diagram.low + min(test.critical, width)]
+    ends = [1, 1 + min(test.critical, width)]
     ax.plot(ends, [mark, mark], color=ink["ink"], linewidth=1.6, marker="|", markersize=7)
     words = f"critical difference {short(test.critical)}"
     ax.text(ends[0], mark + 0.16, words, fontsize="small", va="bottom", color=ink["soft"])
-    ax.set_xlim(diagram.low - 0.42 * width, diagram.high + 0.42 * width)
+    ax.set_xlim(1 - 0.42 * width, count + 0.42 * width)
     ax.set_ylim(-(depth + 0.1), mark + 0.7)
     ax.axis("off")
     p = chance(test.p_value)
@@ -210,8 +245,7 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
 
 
 def draw_map(studies: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
-    ax = ax if ax is not None else new_axes(6.4, 5.4)
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 6.4, 5.4)
     x, y = studies.places.T
     strange = np.array([name in odd for name in studies.studies])
     ax.axhline(0, color=ink["line"], linewidth=0.8, zorder=0)
@@ -250,7 +284,6 @@ def named_on(places: np.ndarray, odd: np.ndarray) -> list[int]:
     return sorted({*far.tolist(), *np.flatnonzero(odd).tolist()})
 
 
-@completed(DIFFERENCE_FIGURES, setup="", word=meaning)
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
     """Figures of two studies; each takes ``ax=``, and returns the Axes.
@@ -267,11 +300,42 @@ class DifferencePlots:
     _result: Differences
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """The share of every parameter in both studies; grey and ~ where they are not distinguishable."""
+        """The share of every parameter in both studies; grey and ~ where they are not distinguishable.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw in; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+        """
         return draw_both(self._result, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
-        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several."""
+        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several.
+
+        Parameters
+        ----------
+        names
+            One parameter or several; None for the most important ones.
+        ax
+            Axes to draw in, one for each parameter; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or array of them
+            What was drawn in: one, or one for each parameter.
+
+        Raises
+        ------
+        UnknownParameterError
+            The studies share no parameter of that name.
+        QueryError
+            There are more parameters than Axes in `ax`.
+        """
         differences = self._result
         shown = plain_names(list(differences))
         chosen = list(differences)[:SHOWN] if names is None else names
@@ -289,8 +353,7 @@ class DifferencePlots:
 
 def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
     rows = differences.rows[::-1]
-    ax = ax if ax is not None else new_axes(6.4, 1.4 + 0.46 * len(rows))
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.46 * len(rows))
     places = np.arange(len(rows))
     for offset, key, colour, name in (
         (0.19, "share", "A", differences.names[0]),
@@ -301,20 +364,16 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
         ax.barh([0], [0], color=ink[colour], label=plain(name))  # for the legend: bars may be grey
     shown = plain_names([row.name for row in rows])
-    ax.set_yticks(places, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
+    name_bars(ax, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows], "share (%)")
     ax.set_xlim(left=0)
-    ax.set_xlabel("share (%)")
     ax.legend(fontsize="small", frameon=False, loc="lower right")
     title(ax, differences.heading())
-    trim(ax)
     return ax
 
 
 def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes | None, shown: str) -> Axes:
     """Both targets on one axis, each against its own rows below it."""
-    ax = ax if ax is not None else new_axes(4.8, 3.2)
-    ink = colours_of(ax)
+    ax, ink = axes_with_ink(ax, 4.8, 3.2)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
     if first.edges is None or second.edges is None:
@@ -354,3 +413,55 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
     name_places(ax, labels)
     ax.set_xlim(-0.6, len(labels) - 0.4)
     ax.set_ylabel("rows (%)")
+
+
+MOST_PANELS = 12
+COLUMNS = 3
+
+
+def draw_prior(prior: SearchPrior, names: Sequence[str] | None = None) -> list[Axes]:
+    """One panel for each parameter."""
+    rows = [prior[name] for name in (names if names is not None else list(prior)[:MOST_PANELS])]
+    if not rows:
+        raise QueryError("names=[] leaves nothing to draw; name at least one parameter")
+    columns = min(COLUMNS, len(rows))
+    lines = -(-len(rows) // columns)
+    size = {"figsize": (3.6 * columns, 2.7 * lines + 0.4), "layout": "constrained", "squeeze": False}
+    figure, axes = pyplot().subplots(lines, columns, **size)
+    panels = list(axes.flat)
+    labels = plain_names([row.name for row in rows])
+    for ax, row in zip(panels, rows, strict=False):
+        draw_parameter_prior(row, prior.safety, ax)
+        ax.set_xlabel(labels[row.name])
+    for ax in panels[len(rows) :]:
+        ax.remove()
+    figure.suptitle(prior.heading().replace("; ", "\n").replace("$", r"\$"), x=0.01, ha="left", fontsize="medium")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower right", ncols=4, frameon=False)
+    return panels[: len(rows)]
+
+
+def draw_parameter_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
+    """The density that is drawn from, the uniform part included; studies in grey behind it."""
+    ink, bins = colours_of(ax), bins_of(row.parameter)
+    studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
+    prior, uniform = prior_heights(bins, row.mixed(safety)), prior_heights(bins, row.uniform)
+    grey = {"color": ink["soft"], "linewidth": 0.8, "alpha": max(0.12, min(0.7, 4 / len(studies)))}
+    edges = np.arange(len(bins) + 1) - 0.5 if bins.edges is None else bins.edges
+    for number, line in enumerate(studies):
+        ax.stairs(line, edges, baseline=None, **grey, label="a study" if number == 0 else None)
+    ax.stairs(uniform, edges, baseline=None, color=ink["uniform"], linestyle=":", linewidth=1.2, label="uniform")
+    ax.stairs(prior, edges, baseline=0, fill=True, color=ink["target"], alpha=0.2, linewidth=0)
+    ax.stairs(prior, edges, baseline=None, color=ink["target"], linewidth=2.2, label="prior")
+    if bins.edges is None:
+        name_places(ax, bins.labels)
+    else:
+        name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log, most=5)
+    ax.set_ylabel("draws (%)" if bins.widths is None else DENSITY)
+    ax.set_ylim(0, 1.08 * max(1.5 * float(uniform.max()), 2.5 * float(prior.max())))
+    trim(ax)
+
+
+def prior_heights(bins: Bins, density: Reals) -> Reals:
+    """Per cent of the draws for categories; for ranges a density that is 1 where draws are uniform."""
+    gathered = bins.gather(density)
+    return 100 * gathered if bins.widths is None else gathered / bins.widths
