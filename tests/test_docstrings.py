@@ -112,7 +112,7 @@ def demo() -> pa.Analysis:
     return pa.analyze(pa.demo_trials(), "error")
 
 
-SETUP = ">>> import pedanova as pa\n>>> a = pa.analyze(pa.demo_trials(), \"error\")\n"
+SETUP = '>>> import pedanova as pa\n>>> a = pa.analyze(pa.demo_trials(), "error")\n'
 SHARING = {name for name, call in CALLS.items() if SETUP in (inspect.getdoc(call) or "") and name.startswith(PLOTS)}
 
 

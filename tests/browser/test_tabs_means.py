@@ -10,8 +10,8 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import asked, opened, saved, settled, tab
+from pedanova.report.page.answers import marginals
 from pedanova.report.page.question import PageQuestion
-from pedanova.report.page.tabs import marginals
 
 
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:

@@ -11,9 +11,8 @@ import pytest
 import pedanova as pa
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
-from pedanova.report.page.answers import answer, densities, inside
+from pedanova.report.page.answers import answer, densities, difference_of, inside, pairs, plane, smaller_space, targets
 from pedanova.report.page.question import PageQuestion
-from pedanova.report.page.tabs import difference_of, pairs, plane, smaller_space, targets
 
 COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0}
 

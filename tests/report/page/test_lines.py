@@ -16,8 +16,7 @@ import pytest
 import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.report.page.answers import answer
-from pedanova.report.page.lines import condition_of, lines_of
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import PageQuestion, condition_of, lines_of
 
 NUMBERS = ("ratio", "share", "low", "high", "p_value", "p_adjusted", "divergence", "n_target", "n_region")
 PLAIN = ("lr", "learning rate", "class", "error")  # columns of numbers

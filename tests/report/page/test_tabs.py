@@ -15,10 +15,9 @@ from helpers.tabs import FAST, mixed, two_goals
 from pedanova.errors import QueryError
 from pedanova.report.live.session import Session
 from pedanova.report.page import tabs
-from pedanova.report.page.answers import importance_row
+from pedanova.report.page.answers import importance_row, marginals
 from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.question import PageQuestion
-from pedanova.report.page.tabs import marginals
 from pedanova.results import Across
 
 TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}

@@ -20,10 +20,9 @@ from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import inside
 from pedanova.report.page.cards import BY_NAME, Card, can_be_asked, taken
 from pedanova.report.page.embedded import check_options, payload_of
-from pedanova.report.page.facts import page_facts
+from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
-from pedanova.report.page.shapes import draw_like
 from pedanova.space.parameters import Space
 
 LONGEST_CLIENT = 64

@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from typing import Any, ParamSpec, Unpack, cast
+from typing import Any, ParamSpec, TypedDict, Unpack, cast
 from weakref import WeakKeyDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import gathered
+from pedanova.base.table import Cell
 from pedanova.base.threads import ResultCache
+from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.regions import Region
+from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importance
-from pedanova.measures.question import How, Question
-from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
+from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.plane import PairDensity
+from pedanova.measures.question import DEFAULT, How, Question
+from pedanova.measures.questions.ask import (
+    densities_of_all,
+    effects_within,
+    importance_of,
+    interactions_of,
+    pair_plane,
+    profile_of,
+    trial_table,
+)
+from pedanova.measures.questions.compare import compare_objectives
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.across import Pooling, StudyRow
+from pedanova.measures.studies.budgets import along_budgets
+from pedanova.measures.studies.groups import groups_by, pooled_studies
+from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.answer import Glance
-from pedanova.report.page.lines import lines_of
-from pedanova.report.page.question import PageQuestion, Span
-from pedanova.report.page.shapes import bins_for, density_to_json, exact, inside_span
-from pedanova.report.sentences import headline, summarize
+from pedanova.reduction.reduce import reduce_space
+from pedanova.reduction.result import ReducedSpace, inside_box
+from pedanova.report.page.facts import bins_for, density_to_json, digits, exact, inside_span
+from pedanova.report.page.question import USUAL, PageQuestion, Span, condition_of, labels_by_text, lines_of, python_rows
+from pedanova.report.sentences import headline, shares_over_studies, summarize
+from pedanova.space.parameters import Space, in_words
 
 _SPREAD: WeakKeyDictionary[TrialData, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
 _GLANCES: WeakKeyDictionary[TrialData, ResultCache[Glance]] = WeakKeyDictionary()
@@ -239,3 +265,384 @@ def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, lis
         values = whole.by_value(band, question.of) if whole.has_counts_for(band) else band
         ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
     return ends
+
+
+SHOWN = 16  # studies at first; more when asked for
+MODELLED = 25  # studies beyond which counts answer: a model of each would take too long
+ORDERS = ("name", "size", "disagreement")
+POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
+
+
+@refusing
+def side_by_side(
+    a: TrialData,
+    question: PageQuestion,
+    *,
+    column: str | None,
+    order: str = "name",
+    limit: int = SHOWN,
+    **options: Unpack[How],
+) -> dict[str, Any]:
+    """Shares of every parameter over all studies, and in some of them each with its interval."""
+    if column is None:
+        raise QueryError("no column names the studies of this table; open it with --group COLUMN")
+    how, studies, notes = question.how(options), groups_by(a, column), []
+    if len(studies) > MODELLED and how["estimator"] == "auto":
+        how["estimator"] = "counts"
+        notes = [f"plain counts answer in all {len(studies):,} studies; one that is asked alone may have a model"]
+    parts = "selected" if question.good == "selection" or a.levels.several else "all"
+    within = list(question.rows()) if question.selects else None
+    asking = Question(question.target, question.region, **how)
+    pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
+    shown = first_studies(pooled, order, limit)
+    return {
+        "column": column,
+        "summary": shares_over_studies(pooled),
+        "parameters": [{"parameter": row.name} | row_to_json(row, POOLED_COLUMNS) for row in pooled.rows],
+        "studies": [study_to_json(row, with_intervals(pooled, row.name, studies, question, how)) for row in shown],
+        "total": len(pooled.studies.rows),
+        "left_out": len(studies) - len(pooled.answers),
+        "notes": [*notes, *texts_of(gathered(pooled.notes))],
+        "lines": {"python": python_line(column, question, parts, how)},
+    }
+
+
+def first_studies(pooled: Pooling, order: str, limit: int) -> list[StudyRow]:
+    """So many of them: the largest, or those that agree least with all others, or just the first."""
+    rows = list(pooled.studies.rows)
+    if order == "size":
+        rows.sort(key=lambda row: -row.n_region)
+    elif order == "disagreement":
+        rows.sort(key=lambda row: (-len(row.differs), 2.0 if row.agreement is None else row.agreement))
+    return rows[:limit]
+
+
+def with_intervals(
+    pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
+) -> Importances:
+    """A study's answer with its intervals: of very many, only those that are shown are asked for them."""
+    plain = pooled.answers[name]
+    if plain.rows[0].low is not None or not how["draws"]:
+        return plain
+    here = inside(studies[name], replace(question, of="rows") if how["estimator"] == "counts" else question)
+    try:
+        return importance_of(here.analysis, Question(here.target, here.region, **how))
+    except PedanovaError:
+        return plain
+
+
+def study_to_json(row: StudyRow, answer: Importances) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "rows": row.n_region,
+        "good": row.n_target,
+        "agreement": exact(row.agreement),
+        "differs": list(row.differs),
+        "importances": [importance_row(one) for one in answer.rows],
+    }
+
+
+def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
+    """What gives these numbers: `across` of the same question."""
+    given = [f"group={column!r}", f"target={python_rows(question.target)}"]
+    given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
+    if question.selection:
+        given.append(f"within={question.box()!r}")
+        given += [f"parts={parts!r}"] if parts != "selected" else []
+    usual = USUAL | {"baseline": "region", "of": "space", "draws": None}
+    given += [f"{name}={value!r}" for name, value in how.items() if value != usual.get(name)]
+    return f"pa.across(a, {', '.join(given)})"
+
+
+PLANE = 7  # coarse cells of each parameter on the plane of two
+PAIR_COLUMNS = ("first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant")
+DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
+
+
+class WhichRows(TypedDict, total=False):
+    """Keywords of `Analysis.trials`."""
+
+    sort: str | None
+    descending: bool
+    offset: int
+    limit: int | None
+    sample: int | None
+    params: Sequence[str] | None
+
+
+@refusing
+def pairs(
+    a: TrialData,
+    question: PageQuestion,
+    names: Sequence[str] | None,
+    *,
+    estimator: str = DEFAULT.estimator,
+    seed: int = DEFAULT.seed,
+) -> dict[str, Any]:
+    """Interactions of every two of these parameters, the largest first."""
+    inner, target, region = asked_of(a, question)
+    result = interactions_of(
+        inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
+    )
+    return {"cells": result.cells, "rows": rows_of(result.rows, PAIR_COLUMNS), "notes": texts_of(result.notes)}
+
+
+@refusing
+def plane(a: TrialData, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
+    """Rows of target and region on the plane of two parameters."""
+    inner, target, region = asked_of(a, question)
+    return plane_to_json(pair_plane(inner, (first, second), Question(target, region), PLANE))
+
+
+def plane_to_json(density: PairDensity) -> dict[str, Any]:
+    return {
+        "refused": None,
+        "first": density.first,
+        "second": density.second,
+        "first_cells": list(density.first_cells),
+        "second_cells": list(density.second_cells),
+        "target": density.target.tolist(),
+        "region": density.region.tolist(),
+    }
+
+
+@refusing
+def targets(a: TrialData, question: PageQuestion, parts: Sequence[object] | None, **how: Unpack[How]) -> dict[str, Any]:
+    """The same importances for one target after the other, all of them parts of the selected rows."""
+    inner, _, region = asked_of(a, question)
+    profile = profile_of(inner, replace(Question(region=region, **question.how(how)), draws=0, force=True), parts)
+    return {"columns": {name: [exact(cell) for cell in cells] for name, cells in profile.to_dict().items()}}
+
+
+@refusing
+def smaller_space(
+    a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
+) -> dict[str, Any]:
+    """The space that `reduce` suggests for the target, or why none."""
+    inner, target, _ = asked_of(a, question)
+    return space_to_json(
+        inside_box(reduce_space(inner, Question(target, estimator=estimator, seed=seed)), question.box())
+    )
+
+
+FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
+
+
+def codes_of(reduced: ReducedSpace) -> dict[str, str]:
+    """The space in the words of other tools, of those that can say it."""
+    codes = {}
+    for tool, form in FORMS.items():
+        with suppress(PedanovaError):
+            codes[tool] = reduced.export(form)
+    return codes
+
+
+def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
+    rows = [
+        {
+            "name": row.name,
+            "advice": row.advice,
+            "now": in_words(row.before),
+            "suggested": row.suggested(),
+            "why": row.reason,
+        }
+        for row in reduced.rows
+    ]
+    try:
+        code = reduced.as_code()
+    except PedanovaError:
+        code = ""
+    return {
+        "target": reduced.target,
+        "summary": reduced.summary(),
+        "rows": rows,
+        "notes": list(dict.fromkeys(str(note) for note in reduced.notes)),
+        "code": code,
+        "codes": codes_of(reduced),
+    }
+
+
+MEAN_DIGITS = 3  # of the spread of what is drawn: less is below a pixel
+
+
+@refusing
+def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
+    """`Analysis.effects` of the region, and its marginals by the bars and steps of the densities; target aside."""
+    inner, _target, region = asked_of(a, question)
+    effects = effects_within(inner, region)
+    shapes = bins_for(a)
+    binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
+    places = places_of(list(binned.values()))
+    return {
+        "rows": effects.n_region,
+        "mean": exact(effects.mean),
+        "parameters": [effect_to_json(effect, binned[effect.name], places) for effect in effects.rows],
+        "notes": texts_of(effects.notes),
+    }
+
+
+def places_of(binned: list[BinnedMarginal]) -> int:
+    """Decimal places to which means are told."""
+    means = np.concatenate([one.mean for one in binned])
+    span = float(np.nanmax(means) - np.nanmin(means)) if np.isfinite(means).any() else 0.0
+    return MEAN_DIGITS - math.floor(math.log10(span)) if span > 0 else 15
+
+
+def effect_to_json(effect: Effect, binned: BinnedMarginal, places: int) -> dict[str, Any]:
+    marginal = effect.marginal
+    return {
+        "parameter": effect.name,
+        "share": exact(effect.share),
+        "rows": [int(rows) for rows in binned.rows],
+        "mean": rounded_means(binned.mean, places),
+        "low": rounded_means(binned.low, places),
+        "high": rounded_means(binned.high, places),
+        "missing": [marginal.missing_rows, *rounded_means(np.array([marginal.missing_mean]), places)],
+    }
+
+
+def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None]:
+    return [round(value, places) if math.isfinite(value) else None for value in values.tolist()]
+
+
+ORDER_OF_FRONTS = (
+    "Rows are ordered by fronts: first those that no other row beats in every objective at once, then those beaten "
+    "only by these, and so on; inside a front, rows with more room around them come first."
+)
+
+
+@refusing
+def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+    """Shares for each objective and for all together, and the plane of the first two."""
+    inner, target, region = asked_of(a, question)
+    answers = compare_objectives(inner, Question(target, region, **question.how(how)))
+    return {
+        "best": ORDER_OF_FRONTS,
+        "importances": {name: [importance_row(row) for row in one.rows] for name, one in answers.items()},
+        "plane": plane_of_goals(inner.goal_plane(target, region)),
+    }
+
+
+def plane_of_goals(plane: GoalPlane) -> dict[str, Any]:
+    """Cells that hold rows, as [across, up, rows, good rows, rows of the front]."""
+    places = np.argwhere(plane.region > 0).tolist()
+    cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
+    axes = [
+        {"name": name, "direction": direction, "log": log, "edges": digits(edges, 6)}
+        for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
+    ]
+    return {"axes": axes, "cells": cells}
+
+
+@refusing
+def along_budget(
+    a: TrialData, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **how: Unpack[How]
+) -> dict[str, Any]:
+    """Shares at each budget for the question's target, and from which budget on the ranking is the full one's.
+
+    Of all trials, since lower budgets are none of the rows that are selected from.
+    """
+    along = along_budgets(a, budget, Question(question.target, **question.how(how)))
+    return {
+        "name": along.name,
+        "summary": along.in_words(),
+        "since": exact(along.since),
+        "steps": [
+            {
+                "budget": exact(step.budget),
+                "rows": step.rows,
+                "cost": exact(along.cost(step)),
+                **{name: exact(getattr(step.agreement, name)) for name in ("spearman", "low", "high")},
+                "ranking": along.verdict_in_words(step),
+                "importances": [importance_row(row) for row in step.importances.rows],
+            }
+            for step in along.steps
+        ],
+        "left_out": rows_of(along.left_out, ("budget", "rows")),
+        "notes": texts_of(gathered(along.notes)),
+    }
+
+
+@refusing
+def difference_of(
+    a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
+) -> dict[str, Any]:
+    """Shares of the question less those of the other one, the clearest difference first.
+
+    `beside`: the analysis that the other one is asked of, where it is not the same.
+    """
+    places = inside(a, question), inside(a if beside is None else beside, other)
+    both = list(zip(places, (question, other), strict=True))
+    one, two = (importance_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
+    lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
+    result = difference_of_answers(one, two)
+    return {
+        "summary": result.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
+        "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
+        "notes": texts_of(result.notes),
+        "lines": {"python": f"pa.difference({', '.join(lines)})"},
+    }
+
+
+def place_of(question: PageQuestion, name: str) -> str:
+    """Where a question stands, in words that fit into a sentence."""
+    condition = condition_of(question)
+    if condition == "":
+        return "in all rows"
+    return f"where {condition}" if condition and len(condition) <= 60 else name
+
+
+@refusing
+def trials(
+    a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
+) -> dict[str, Any]:
+    """A page of the table of rows, best first or in the order of a column."""
+    table = shown_rows(a, question, sort=sort, descending=descending, offset=offset, limit=limit)
+    return rows_to_json(table, a.space, infinite=True)
+
+
+@refusing
+def parallel(a: TrialData, question: PageQuestion, limit: int) -> dict[str, Any]:
+    """A sample of the rows with all their settings."""
+    return rows_to_json(shown_rows(a, question, limit=None, sample=limit), a.space)
+
+
+@refusing
+def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
+    """A sample of the rows on the plane of two parameters."""
+    table = shown_rows(a, question, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
+    return rows_to_json(table, a.space)
+
+
+def shown_rows(a: TrialData, question: PageQuestion, **which: Unpack[WhichRows]) -> Trials:
+    """Rows of the selection; which of them are good, where that can be said."""
+    inner, target, region = asked_of(a, question)
+    try:
+        return trial_table(inner, Question(target, region, of=question.of), **which)
+    except QueryError:  # no good row among them
+        return trial_table(inner, Question(None), **which)
+
+
+def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:
+    columns = {name: [cell_to_json(cell, infinite=infinite) for cell in cells] for name, cells in table.columns.items()}
+    for name in table.parameters:
+        texts: dict[Any, str] = {label: text for text, label in labels_by_text(space[name]).items()}
+        if texts:
+            cells = table.columns[name]
+            columns[name] = [None if cell is None else texts.get(cell, str(cell)) for cell in cells]
+    return {
+        "objectives": list(table.objectives),
+        "parameters": list(table.parameters),
+        "total": table.total,
+        "columns": columns,
+    }
+
+
+def cell_to_json(cell: Cell, *, infinite: bool) -> Any:
+    """As JSON can say it; in a table infinity is a word."""
+    if infinite and isinstance(cell, float) and math.isinf(cell):
+        return "inf" if cell > 0 else "-inf"
+    return exact(cell)
+
+
+# --- tabs -------------------------------------------------------------------------------------------

@@ -16,11 +16,10 @@ from pedanova.measures.questions.ask import importance_of, pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.studies.groups import groups_by
-from pedanova.report.page import tabs
-from pedanova.report.page.answers import answer, asked_of, densities
+from pedanova.report.page import answers as tabs
+from pedanova.report.page.answers import ORDERS, SHOWN, answer, asked_of, densities, side_by_side
 from pedanova.report.page.facts import Ladder
 from pedanova.report.page.question import PageQuestion
-from pedanova.report.page.tabs import ORDERS, SHOWN, side_by_side
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer

@@ -19,9 +19,8 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import CARDS, FilePlan, distinct
-from pedanova.report.page.facts import RUNGS, Ladder, facts_of, ladder_of, part_of
+from pedanova.report.page.facts import RUNGS, Ladder, bins_for, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import PageQuestion, Picks, Span, labels_by_text, parse_part
-from pedanova.report.page.shapes import bins_for, rounded
 from pedanova.space.parameters import Space
 
 TITLE = "Hyperparameter importance"
