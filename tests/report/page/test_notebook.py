@@ -14,7 +14,7 @@ from helpers.common import ROOT
 from pedanova.base.table import MOST_LINES, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import QueryError
-from pedanova.report.live.widget import widget_of
+from pedanova.report.live.widget import cell_of
 
 HOSTILE = "</script><script>alert(1)"
 TABLE = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -126,7 +126,7 @@ def test_printed_tables_cannot_steer_a_terminal() -> None:
 @pytest.mark.slow
 def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> None:
     options = {"title": HOSTILE, "estimator": "counts", "draws": 0, "reduce": False, "ladder": [0.1, 0.5, 1.0]}
-    widget = widget_of(a.data, height=700, **options)
+    widget = cell_of(a.data, height=700, live=False, **options)
     a.report(tmp_path / "r.html", **options)
     seen = Seen(widget._repr_html_())
     assert seen.tags == ["iframe"]
@@ -137,7 +137,7 @@ def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> N
     assert "KB" in repr(widget)
     for height in (0, True, "tall", 10**6):
         with pytest.raises(QueryError, match="height="):
-            widget_of(a.data, height=height)
+            cell_of(a.data, height=height, live=False)
 
 
 def test_the_widget_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_the_widget_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "half\ud800"
     a = pa.analyze({name: random.random(60)}, random.random(60), params=[name])
     monkeypatch.setattr("pathlib.Path.write_text", lambda *_, **__: pytest.fail("a file was written"))
-    shown = widget_of(a.data, height=700, title=name, estimator="counts", draws=0, reduce=False)._repr_html_()
+    shown = cell_of(a.data, height=700, live=False, title=name, estimator="counts", draws=0, reduce=False)._repr_html_()
     assert "half&amp;#55296;" in shown
     shown.encode("utf-8")
 
@@ -162,7 +162,7 @@ a""",
     "a.densities('lr')",
     "a.interactions()",
     "a.reduce(estimator='counts')",
-    "from pedanova.report.live.widget import widget_of; widget_of(a.data, height=700, estimator='counts', draws=0)",
+    "a.widget(height=700, live=False, estimator='counts', draws=0)",
 ]
 
 

@@ -192,7 +192,7 @@ BRUSHED = {"selection": {"lr": {"range": [0.1, 0.95]}}, "target": {"part": [0, 0
 
 
 def session_of(a: pa.Analysis, **options: Any) -> Session:
-    return Session.of(a.data, "", (0.1, 1.0), {**SOME_DRAWS, **options}, group="dataset")
+    return Session(a.data, options={**SOME_DRAWS, **options}, group="dataset")
 
 
 @pytest.mark.slow

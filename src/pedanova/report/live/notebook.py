@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from pedanova.errors import MissingLibraryError, PedanovaError, QueryError, unknown_name
+from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import How, Question, check_how
 from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.html import asset, draw_page
-from pedanova.report.page.question import PageQuestion, Picks, Span, labels_by_text
-from pedanova.space.parameters import Space
+from pedanova.report.page.question import PageQuestion, chosen_part
 
 try:
     import anywidget
@@ -73,7 +72,7 @@ class LiveWidget(anywidget.AnyWidget):
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> dict[str, Any]:
         space = self._session.analysis.space
-        parts = {name: part_of(name, rows, space) for name, rows in proposal["value"].items()}
+        parts = {name: chosen_part(name, rows, space) for name, rows in proposal["value"].items()}
         return {name: part.bounds() for name, part in parts.items()}
 
     @traitlets.observe("question", "selection")
@@ -84,7 +83,7 @@ class LiveWidget(anywidget.AnyWidget):
         space = self._session.analysis.space
         with self._quietly():
             if change["name"] == "selection":
-                parts = {name: part_of(name, rows, space).to_json() for name, rows in self.selection.items()}
+                parts = {name: chosen_part(name, rows, space).to_json() for name, rows in self.selection.items()}
                 self.question = {**self.question, "selection": parts}
             else:
                 self.selection = PageQuestion.parse(self.question, space).box()
@@ -120,26 +119,3 @@ class LiveWidget(anywidget.AnyWidget):
             return
         with self._quietly():
             self.question, self.selection = question.to_json(), question.box()
-
-
-def part_of(name: str, rows: Any, space: Space) -> Span | Picks:
-    """What one parameter is selected by: two ends of a range, or some of its values."""
-    if not isinstance(name, str) or name not in space:
-        raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
-    labels = labels_by_text(space[name])
-    if not labels:
-        return Span.parse(name, list(rows) if isinstance(rows, tuple) else rows)
-    wanted = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else [rows]
-    texts = [next((text for text, label in labels.items() if is_same(label, one)), None) for one in wanted]
-    for one, text in zip(wanted, texts, strict=True):
-        if text is None:
-            raise QueryError(f"selection of {name}: {unknown_name(one, tuple(labels), what='value')}")
-    if not texts:
-        raise QueryError(f"selection of {name} names no value; leave {name} out to select all")
-    return Picks({text: labels[text] for text in labels if text in texts})
-
-
-def is_same(label: object, other: Any) -> bool:
-    """True is not 1; a scalar of NumPy is what it holds."""
-    plain = other.item() if hasattr(other, "item") else other
-    return type(label) is type(plain) and label == plain

@@ -9,13 +9,11 @@ import secrets
 import socket
 import sys
 import webbrowser
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from threading import Thread
 from typing import Any, Self, TypeAlias, TypeVar, Unpack
-from urllib.parse import parse_qs
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.measures.question import How
@@ -26,10 +24,15 @@ from pedanova.report.live.watch import Watcher, Watches
 from pedanova.report.page.cards import BY_NAME
 from pedanova.report.page.html import draw_live
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import HTMLResponse, JSONResponse, Response
+    from starlette.routing import Route
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+except ImportError:
+    raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
 
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
@@ -46,71 +49,43 @@ ALWAYS = {
 }
 
 
-def new_token() -> str:
-    return secrets.token_urlsafe(32)
-
-
 @dataclass(frozen=True, slots=True)
 class Access:
     """An ASGI application around another one, which sees only what may be asked."""
 
-    app: App
+    app: ASGIApp
     token: str
     port: int
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
     @property
     def cookie(self) -> str:
         return f"pedanova-{self.port}"  # cookies are shared between the ports of a machine
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return  # no web sockets here: the handshake ends without a word
-        nonce = secrets.token_urlsafe(16)
+        request, nonce = Request(scope), secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
-        shielded = self._with_headers(send, nonce, cookie=self._came_by_address(scope))
-        refusal = self.refusal(scope)
-        if refusal is None:
-            await self.app(scope, receive, shielded)
-        else:
-            await refuse(shielded, *refusal)
+        refusal = self.refusal(request)
+        app = self.app if refusal is None else refused(*refusal)
+        await app(scope, receive, self._with_headers(send, nonce, cookie=self._came_by_address(request)))
 
-    def refusal(self, scope: Message) -> tuple[int, str] | None:
+    def refusal(self, request: Request) -> tuple[int, str] | None:
         """Why a request is not for this server, and its status; None where it may pass."""
-        if only(scope, b"host") not in self.hosts:
+        hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
-        if scope["method"] not in ("GET", "HEAD"):
-            if only(scope, b"origin") not in {f"http://{host}" for host in self.hosts}:
+        if request.method not in ("GET", "HEAD"):
+            own = only(request, "origin") in {f"http://{host}" for host in hosts}
+            if not own or only(request, "sec-fetch-site") not in (None, "same-origin"):
                 return 403, "questions are answered to the page of this server only"
-            if only(scope, b"sec-fetch-site") not in (None, "same-origin"):
-                return 403, "questions are answered to the page of this server only"
-        if not self._known(scope):
+        if not self._came_by_address(request) and not same(request.cookies.get(self.cookie, ""), self.token):
             return 403, "open the address that pedanova printed when it started: it holds the token"
         return None
 
-    def _known(self, scope: Message) -> bool:
-        return self._came_by_address(scope) or any(same(one, self.token) for one in self._cookies(scope))
-
-    def _came_by_address(self, scope: Message) -> bool:
-        if scope["method"] != "GET" or scope["path"] != "/":
-            return False
-        query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=20)
-        return any(same(one, self.token) for one in query.get("token", ()))
-
-    def _cookies(self, scope: Message) -> Iterable[str]:
-        for value in values_of(scope, b"cookie"):
-            try:
-                cookies = SimpleCookie(value)
-            except CookieError:
-                continue
-            if self.cookie in cookies:
-                yield cookies[self.cookie].value
+    def _came_by_address(self, request: Request) -> bool:
+        wanted = request.method == "GET" and request.url.path == "/"
+        return wanted and any(same(one, self.token) for one in request.query_params.getlist("token"))
 
     def _with_headers(self, send: Send, nonce: str, *, cookie: bool) -> Send:
         given = ALWAYS | {"content-security-policy": POLICY.format(nonce=nonce)}
@@ -126,36 +101,15 @@ class Access:
         return with_headers
 
 
-def values_of(scope: Message, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
-
-
-def only(scope: Message, name: bytes) -> str | None:
+def only(request: Request, name: str) -> str | None:
     """The one value of a header; None where there is none, an empty text where there are several."""
-    values = values_of(scope, name)
+    values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 
 
 def same(one: str, other: str) -> bool:
     """Compared in a time that tells nothing."""
     return hmac.compare_digest(one.encode(), other.encode())
-
-
-async def refuse(send: Send, status: int, words: str) -> None:
-    body = json.dumps({"refused": words}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-try:
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import HTMLResponse, JSONResponse, Response
-    from starlette.routing import Route
-except ImportError:
-    raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
 
 
 MOST_WAITING = 128  # questions at once; more are refused in words
@@ -167,9 +121,13 @@ Value = TypeVar("Value")
 class BusyError(PedanovaError):
     """More questions at once than are answered."""
 
+    status = 503
+
 
 class StaleError(PedanovaError):
     """Nobody waits for this answer any more."""
+
+    status = 409
 
 
 class RequestQueue:
@@ -185,11 +143,13 @@ class RequestQueue:
     async def answer(self, request: PageRequest, gone: Callable[[], Any]) -> dict[str, Any]:
         if self.waiting >= MOST_WAITING:
             raise BusyError("too many questions at once; ask again in a moment")
-        number = self._enter(request)
+        self._count = number = self._count + 1
+        if request.client:
+            self._newest[request.lane] = number
         self.waiting += 1
         try:
             async with self._lanes[kind_of(request)]:
-                if self._overtaken(request, number) or await gone():
+                if self._newest.get(request.lane, number) > number or await gone():
                     raise StaleError("a newer question took the place of this one")
                 return await in_thread(lambda: self.session.answer(request))
         finally:
@@ -203,15 +163,6 @@ class RequestQueue:
             raise BusyError("too many questions at once; ask again in a moment")
         async with self._lanes["slow"]:
             return await in_thread(work)
-
-    def _enter(self, request: PageRequest) -> int:
-        self._count += 1
-        if request.client:
-            self._newest[request.lane] = self._count
-        return self._count
-
-    def _overtaken(self, request: PageRequest, number: int) -> bool:
-        return bool(request.client) and self._newest.get(request.lane, number) > number
 
 
 def kind_of(request: PageRequest) -> str:
@@ -257,6 +208,8 @@ TURN = 0.001  # seconds for which one thread may hold up the others: a question 
 class TooLargeError(QueryError):
     """More bytes than a question has."""
 
+    status = 413
+
 
 async def body_of(request: Request) -> Any:
     """The JSON of a request, of bounded size and depth."""
@@ -292,8 +245,8 @@ def depth_of(text: str) -> int:
     return most
 
 
-def refused(status: int, words: str, *, stale: bool = False) -> Response:
-    return JSONResponse({"refused": words} | ({"stale": True} if stale else {}), status_code=status)
+def refused(status: int, words: str) -> Response:
+    return JSONResponse({"refused": words} | ({"stale": True} if status == 409 else {}), status_code=status)
 
 
 def application(session: Session) -> Starlette:
@@ -331,14 +284,10 @@ def in_words(door: Door) -> Door:
     async def answered(request: Request) -> Response:
         try:
             return await door(request)
-        except BusyError as error:
-            return refused(503, str(error))
-        except (StaleError, ClientDisconnect) as error:
-            return refused(409, str(error), stale=True)
-        except TooLargeError as error:
-            return refused(413, str(error))
+        except ClientDisconnect as error:
+            return refused(409, str(error))
         except PedanovaError as error:
-            return refused(400, str(error))
+            return refused(getattr(error, "status", 400), str(error))
         except Exception as error:  # the server lives on, and the page says so
             print(f"pedanova: {type(error).__name__}: {error}", file=sys.stderr)
             return refused(500, "something went wrong here; the terminal that pedanova runs in says what")
@@ -353,7 +302,7 @@ class Explorer:
         self.session, self.watcher = session, watcher
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
-        self.token = new_token()
+        self.token = secrets.token_urlsafe(32)
         access = Access(application(session), self.token, self.port)
         config = uvicorn.Config(
             access, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
@@ -427,7 +376,9 @@ def explore(
     """Serve an analysis. `watched`: its source, while it grows; `group`: the column of its studies."""
     if group is not None and watched is None:
         groups_by(a, group)  # a column that names none is told before anything is served
-    session = Session.of(a, title, start, options, source=source, watch=watched is not None, group=group)
+    session = Session(
+        a, title=title, start=start, options=options, source=source, watch=watched is not None, group=group
+    )
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Self, cast
+from typing import Any
 
 from pedanova.base.threads import ResultCache
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
-from pedanova.measures.question import Baseline, How
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import inside
 from pedanova.report.page.cards import BY_NAME, Card, can_be_asked, taken
-from pedanova.report.page.embedded import check_options, payload_of
+from pedanova.report.page.embedded import QUESTIONS, TITLE, check_options, payload_of
 from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
@@ -70,22 +69,13 @@ KEPT = 256  # answers
 REMEMBERED = 1_000  # changes
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Something new in the data, in a sentence."""
-
-    version: int
-    rows: int
-    text: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionState:
     """What is analysed just now, with its answers: both are replaced together."""
 
     analysis: TrialData
     version: int = 1
-    changes: tuple[Change, ...] = ()
+    changes: tuple[dict[str, Any], ...] = ()  # something new in the data, in a sentence each
     kept: ResultCache[dict[str, Any]] = field(default_factory=lambda: ResultCache(KEPT))
 
 
@@ -99,9 +89,9 @@ class Session:
     title
         Of the page.
     start
-        The question that is shown first.
+        Target and region that are shown first.
     options
-        Those of `Analysis.importance`, for every answer.
+        Those of `Analysis.importance`, for every answer; checked before anybody asks.
     source
         What the shown shell line names as its source; with ``objective`` and the like behind it.
     watch
@@ -114,41 +104,24 @@ class Session:
         self,
         analysis: TrialData,
         *,
-        title: str = "Hyperparameter importance",
-        start: PageQuestion | None = None,
-        options: How | None = None,
+        title: str = TITLE,
+        start: tuple[object, object] = QUESTIONS[0],
+        options: Mapping[str, Any] | None = None,
         source: str = "",
         watch: bool = False,
         group: str | None = None,
     ) -> None:
-        self.title, self.start, self.source, self.watch = title, start or PageQuestion(), source, watch
-        self.options: How = {**options} if options else {}
-        self.group = group
+        self.title, self.source, self.watch, self.group = title, source, watch, group
+        self.options = check_options(options or {})
+        self.start = PageQuestion(
+            target=as_region(start[0], "target"),
+            region=as_region(start[1], "region"),
+            baseline=self.options.pop("baseline"),
+            of=self.options.pop("of"),
+        )
         self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
         self._lock = Lock()
         self._state = SessionState(analysis)
-
-    @classmethod
-    def of(
-        cls,
-        analysis: TrialData,
-        title: str,
-        start: tuple[object, object],
-        options: Mapping[str, Any],
-        *,
-        source: str = "",
-        watch: bool = False,
-        group: str | None = None,
-    ) -> Self:
-        """With (target, region) to begin with, and options of `importance`, which are checked before anybody asks."""
-        how = check_options(options)
-        first = PageQuestion(
-            target=as_region(start[0], "target"),
-            region=as_region(start[1], "region"),
-            baseline=cast("Baseline", how.pop("baseline")),
-            of=how.pop("of"),
-        )
-        return cls(analysis, title=title, start=first, options=how, source=source, watch=watch, group=group)
 
     @property
     def analysis(self) -> TrialData:
@@ -163,7 +136,7 @@ class Session:
         with self._lock:
             now = self._state
             version = now.version + 1
-            new = tuple(Change(version, analysis.rows, text) for text in changes)
+            new = ({"version": version, "rows": analysis.rows, "text": text} for text in changes)
             self._state = SessionState(analysis, version, (*now.changes, *new)[-REMEMBERED:])
         return version
 
@@ -197,13 +170,10 @@ class Session:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
         given = taken(card, {**self.options, "source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
-        of_study = card.name == "answer" and question.study is not None
-        return answer | ({"about": self._about(a)} if of_study else {})
-
-    def _about(self, study: TrialData) -> dict[str, Any]:
-        """What the page says of one study whatever is asked: where its objectives lie."""
-        facts = page_facts(study, self.title, self.start, **self.options)
-        return {name: facts[name] for name in ("objective", "rungs")}
+        if card.name == "answer" and question.study is not None:  # where the objectives of the study lie
+            facts = page_facts(a, self.title, self.start, **self.options)
+            answer |= {"about": {name: facts[name] for name in ("objective", "rungs")}}
+        return answer
 
     def study_of(self, question: PageQuestion, whole: TrialData | None = None) -> TrialData:
         """The analysis that a question is asked of: all rows, or one study among them."""
@@ -217,7 +187,7 @@ class Session:
         return study
 
     def _news(self, now: SessionState, since: int) -> dict[str, Any]:
-        changes = [asdict(change) for change in now.changes if change.version > since]
+        changes = [change for change in now.changes if change["version"] > since]
         source = {} if self.watcher is None else self.watcher()
         return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
 

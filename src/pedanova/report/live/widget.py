@@ -41,21 +41,6 @@ class Widget:
         return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
-def widget_of(
-    a: TrialData,
-    *,
-    height: int,
-    note: str = "",
-    title: str = TITLE,
-    questions: Sequence[tuple[object, object]] = QUESTIONS,
-    group: str | None = None,
-    **options: Unpack[FileOptions],
-) -> Widget:
-    """The page of an analysis in a frame."""
-    height = check_height(height)  # before the page, which takes its time
-    return Widget(draw_page(payload_of(a, title, questions, group=group, **options)), height, note)
-
-
 def check_height(height: object) -> int:
     if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
         raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
@@ -81,10 +66,10 @@ def cell_of(
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)
+    height = check_height(height)  # before the page, which takes its time
     if live:
         from pedanova.report.live.notebook import LiveWidget
 
-        session = Session.of(a, title, questions[0], options, group=group)
-        return LiveWidget(session, height=check_height(height))
+        return LiveWidget(Session(a, title=title, start=questions[0], options=options, group=group), height=height)
     note = NO_ROWS if a.observations is None else "" if find_spec("anywidget") is not None else GET_IT
-    return widget_of(a, height=height, note=note, title=title, questions=questions, group=group, **options)
+    return Widget(draw_page(payload_of(a, title, questions, group=group, **options)), height, note)

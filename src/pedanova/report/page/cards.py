@@ -5,6 +5,7 @@ Requests come from outside: what is not understood is refused.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -16,8 +17,7 @@ from pedanova.measures.questions.ask import importance_of, pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.studies.groups import groups_by
-from pedanova.report.page import answers as tabs
-from pedanova.report.page.answers import ORDERS, SHOWN, answer, asked_of, densities, side_by_side
+from pedanova.report.page import answers
 from pedanova.report.page.facts import Ladder
 from pedanova.report.page.question import PageQuestion
 from pedanova.space.parameters import Space
@@ -61,32 +61,32 @@ class Card:
 # --- checks ------------------------------------------------------------------------------------------
 
 
-def flag(default: bool) -> Check:
-    def check(value: Any, name: str, _: Space) -> bool:
-        if value is not None and not isinstance(value, bool):
-            raise QueryError(f"{name}: {str(value)[:40]!r} must be true or false")
+def checked(default: Any, fits: Callable[[Any], bool], rule: str) -> Check:
+    """What fits, or the default where nothing is sent."""
+
+    def check(value: Any, name: str, _: Space) -> Any:
+        if value is not None and not fits(value):
+            raise QueryError(f"{name}: {str(value)[:40]!r} must be {rule}")
         return default if value is None else value
 
     return check
 
 
-def whole(default: int, most: int) -> Check:
-    def check(value: Any, name: str, _: Space) -> int:
-        number = default if value is None else value
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
-            raise QueryError(f"{name}: {str(value)[:40]!r} must be a whole number from 0 to {most:,}")
-        return number
+def flag(default: bool) -> Check:
+    return checked(default, lambda value: isinstance(value, bool), "true or false")
 
-    return check
+
+def whole(default: int, most: int) -> Check:
+    rule = f"a whole number from 0 to {most:,}"
+    return checked(default, lambda value: type(value) is int and 0 <= value <= most, rule)
 
 
 def one_of(*choices: str) -> Check:
-    def check(value: Any, name: str, _: Space) -> str:
-        if value is not None and value not in choices:
-            raise QueryError(f"{name}: {str(value)[:40]!r} must be one of {', '.join(choices)}")
-        return choices[0] if value is None else str(value)
+    return checked(choices[0], lambda value: value in choices, f"one of {', '.join(choices)}")
 
-    return check
+
+def column() -> Check:
+    return checked(None, lambda value: isinstance(value, str) and len(value) <= 10_000, "the name of a column")
 
 
 def parameter(value: Any, name: str, space: Space) -> str:
@@ -111,12 +111,6 @@ def quantiles(value: Any, name: str, _: Space) -> list[Any] | None:
     return [as_part(one, name) for one in value]
 
 
-def column(value: Any, name: str, _: Space) -> str | None:
-    if value is not None and (not isinstance(value, str) or len(value) > 10_000):
-        raise QueryError(f"{name}: {str(value)[:40]!r} must be the name of a column")
-    return value
-
-
 def other_question(value: Any, _: str, space: Space) -> PageQuestion:
     return PageQuestion.parse(value, space)
 
@@ -125,11 +119,7 @@ def other_question(value: Any, _: str, space: Space) -> PageQuestion:
 
 
 def distinct(questions: Iterable[PageQuestion]) -> list[PageQuestion]:
-    every: list[PageQuestion] = []
-    for one in questions:
-        if one not in every:
-            every.append(one)
-    return every
+    return list({json.dumps(one.to_json()): one for one in questions}.values())
 
 
 def importances_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
@@ -142,7 +132,7 @@ def pairs_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     for question in distinct(plan.questions):
         names = paired(plan.analysis, question)
         if len(names) >= 2:
-            yield question, {}, tabs.pairs(plan.analysis, question, names, **taken(PAIRS, plan.how))
+            yield question, {}, answers.pairs(plan.analysis, question, names, **taken(PAIRS, plan.how))
 
 
 def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
@@ -152,12 +142,12 @@ def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         if len(names) < 2:
             continue
         try:
-            inner, target, region = asked_of(plan.analysis, question)
-            planes = pair_planes(inner, names, Question(target, region), tabs.PLANE)
+            inner, target, region = answers.asked_of(plan.analysis, question)
+            planes = pair_planes(inner, names, Question(target, region), answers.PLANE)
         except PedanovaError:
             continue
         for one in planes.values():
-            yield question, {"first": one.first, "second": one.second}, tabs.plane_to_json(one)
+            yield question, {"first": one.first, "second": one.second}, answers.plane_to_json(one)
 
 
 def paired(a: TrialData, question: PageQuestion) -> list[str]:
@@ -181,19 +171,19 @@ def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     rungs = plan.ladder.rungs[1:] if len(a.space) <= ALL_PAIRED else ()
     regions = [as_region(rung.part, "region") for rung in rungs]
     for question in distinct([first, *(replace(first, region=one, selection={}) for one in regions)]):
-        means = tabs.marginals(a, question)
+        means = answers.marginals(a, question)
         if means["refused"] is None:
             yield question, {}, means
 
 
 def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.reduce:
-        yield plan.questions[0], {}, tabs.smaller_space(plan.analysis, plan.questions[0], **taken(SPACE, plan.how))
+        yield plan.questions[0], {}, answers.smaller_space(plan.analysis, plan.questions[0], **taken(SPACE, plan.how))
 
 
 def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.analysis.levels.several:
-        yield plan.questions[0], {}, tabs.objectives(plan.analysis, plan.questions[0], **plan.how)
+        yield plan.questions[0], {}, answers.objectives(plan.analysis, plan.questions[0], **plan.how)
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
@@ -201,7 +191,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
     whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
-    along = tabs.along_budget(plan.analysis, whole_table, plan.budget, **plan.how)
+    along = answers.along_budget(plan.analysis, whole_table, plan.budget, **plan.how)
     if along["refused"] is None:
         yield from ((one, {}, along) for one in distinct([whole_table, plan.questions[0]]))
     elif plan.budget is not None:
@@ -212,21 +202,27 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The first question asked of every study; of many, those are shown that agree least with the others."""
     if plan.group is None:
         return
-    order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > SHOWN else "name"
+    order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
     first = plan.questions[0]
-    yield first, {}, side_by_side(plan.analysis, first, column=plan.group, order=order, **plan.how)
+    yield first, {}, answers.side_by_side(plan.analysis, first, column=plan.group, order=order, **plan.how)
 
 
 # --- the registry ------------------------------------------------------------------------------------
 
 PAIRS = Card(
-    "pairs", tabs.pairs, {"names": parameters}, ("estimator", "seed"), needs_rows=True, slow=True, in_file=pairs_in_file
+    "pairs",
+    answers.pairs,
+    {"names": parameters},
+    ("estimator", "seed"),
+    needs_rows=True,
+    slow=True,
+    in_file=pairs_in_file,
 )
 SPACE = Card(
-    "space", tabs.smaller_space, takes=("estimator", "seed"), needs_rows=True, slow=True, in_file=space_in_file
+    "space", answers.smaller_space, takes=("estimator", "seed"), needs_rows=True, slow=True, in_file=space_in_file
 )
 ROWS_OF_TABLE: dict[str, Check] = {
-    "sort": column,
+    "sort": column(),
     "descending": flag(default=False),
     "offset": whole(0, 10**12),
     "limit": whole(50, MOST_ROWS),
@@ -234,32 +230,32 @@ ROWS_OF_TABLE: dict[str, Check] = {
 CARDS = (
     Card(
         "answer",
-        answer,
+        answers.answer,
         {"sure": flag(default=True), "drawn": flag(default=True)},
         (*OPTIONS, "source"),
         in_file=importances_in_file,
     ),
-    Card("densities", densities, takes=OPTIONS),
+    Card("densities", answers.densities, takes=OPTIONS),
     PAIRS,
-    Card("plane", tabs.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
-    Card("targets", tabs.targets, {"parts": quantiles}, ("smoothing", "estimator", "seed"), slow=True),
-    Card("marginal", tabs.marginals, slow=True, in_file=means_in_file),
+    Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
+    Card("targets", answers.targets, {"parts": quantiles}, ("smoothing", "estimator", "seed"), slow=True),
+    Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
-    Card("objectives", tabs.objectives, takes=OPTIONS, slow=True, in_file=objectives_in_file),
-    Card("along", tabs.along_budget, takes=OPTIONS, in_file=along_in_file),
+    Card("objectives", answers.objectives, takes=OPTIONS, slow=True, in_file=objectives_in_file),
+    Card("along", answers.along_budget, takes=OPTIONS, in_file=along_in_file),
     Card(
         "groups",
-        side_by_side,
-        {"order": one_of(*ORDERS), "limit": whole(SHOWN, MOST_ROWS)},
+        answers.side_by_side,
+        {"order": one_of(*answers.ORDERS), "limit": whole(answers.SHOWN, MOST_ROWS)},
         (*OPTIONS, "column"),
         needs_rows=True,
         slow=True,
         in_file=groups_in_file,
     ),
-    Card("trials", tabs.trials, ROWS_OF_TABLE, needs_rows=True),
-    Card("parallel", tabs.parallel, {"limit": whole(500, MOST_ROWS)}, needs_rows=True),
-    Card("points", tabs.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
-    Card("difference", tabs.difference_of, {"other": other_question}, OPTIONS, slow=True),
+    Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
+    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS)}, needs_rows=True),
+    Card("points", answers.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
+    Card("difference", answers.difference_of, {"other": other_question}, OPTIONS, slow=True),
     Card("news", None, {"since": whole(0, 10**12)}),
 )
 BY_NAME = {card.name: card for card in CARDS}

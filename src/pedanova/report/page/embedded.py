@@ -20,8 +20,7 @@ from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import CARDS, FilePlan, distinct
 from pedanova.report.page.facts import RUNGS, Ladder, bins_for, facts_of, ladder_of, part_of, rounded
-from pedanova.report.page.question import PageQuestion, Picks, Span, labels_by_text, parse_part
-from pedanova.space.parameters import Space
+from pedanova.report.page.question import PageQuestion, Picks, Span, chosen_part
 
 TITLE = "Hyperparameter importance"
 QUESTIONS = ((0.1, 1.0), (0.02, 0.1))
@@ -115,9 +114,9 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
 
 def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
     """On the steps where it is one of them; a box is a selection."""
-    selection = {}
+    selection: dict[str, Span | Picks] = {}
     if isinstance(region, Mapping):
-        selection, region = as_selection(region, a.space), 1
+        selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
     bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
     return PageQuestion(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
 
@@ -127,19 +126,6 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
     if part is None and not isinstance(rows, Region):
         raise QueryError(f"questions: a {name} on a page is a part or values of the objective; choose rows by within=")
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)
-
-
-def as_selection(box: Mapping[Any, Any], space: Space) -> dict[str, Span | Picks]:
-    """``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}`` as the page's selection."""
-    return {name: parse_part(name, as_part_of(name, bounds, space), space) for name, bounds in box.items()}
-
-
-def as_part_of(name: str, bounds: Any, space: Space) -> dict[str, Any]:
-    if isinstance(bounds, tuple):
-        return {"range": list(bounds)}
-    texts = {label: text for text, label in labels_by_text(space[name]).items()} if name in space else {}
-    picked = [bounds] if isinstance(bounds, str) or not isinstance(bounds, Iterable) else list(bounds)
-    return {"labels": sorted(texts.get(label, str(label)) for label in picked)}
 
 
 def all_questions(steps: Ladder, own: Sequence[PageQuestion], of: str) -> list[PageQuestion]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
@@ -185,6 +185,29 @@ def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
         if not isinstance(label, str) or label not in labels:
             raise QueryError(f"selection of {name}: {unknown_name(label, tuple(labels), what='value')}")
     return Picks({label: labels[label] for label in part["labels"]})
+
+
+def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
+    """What one parameter is selected by: two ends of a range, or some of its values."""
+    if not isinstance(name, str) or name not in space:
+        raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
+    labels = labels_by_text(space[name])
+    if not labels:
+        return Span.parse(name, list(rows) if isinstance(rows, tuple) else rows)
+    wanted = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else [rows]
+    texts = [next((text for text, label in labels.items() if is_same(label, one)), None) for one in wanted]
+    for one, text in zip(wanted, texts, strict=True):
+        if text is None:
+            raise QueryError(f"selection of {name}: {unknown_name(one, tuple(labels), what='value')}")
+    if not texts:
+        raise QueryError(f"selection of {name} names no value; leave {name} out to select all")
+    return Picks({text: labels[text] for text in labels if text in texts})
+
+
+def is_same(label: object, other: Any) -> bool:
+    """True is not 1; a scalar of NumPy is what it holds."""
+    plain = other.item() if hasattr(other, "item") else other
+    return type(label) is type(plain) and label == plain
 
 
 def labels_by_text(parameter: Parameter) -> dict[str, Label]:
