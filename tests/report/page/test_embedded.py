@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
-from pedanova.report.page import answers, tabs
+from pedanova.report.page import answers
 from pedanova.report.page.embedded import Payload, payload_of
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
@@ -57,7 +57,7 @@ def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analy
             again = answers.answer(a.data, question, estimator="counts", draws=50)
             assert json.loads(json.dumps({**again, "ends": one["answer"]["ends"]})) == one["answer"]
         if one["part"] == "plane":
-            assert tabs.plane(a.data, question, **one["extra"]) == one["answer"]
+            assert answers.plane(a.data, question, **one["extra"]) == one["answer"]
 
 
 def test_pairs_are_those_of_the_questions_that_were_asked(a: pa.Analysis) -> None:

@@ -9,11 +9,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from pedanova.base.threads import ResultCache
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
+from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page.answers import inside
@@ -116,7 +117,7 @@ class Session:
         self.start = PageQuestion(
             target=as_region(start[0], "target"),
             region=as_region(start[1], "region"),
-            baseline=self.options.pop("baseline"),
+            baseline=cast("Baseline", self.options.pop("baseline")),
             of=self.options.pop("of"),
         )
         self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
