@@ -18,7 +18,7 @@ import numpy as np
 from real_tables import parameter_of
 
 import pedanova as pa
-from pedanova.measures.studies.pooling import pooled, rank_agreement
+from pedanova.measures.studies.pooling import pooled, spearman
 
 Shares = Mapping[str, Mapping[str, float]]  # task → parameter → part of the variance
 
@@ -69,11 +69,9 @@ def main() -> None:
         ours = sorted(names, key=lambda name: -means[name])
         same = "same" if ours[:2] == order[:2] else ", ".join(ours[:2])
         cells = "".join(f"{100 * means[name]:8.1f} % ({ranks[name]:.1f})" for name in order)
-        print(f"{way:<20}{cells}   {rank_agreement(*both):8.2f}  {same}")
+        print(f"{way:<20}{cells}   {spearman(*both):8.2f}  {same}")
     by_task = [
-        rank_agreement(
-            *(np.array([one[task][name] for name in names]) for one in (published, ways["f-ANOVA by counts"]))
-        )
+        spearman(*(np.array([one[task][name] for name in names]) for one in (published, ways["f-ANOVA by counts"])))
         for task in published
         if task in ways["f-ANOVA by counts"]
     ]

@@ -58,6 +58,13 @@ def percent(part: float) -> str:
     return f"{_hundreds(100.0 * max(0.0, part))}{SPACE}%"
 
 
+def interval(low: float | None, high: float | None) -> str:
+    """Two parts of a whole as the ends of an interval; nothing where they are not known."""
+    if low is None or high is None:
+        return ""
+    return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
+
+
 def _hundreds(percents: float) -> str:
     if percents in (0.0, 100.0):
         return f"{percents:.0f}"

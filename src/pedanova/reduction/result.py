@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from pedanova.base.digits import percent, short
+from pedanova.base.digits import interval, percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed, html_table
 from pedanova.reduction.boxes import Bounds
@@ -99,7 +99,7 @@ class Proportion:
     rows: int
 
     def __str__(self) -> str:
-        return f"{percent(self.part)} ({percent(self.low).removesuffix('%').rstrip()} to {percent(self.high)})"
+        return f"{percent(self.part)} ({interval(self.low, self.high)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.analysis.across import grouped_analyses
 from pedanova.data.column import as_column
-from pedanova.measures.studies.groups import codes_of, group_rows
+from pedanova.measures.studies.groups import codes_of, grouped
 
 SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}
 
@@ -74,14 +74,15 @@ def test_rows_without_a_group_are_counted_apart() -> None:
     names = np.array([*["x"] * 50, *["y"] * 40, *[None] * 10], dtype=object)
     observed = pa.analyze(data, "loss", space=SPACE).data.observations
     assert observed is not None
-    groups = group_rows(observed, as_column("dataset", names))
-    assert {name: len(part) for name, part in groups.items()} == {"x": 50, "y": 40}
-    assert groups.unnamed == 10
+    groups, notes = grouped(observed, as_column("dataset", names), levels=None, nan="drop", inside=False)
+    assert {name: len(groups.rows_of(name)) for name in groups} == {"x": 50, "y": 40}
+    assert [str(note) for note in notes] == ["10 of 100 rows have no value of dataset; in no study"]
 
 
 def test_rows_that_lie_together_are_not_copied() -> None:
     data = table(100, 0)
     observed = pa.analyze(data, "loss", space=SPACE).data.observations
     assert observed is not None
-    groups = group_rows(observed, as_column("dataset", np.repeat(["x", "y"], 50)))
-    assert np.shares_memory(groups["y"].columns["lr"].values, data["lr"])
+    column = as_column("dataset", np.repeat(["x", "y"], 50))
+    groups = grouped(observed, column, levels=None, nan="drop", inside=False)[0]
+    assert np.shares_memory(groups.rows_of("y").columns["lr"].values, data["lr"])

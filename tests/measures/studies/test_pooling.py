@@ -18,14 +18,13 @@ from pedanova.measures.studies.pooling import (
     pooled,
     range_below,
     range_end,
-    rank_agreement,
     rank_test,
     runs_within,
+    spearman,
     spread_between,
     student_end,
     student_tail,
     study_map,
-    variance_by_rows,
 )
 
 
@@ -123,11 +122,6 @@ def test_the_interval_holds_the_mean_of_all_studies() -> None:
     assert 0.92 <= held / 400 <= 0.98
 
 
-def test_variance_by_rows() -> None:
-    assert variance_by_rows([0.1, 0.2], [100, 25]) == pytest.approx(1.0)
-    assert variance_by_rows([], []) == 0.0
-
-
 @given(st.integers(0, 10_000), st.integers(3, 8), st.integers(2, 30), st.booleans())
 def test_friedman(seed: int, count: int, studies: int, ties: bool) -> None:
     shares = np.random.default_rng(seed).random((studies, count))
@@ -181,10 +175,10 @@ def test_runs(ranks: list[float], critical: float) -> None:
 
 def test_agreement() -> None:
     one = np.array([1.0, 2.0, 3.0, 4.0])
-    assert rank_agreement(one, 10 * one) == pytest.approx(1)
-    assert rank_agreement(one, -one) == pytest.approx(-1)
-    assert rank_agreement(one, np.zeros(4)) == 0
-    assert rank_agreement(one, np.array([1.0, 3, 2, 4])) == pytest.approx(stats.spearmanr(one, [1, 3, 2, 4])[0])
+    assert spearman(one, 10 * one) == pytest.approx(1)
+    assert spearman(one, -one) == pytest.approx(-1)
+    assert spearman(one, np.zeros(4)) == 0
+    assert spearman(one, np.array([1.0, 3, 2, 4])) == pytest.approx(stats.spearmanr(one, [1, 3, 2, 4])[0])
 
 
 STUDIES = [f"s{i}" for i in range(12)]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent, short
+from pedanova.base.digits import interval, percent, short
 from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError, listed
@@ -25,35 +25,24 @@ from pedanova.measures.studies.pooling import (
     StudyMap,
     disagreements,
     pooled,
-    rank_agreement,
     rank_test,
+    spearman,
     study_map,
-    variance_by_rows,
 )
 from pedanova.space.parameters import Space, in_words
 
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """One study among others.
-
-    leading
-        Its first parameters with their shares.
-    agreement
-        Spearman's correlation of its ranking with the mean ranks in all other studies.
-    differs
-        Parameters that matter clearly more or less here than in all other studies.
-    estimator
-        Who answered: counts of its rows, or a model of them.
-    """
+    """One study among others."""
 
     name: str
     n_region: int
     n_target: int
-    leading: tuple[tuple[str, float], ...]
-    agreement: float | None
-    differs: tuple[str, ...]
-    estimator: str
+    leading: tuple[tuple[str, float], ...]  # its first parameters with their shares
+    agreement: float | None  # Spearman's correlation of its ranking with the mean ranks in all other studies
+    differs: tuple[str, ...]  # parameters that matter clearly more or less here than in all other studies
+    estimator: str  # counts of its rows, or a model of them
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,7 +69,7 @@ class Studies(NamedTable[StudyRow]):
             self.column("study", lambda row: row.name),
             self.column("rows", lambda row: f"{row.n_region:,}", leave=3),
             self.column("target", lambda row: f"{row.n_target:,}"),
-            self.column("what matters", leading_in_words, kind="words", leave=1),
+            self.column("what matters", self._leading, kind="words", leave=1),
             self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}", leave=2),
             self.column("differs in", lambda row: ", ".join(row.differs)),
         ]
@@ -88,60 +77,24 @@ class Studies(NamedTable[StudyRow]):
     def heading(self) -> str:
         return "The studies, and how their rankings agree with those of all others"
 
-
-def leading_in_words(row: StudyRow) -> str:
-    return ", ".join(f"{name} {percent(part)}" for name, part in row.leading)
-
-
-NAMED = 5  # studies in a note
+    @staticmethod
+    def _leading(row: StudyRow) -> str:
+        return ", ".join(f"{name} {percent(part)}" for name, part in row.leading)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a study is about."""
-
-    aim: str
-    space: Space
-
-    @classmethod
-    def of(cls, data: TrialData) -> Facts:
-        return cls(f"{data.direction} {data.objective}", data.space)
+NAMED, KINDS = 5, 3  # studies, and ways in which they differ, in a note
 
 
-def study_notes(
-    facts: Mapping[str, Facts],
-    answers: Mapping[str, Importances],
-    left: Mapping[str, PedanovaError],
-    studies: Sequence[str],
-    names: Sequence[str],
-    block: tuple[Sequence[int], Sequence[int]],
-) -> list[Note]:
-    """Notes on studies, parameters and ranks, none of them silently dropped."""
-    alone = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
-    alike = [*aim_notes(facts), *estimator_notes(answers), *warning_notes(answers)]
-    by_name = [note for name in names for note in parameter_notes(name, answers, facts)]
-    return [*alone, *alike, *by_name, *rank_notes(studies, names, block)]
-
-
-def aim_notes(facts: Mapping[str, Facts]) -> list[Note]:
-    """Objectives and directions that differ."""
-    aims: dict[str, list[str]] = {}
-    for name, fact in facts.items():
-        aims.setdefault(fact.aim, []).append(name)
-    if len(aims) == 1:
+def differing(what: str, by_study: Iterable[tuple[str, str]], **about: str) -> list[Note]:
+    """A note where studies are not alike in something, with the studies of each kind."""
+    kinds: dict[str, list[str]] = {}
+    for study, kind in by_study:
+        kinds.setdefault(kind, []).append(study)
+    if len(kinds) < 2:
         return []
-    words = "; ".join(f"{aim}: {among(studies)}" for aim, studies in aims.items())
-    return [Note("answer", f"studies aim at different things, each counts its own best rows ({words})")]
-
-
-def estimator_notes(answers: Mapping[str, Importances]) -> list[Note]:
-    by: dict[str, list[str]] = {}
-    for name, answer in answers.items():
-        by.setdefault(answer.estimator, []).append(name)
-    if len(by) == 1:
-        return []
-    words = "; ".join(f"{estimator}: {among(studies)}" for estimator, studies in by.items())
-    return [Note("answer", f"studies were answered in different ways ({words})")]
+    words = "; ".join(f"{kind}: {among(studies)}" for kind, studies in list(kinds.items())[:KINDS])
+    more = f"; and {len(kinds) - KINDS} more" if len(kinds) > KINDS else ""
+    return [Note("answer", f"{what} ({words}{more})", **about)]
 
 
 def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
@@ -154,7 +107,7 @@ def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
     return [note.about(among(studies)) for note, studies in doubts.values()]
 
 
-def parameter_notes(name: str, answers: Mapping[str, Importances], facts: Mapping[str, Facts]) -> Iterable[Note]:
+def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mapping[str, Space]) -> Iterable[Note]:
     """Where a parameter is missing, never varied, or has another domain."""
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
@@ -162,14 +115,8 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], facts: Mappin
         yield Note("answer", f"not in {among(missing)}; pooled over the other studies", subject=name)
     if fixed:
         yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
-    domains: dict[str, list[str]] = {}
-    for study, fact in facts.items():
-        if name in fact.space:
-            domains.setdefault(in_words(fact.space[name]), []).append(study)
-    if len(domains) > 1:
-        words = "; ".join(f"{domain}: {among(studies)}" for domain, studies in list(domains.items())[:3])
-        more = f"; and {len(domains) - 3} more" if len(domains) > 3 else ""
-        yield Note("answer", f"domains differ, each share is of its own ({words}{more})", subject=name)
+    domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
+    yield from differing("domains differ, each share is of its own", domains, subject=name)
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
@@ -245,27 +192,7 @@ class PooledShare:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Pooling(NamedTable[PooledShare]):
-    """`PooledShare` rows by name, the most important first, and what is behind them.
-
-    Attributes
-    ----------
-    rows
-        The same, by place.
-    answers
-        Of every study by name, but those that were left out, which `notes` name.
-    studies
-        Rows, first parameters and agreement of every study.
-    ranks
-        Friedman's test of all ranks; None where no two parameters are shared.
-    map
-        Studies by what matters in them.
-    disagreements
-        Parameters that matter clearly more or less in one study than in all others.
-    target, region
-        What was asked, in words.
-    notes
-        What to know beside the numbers.
-    """
+    """`PooledShare` rows by name, the most important first, and what is behind them; `Across` says what each is."""
 
     rows: tuple[PooledShare, ...]
     answers: Mapping[str, Importances] = field(compare=False)
@@ -281,7 +208,7 @@ class Pooling(NamedTable[PooledShare]):
         return [
             self.column("parameter", lambda row: row.name),
             self.percents("share"),
-            self.column("95 % interval", interval_in_words, leave=1),
+            self.column("95 % interval", lambda row: interval(row.low, row.high), leave=1),
             self.column("between studies", lambda row: f"± {percent(row.spread)}", leave=3),
             self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank), leave=2),
             self.percents("first", "in first three", leave=4),
@@ -290,12 +217,6 @@ class Pooling(NamedTable[PooledShare]):
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, over {len(self.answers)} studies"
-
-
-def interval_in_words(row: PooledShare) -> str:
-    if row.low is None or row.high is None:
-        return ""
-    return f"{percent(row.low).removesuffix('%').rstrip()} to {percent(row.high)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,7 +244,7 @@ def pool_studies(studies: Mapping[str, TrialData], question: Question, narrow: N
 
     `narrow` picks some rows of each study. Beyond `SURE` studies, most are asked for numbers alone, without draws.
     """
-    answers, left, facts = ask_all(studies, question, narrow)
+    answers, left, aims, spaces = ask_all(studies, question, narrow)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
         raise QueryError(f"{len(answers)} of {len(studies)} studies can be asked; across needs at least two{why}")
@@ -336,7 +257,12 @@ def pool_studies(studies: Mapping[str, TrialData], question: Question, narrow: N
     found = study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
     odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     first = next(iter(answers.values()))
-    notes = study_notes(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
+    notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
+    notes += differing("studies aim at different things, each counts its own best rows", aims.items())
+    ways = ((study, answer.estimator) for study, answer in answers.items())
+    notes += [*differing("studies were answered in different ways", ways), *warning_notes(answers)]
+    notes += [note for name in matrix.names for note in parameter_notes(name, answers, spaces)]
+    notes += rank_notes(matrix.studies, matrix.names, (rows, columns))
     if len(studies) > SURE:
         few = len(chosen(list(studies)))
         words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"
@@ -362,27 +288,24 @@ def chosen(names: list[str]) -> set[str]:
 
 def ask_all(
     studies: Mapping[str, TrialData], question: Question, narrow: Narrow | None
-) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
-    """Answers by study, why others have none, and what each is about; every study is opened once.
-
-    Draws are made for at most `SURE` studies.
-    """
-    names = list(studies)
-    sure = chosen(names)
+) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
+    """Answers by study, why others have none, what each aims at, and its space; every study is opened once."""
+    sure = chosen(list(studies))
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
-    facts: dict[str, Facts] = {}
-    for name in names:
+    aims: dict[str, str] = {}
+    spaces: dict[str, Space] = {}
+    for name in studies:
         try:
             data = studies[name]
             inner, asking = (data, question) if narrow is None else narrow(data, question)
             answers[name] = importance_of(inner, asking) if name in sure else brief_importance(inner, asking)
-            facts[name] = Facts.of(data)
+            aims[name], spaces[name] = f"{data.direction} {data.objective}", data.space
         except OutsideSpaceError:
             raise
         except PedanovaError as error:
             left[name] = error
-    return answers, left, facts
+    return answers, left, aims, spaces
 
 
 def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
@@ -405,8 +328,8 @@ def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
     for j, name in enumerate(names):
         every = (answer.get(name) for answer in answers.values())
         sure = [(row.deviation, row.n_region) for row in every if row is not None and row.deviation is not None]
-        known = [pair for pair in sure if not math.isnan(pair[0])]
-        each[j] = variance_by_rows([one for one, _ in known], [many for _, many in known])
+        variances = [deviation**2 * many for deviation, many in sure if not math.isnan(deviation)]
+        each[j] = float(np.mean(variances)) if variances else 0.0
     return each[None, :] / rows[:, None]
 
 
@@ -441,7 +364,7 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagree
     for i, (name, answer) in enumerate(answers.items()):
         beside = known[i] & (many > 1)
         means = (sums - own[i])[beside] / (many - 1)[beside]
-        agreement = rank_agreement(own[i, beside], means) if beside.sum() > 1 else None
+        agreement = float(spearman(own[i, beside], means)) if beside.sum() > 1 else None
         leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
         differs = tuple(row.name for row in odd.of(name))
         first = answer.rows[0]

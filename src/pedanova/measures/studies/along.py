@@ -21,6 +21,7 @@ from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
+from pedanova.measures.studies.pooling import spearman
 from pedanova.measures.studies.study_difference import recovered
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -92,20 +93,6 @@ def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, se
     return Agreement(float(point), *ends, float(itself), turned_pairs(pairs), len(pairs))
 
 
-def spearman(one: Reals, other: Reals) -> Reals:
-    """(draws,) Rank correlation of every row of two tables (draws, parameters), ties sharing their ranks.
-
-    Examples
-    --------
-    >>> spearman(np.array([[3.0, 2.0, 1.0]]), np.array([[0.3, 0.1, 0.2]])).round(3).tolist()
-    [0.5]
-    """
-    first, second = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in map(_ranks, (one, other)))
-    below = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
-    with np.errstate(invalid="ignore"):
-        return np.where(below > 0, (first * second).sum(axis=1) / np.where(below > 0, below, 1.0), 0.0)
-
-
 def turned_pairs(pairs: Sequence[tuple[Importance, Importance]]) -> tuple[tuple[str, str], ...]:
     """Pairs whose difference is clear in both answers, and points the other way."""
     turned = []
@@ -114,13 +101,6 @@ def turned_pairs(pairs: Sequence[tuple[Importance, Importance]]) -> tuple[tuple[
         if here.clear and there.clear and (here.difference > 0) != (there.difference > 0):
             turned.append((one[0].name, two[0].name))
     return tuple(turned)
-
-
-def _ranks(values: Reals) -> Reals:
-    """(draws, parameters) How many are smaller, equal ones counting half."""
-    mine, others = values[:, :, None], values[:, None, :]
-    ranks: Reals = (mine > others).sum(axis=2) + 0.5 * (mine == others).sum(axis=2)
-    return ranks
 
 
 def _is_noise(row: Importance) -> bool:
@@ -235,7 +215,6 @@ class Along(Table):
         step
             One of its budgets.
 
-
         Returns
         -------
         float or None
@@ -250,7 +229,6 @@ class Along(Table):
         ----------
         name
             The parameter.
-
 
         Returns
         -------
@@ -304,7 +282,6 @@ class Along(Table):
         ----------
         step
             One of its budgets.
-
 
         Returns
         -------
@@ -398,25 +375,7 @@ def along_of(
     seed: int = 0,
     followed: bool = True,
 ) -> Along:
-    """Answers at budgets, lowest first, each with its rows, held against the highest.
-
-    Parameters
-    ----------
-    name
-        Of the budget.
-    question
-        Target and region in words.
-    answers
-        (budget, rows, importances) of each budget with enough rows.
-    left_out
-        The other budgets.
-    notes
-        On budgets and rows.
-    seed
-        Of the draws behind the intervals of rank correlations.
-    followed
-        Whether the same trials were followed from budget to budget.
-    """
+    """Answers (budget, rows, importances), lowest budget first, held against the highest."""
     if not answers:
         raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
     full = answers[-1][2]

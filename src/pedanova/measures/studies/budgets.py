@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +41,6 @@ Values: TypeAlias = Callable[
 STEP = "step"  # what the budget of values on the way is called
 MOST = 12  # budgets that are asked, where none is named
 AMONG = ("all", "full")
-
-
-class HasBudgets(Protocol):
-    """Budgets, and how many rows lie at each."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def values(self) -> Reals: ...
-    @property
-    def rows(self) -> Mapping[float, int]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +244,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         raise QueryError(Arg("budget", name), words)
 
 
-def chosen(budgets: HasBudgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
+def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
     """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
     if at is not None:
         return named(budgets, at), []
@@ -271,7 +260,7 @@ def chosen(budgets: HasBudgets, at: Sequence[object] | None, least: int) -> tupl
     return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
 
 
-def named(budgets: HasBudgets, at: Sequence[object]) -> list[float]:
+def named(budgets: Budgets, at: Sequence[object]) -> list[float]:
     known = set(budgets.values.tolist())
     wanted = []
     for one in at:
@@ -307,15 +296,24 @@ def along_budgets(
     answers = [
         answer(one) for one in watched(selected[::-1], "budgets", len(selected), verb="asking")
     ]  # full one first
-    if by_model := answered_by_model(answers):  # at some budgets, not at all
+    enough = [one for one in answers if not isinstance(one, TooFew)]
+    if not enough:
+        most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
+        words = (
+            f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
+        )
+        raise TooFewRowsError(words)
+    modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
+    if 0 < len(modelled) < len(enough):  # shares of a model and of counts would not be alike
         answer = _answer_at(data, budgets, replace(question, estimator="counts"), among)
         answers = [answer(one) for one in selected[::-1]]
-        notes = [*notes, counts_note(budgets.name, by_model)]
-    if all(isinstance(one, TooFew) for one in answers):
-        raise too_few(budgets, [one for one in answers if isinstance(one, TooFew)])
-    others = passed_over(budgets, selected, least) if at is None else []
-    words = str(as_region(question.target, "target")), str(as_region(question.region, "region"))
-    combine = partial(along_of, budgets.name, words, notes=notes, seed=question.seed, followed=budgets.followed())
+        where = ", ".join(map(short, modelled))
+        words = f"counts answer at every budget, since a model could do so only at {budgets.name} {where}"
+        notes = [*notes, Note("answer", words)]
+    others = [one for one in budgets.values.tolist() if one not in selected and budgets.rows[one] >= least]
+    others = others if at is None else []
+    asked = str(as_region(question.target, "target")), str(as_region(question.region, "region"))
+    combine = partial(along_of, budgets.name, asked, notes=notes, seed=question.seed, followed=budgets.followed())
     return refined(answers, others, answer, combine)
 
 
@@ -349,24 +347,6 @@ def part_of(target: object) -> float:
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
 
 
-def answered_by_model(answers: Sequence[Answer]) -> list[float]:
-    """The budgets that a model answers, where at others it cannot: their shares would not be alike."""
-    enough = [one for one in answers if not isinstance(one, TooFew)]
-    modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
-    return modelled if len(modelled) < len(enough) else []
-
-
-def counts_note(name: str, budgets: Sequence[float]) -> Note:
-    where = ", ".join(short(budget) for budget in budgets)
-    return Note("answer", f"counts answer at every budget, since a model could do so only at {name} {where}")
-
-
-def passed_over(budgets: Budgets, selected: Sequence[float], least: int) -> list[float]:
-    """Budgets with enough rows that were passed over."""
-    values = budgets.values.tolist()
-    return [one for one in values if one not in selected and budgets.rows[one] >= least]
-
-
 def refined(
     answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
 ) -> Along:
@@ -383,12 +363,6 @@ def refined(
             return result
         answers.append(answer(between[len(between) // 2]))
         others.remove(between[len(between) // 2])
-
-
-def too_few(budgets: Budgets, left_out: Sequence[TooFew]) -> TooFewRowsError:
-    most = max(left_out, key=lambda one: one.rows)
-    words = f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
-    return TooFewRowsError(words)
 
 
 def budget_name(data: TrialData) -> str | None:

@@ -33,41 +33,6 @@ DENSE = 1 << 20  # whole numbers that span no more are their own codes
 SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupedRows(Mapping[str, Observations]):
-    """Observations of every group, in the order of their names; `unnamed` rows name no group."""
-
-    observed: Observations
-    order: Codes | None  # (rows,) rows by group; None where they lie so already
-    spans: Mapping[str, slice]  # of the rows in that order
-    unnamed: int
-
-    def __getitem__(self, name: str) -> Observations:
-        span = self.spans[name]
-        return part_of(self.observed, span if self.order is None else self.order[span])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.spans  # without taking the rows
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.spans)
-
-    def __len__(self) -> int:
-        return len(self.spans)
-
-
-def group_rows(observed: Observations, group: Column) -> GroupedRows:
-    """The rows of every value of a column."""
-    codes, labels = codes_of(group)
-    counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is of rows without a value
-    order = None
-    if len(codes) > 1 and (codes[1:] < codes[:-1]).any():
-        order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 1 << 31 else np.int64)
-    ends = np.cumsum(counts)
-    spans = {label: slice(int(ends[i] - counts[i]), int(ends[i])) for i, label in enumerate(labels) if counts[i]}
-    return GroupedRows(observed, order, spans, int(counts[-1]))
-
-
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
     """(rows,) The place of each row's group in the list of names; behind the last one for rows without."""
     absent = group.absent()
@@ -134,19 +99,26 @@ PARTS = ("selected", "all")  # rows that a quantile is a part of, where some are
 class GroupData(Mapping[str, TrialData]):
     """The data of every group of a table, counted when first asked for; the last ones are kept."""
 
-    groups: GroupedRows
+    observed: Observations
+    order: Codes | None  # (rows,) rows by group; None where they lie so already
+    spans: Mapping[str, slice]  # of the rows in that order, by group in the order of their names
     levels: object
     nan: NanPolicy
     inside: bool  # no row may lie outside the space
     _kept: ResultCache[TrialData] = field(repr=False)
 
     def __getitem__(self, name: str) -> TrialData:
-        if name not in self.groups:
-            raise QueryError(unknown_name(name, tuple(self.groups), what="study"))
+        if name not in self.spans:
+            raise QueryError(unknown_name(name, tuple(self.spans), what="study"))
         return self._kept.get(name, lambda: self._counted(name))
 
+    def rows_of(self, name: str) -> Observations:
+        """The observations of one group."""
+        span = self.spans[name]
+        return part_of(self.observed, span if self.order is None else self.order[span])
+
     def _counted(self, name: str) -> TrialData:
-        source = InMemory(self.groups[name], self.nan, 1)
+        source = InMemory(self.rows_of(name), self.nan, 1)
         levels = levels_for(source, self.levels)
         try:
             counted = assembled(source, levels, source.count(levels), notes=(), inside=self.inside, part=True)
@@ -155,39 +127,38 @@ class GroupData(Mapping[str, TrialData]):
         return TrialData.of(counted, 1)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.groups
+        return name in self.spans  # without counting
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.groups)
+        return iter(self.spans)
 
     def __len__(self) -> int:
-        return len(self.groups)
+        return len(self.spans)
 
 
 def grouped(
     observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
 ) -> tuple[GroupData, list[Note]]:
     """Rows sorted into groups once; every group is then counted from its own rows."""
-    groups = group_rows(observed, column)
+    codes, labels = codes_of(column)
+    counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is of rows without a value
+    order = None
+    if len(codes) > 1 and (codes[1:] < codes[:-1]).any():
+        order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 1 << 31 else np.int64)
+    ends = np.cumsum(counts)
+    spans = {label: slice(int(ends[i] - counts[i]), int(ends[i])) for i, label in enumerate(labels) if counts[i]}
+    if len(spans) < 2:
+        named = f" names {len(spans)} study ({listed(list(spans))}); give two or more"
+        raise QueryError(Arg("group", column.name), named)
     widths = sum(grid_of(parameter).width for parameter in observed.space.values())
     # Of very many studies few levels are kept; others are counted when asked for.
-    if levels is None and widths * len(LADDER) * len(groups) > KEPT_COUNTS:
+    if levels is None and widths * len(LADDER) * len(spans) > KEPT_COUNTS:
         levels = SHORT_LADDER
     many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
-    kept = max(2, KEPT_COUNTS // (widths * many))
-    notes = []
-    if groups.unnamed:
-        words = (
-            Count(groups.unnamed),
-            " of ",
-            Count(len(observed)),
-            f" rows have no value of {column.name}; in no study",
-        )
-        notes.append(Note("rows", *words))
-    if len(groups) < 2:
-        named = f" names {len(groups)} study ({listed(list(groups))}); give two or more"
-        raise QueryError(Arg("group", column.name), named)
-    return GroupData(groups, levels, nan, inside, ResultCache(kept)), notes
+    kept: ResultCache[TrialData] = ResultCache(max(2, KEPT_COUNTS // (widths * many)))
+    words = f" rows have no value of {column.name}; in no study"
+    notes = [Note("rows", Count(counts[-1]), " of ", Count(len(observed)), words)] if counts[-1] else []
+    return GroupData(observed, order, spans, levels, nan, inside, kept), notes
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:

@@ -112,15 +112,7 @@ STEPS = 60  # of the search for the spread
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Of several studies.
-
-    low, high
-        A 95 % interval of the mean over studies such as these; None for a single one.
-    spread
-        The deviation between studies, beyond what the chance of their rows explains.
-    error
-        The deviation of the mean itself.
-    """
+    """Of several studies, with a 95 % interval; `spread` is their deviation beyond what the chance of rows explains."""
 
     value: float
     low: float | None
@@ -180,12 +172,6 @@ def spread_between(found: Reals, own: Reals) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     return (low + high) / 2.0
-
-
-def variance_by_rows(deviations: Sequence[float], rows: Sequence[int]) -> float:
-    """What one row's chance adds to the variance of a share: the mean over studies that know their deviations."""
-    each = [deviation**2 * many for deviation, many in zip(deviations, rows, strict=True)]
-    return float(np.mean(each)) if each else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -262,12 +248,18 @@ def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int
     return tuple(runs)
 
 
-def rank_agreement(one: Reals, two: Reals) -> float:
-    """Spearman's correlation of two orders; 0 where one of them has none."""
-    first, second = (mid_ranks(values) for values in (one, two))
-    first, second = first - first.mean(), second - second.mean()
-    scale = math.sqrt(float(first @ first) * float(second @ second))
-    return float(first @ second) / scale if scale > 0 else 0.0
+def spearman(one: Reals, other: Reals) -> Reals:
+    """(...,) Rank correlation over the last axis, ties sharing their ranks; 0 where there is no order."""
+    first, second = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in map(_ranks, (one, other)))
+    below = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
+    return np.where(below > 0, (first * second).sum(axis=-1) / np.where(below > 0, below, 1.0), 0.0)
+
+
+def _ranks(values: Reals) -> Reals:
+    """(..., parameters) How many are smaller, equal ones counting half."""
+    mine, others = values[..., :, None], values[..., None, :]
+    ranks: Reals = (mine > others).sum(axis=-1) + 0.5 * (mine == others).sum(axis=-1)
+    return ranks
 
 
 FEWEST = 4  # studies: of fewer, any may be the odd one

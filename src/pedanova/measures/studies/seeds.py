@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent
+from pedanova.base.digits import interval, percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.counting.few_rows import counted_rows
@@ -113,9 +113,9 @@ class Seeds(NamedTable[SeedPart]):
         return [
             self.column("variance of", lambda row: row.name),
             self.percents("seed", "the seed's"),
-            self.column("95 % interval", lambda row: _interval(row.low, row.high)),
+            self.column("95 % interval", lambda row: interval(row.low, row.high)),
             self.percents("ceiling"),
-            self.column("its interval", lambda row: _interval(row.ceiling_low, row.ceiling_high), leave=1),
+            self.column("its interval", lambda row: interval(row.ceiling_low, row.ceiling_high), leave=1),
             self.percents("averaged", leave=2),
         ]
 
@@ -132,37 +132,31 @@ class Seeds(NamedTable[SeedPart]):
         """
         *goals, reached = self.rows
         own = "; ".join(
-            f"{percent(row.seed)} of the variance of {row.name} ({_interval(row.low, row.high)})" for row in goals
+            f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals
         )
         most = min(row.ceiling for row in goals)
-        there = f"{percent(reached.seed)} ({_interval(reached.low, reached.high)})"
+        there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
         return (
             f"The seed's are {own}: effects of all parameters together cannot exceed {percent(most)}. "
             f'Of the variance of "in {self.target}?" it is {there}: shares cannot exceed {percent(reached.ceiling)}.'
         )
 
 
-def _interval(low: float, high: float) -> str:
-    return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
-
-
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's part of each variance.
-
-    Parameters
-    ----------
-    groups
-        (rows,) The configuration of each row.
-    varying
-        (rows,) What varies, by name: objectives first, then whether each row is in the target. Rows whose value is
-        not finite are left out, and that is noted.
-    target
-        In words.
-    """
+    """The seed's part of each variance: of objectives, then of being in the target; `groups` are configurations."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
-    check_repeated(len(groups), len(sizes), repeated)
-    rows, notes = [], list(_repeat_notes(len(sizes), repeated))
+    if repeated < FEWEST:
+        many = "no configuration is" if repeated == 0 else "one configuration is"
+        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations), and {FEWEST} at least are "
+        remedy = "to tell seeds from settings; run some again, or name columns that are no setting, such as a seed, in "
+        raise DataError(words, "needed ", remedy, Arg("exclude"))
+    rows, notes = [], []
+    if repeated < ROUGH:
+        notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))
+    if repeated < len(sizes):
+        words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if they were chosen for being good, "
+        notes.append(Note("doubt", f"{words}the seed may do more or less elsewhere"))
     for name, values in varying.items():
         finite = np.isfinite(values)
         if not finite.all():
@@ -172,26 +166,6 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
             )
         rows.append(seed_part(name, groups[finite], values[finite]))
     return Seeds(tuple(rows), len(groups), len(sizes), repeated, target, tuple(notes))
-
-
-def check_repeated(rows: int, configurations: int, repeated: int) -> None:
-    if repeated < FEWEST:
-        many = "no configuration is" if repeated == 0 else "one configuration is"
-        words = (
-            f"{many} repeated in {rows:,} rows ({configurations:,} configurations), and {FEWEST} at least are needed "
-        )
-        remedy = "to tell seeds from settings; run some again, or name columns that are no setting, such as a seed, in "
-        raise DataError(words, remedy, Arg("exclude"))
-
-
-def _repeat_notes(configurations: int, repeated: int) -> list[Note]:
-    notes = []
-    if repeated < ROUGH:
-        notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))
-    if repeated < configurations:
-        words = f"{repeated:,} of {configurations:,} configurations are repeated; if they were chosen for being good, "
-        notes.append(Note("doubt", f"{words}the seed may do more or less elsewhere"))
-    return notes
 
 
 def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
@@ -282,19 +256,14 @@ class ConfigurationSums:
 def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None) -> Seeds:
     """How much of the variance is the seed's, from configurations that were run several times."""
     observed, notes = without_seeds(single_runs(data.observed()), exclude)
-    inner = data.like(observed)
-    result = seeds_of_repeats(inner, target)
-    return replace(result, notes=(*result.notes, *notes))
-
-
-def seeds_of_repeats(data: TrialData, target: object) -> Seeds:
-    """The same of these very rows."""
+    data = data.like(observed)
     observed, wanted = data.observed(), data.resolve(target, "target")
     counted = counted_rows(observed, data.levels.nan)
     groups = configurations(settings_of(observed))[counted]
     varying = {goal.name: goal.values.astype(np.float64)[counted] for goal in observed.goals}
     inside = data.codes(wanted, as_region(1.0, "region"))[counted] == 0
-    return seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
+    result = seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def single_runs(observed: Observations) -> Observations:
