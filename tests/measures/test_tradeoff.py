@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from pedanova.base.kernel.pareto import ranks_of
 from pedanova.errors import QueryError
-from pedanova.measures.tradeoff import on_front, tradeoff_of
+from pedanova.measures.tradeoff import tradeoff_of
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30))
@@ -18,7 +19,7 @@ def test_the_front_is_what_no_row_beats(pairs: list[tuple[int, int]]) -> None:
     beaten = [
         any(np.all(other <= one) and np.any(other < one) for other in losses) for one in losses
     ]  # as the definition says
-    assert on_front(losses).tolist() == [not beat for beat in beaten]
+    assert (ranks_of(losses) == 0).tolist() == [not beat for beat in beaten]
 
 
 def test_target_and_front_of_an_analysis() -> None:

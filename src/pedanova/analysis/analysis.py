@@ -47,6 +47,14 @@ class Analysis(Output):
 
     Attributes
     ----------
+    objective, direction
+        The name of the objective (of several, their names together), and which way it is better.
+    space
+        The search space: as given, as the log has it, or as guessed.
+    notes
+        What was guessed, dropped or merged, in sentences, the most severe first.
+    plot
+        Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
         What was counted: ``data.levels`` are slices of the objective, ``data.tallies`` counts by parameter,
         ``data.dropped`` the rows left out, ``data.observations`` the rows (None once loaded without them, or added).
@@ -55,78 +63,32 @@ class Analysis(Output):
     --------
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), "error")
-    >>> a.objective, len(a), len(a.notes) > 5
-    ('error', 1000, True)
+    >>> a.objective, a.direction, len(a), len(a.notes) > 5
+    ('error', 'minimize', 1000, True)
+    >>> a.space["units"]
+    Int(low=4, high=128, step=1, log=True)
     """
 
     data: TrialData
 
     @property
     def objective(self) -> str:
-        """The name of the objective.
-
-        Returns
-        -------
-        str
-            Of several, their names together.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> pa.analyze(pa.demo_trials(), "error").objective
-        'error'
-        """
+        """The name of the objective."""
         return self.data.objective
 
     @property
     def direction(self) -> str:
-        """``"minimize"`` or ``"maximize"``.
-
-        Returns
-        -------
-        str
-            Which way the objective is better.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> pa.analyze(pa.demo_trials(), "error").direction
-        'minimize'
-        """
+        """``"minimize"`` or ``"maximize"``."""
         return self.data.direction
 
     @property
     def space(self) -> Space:
-        """The search space: as given, as the log has it, or as guessed.
-
-        Returns
-        -------
-        Space
-            Parameters by name.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> pa.analyze(pa.demo_trials(), "error").space["units"]
-        Int(low=4, high=128, step=1, log=True)
-        """
+        """The search space: as given, as the log has it, or as guessed."""
         return self.data.space
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was guessed, dropped or merged, in sentences.
-
-        Returns
-        -------
-        tuple of Note
-            The most severe first.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> len(pa.analyze(pa.demo_trials(), "error").notes) > 5
-        True
-        """
+        """What was guessed, dropped or merged, in sentences."""
         return self.data.notes
 
     def __len__(self) -> int:

@@ -121,19 +121,7 @@ class Output:
 
     @property
     def plot(self) -> Plots:
-        """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
-
-        Returns
-        -------
-        Plots
-            Its methods draw with matplotlib.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> type(pa.analyze(pa.demo_trials(), "error").plot).__name__
-        'Plots'
-        """
+        """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …"""
         from pedanova.report.figures.plots import Plots
 
         return Plots(self.data)

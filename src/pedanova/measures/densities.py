@@ -75,22 +75,7 @@ class Densities(Table):
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """How it is drawn: bars at names and at up to 40 values, or at most so many steps along a range.
 
-        Parameters
-        ----------
-        points
-            The most steps of a range.
-        baseline
-            What the target is held against.
-        like
-            Another drawing of this parameter, to be cut up in the same way.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> table = {"units": list(range(1, 101)), "loss": list(range(100))}
-        >>> units = pa.analyze(table, "loss", params=["units"]).densities("units").drawn(20)
-        >>> units.kind, len(units), units.labels[0]
-        ('steps', 20, '1 to 5')
+        `like` is another drawing of this parameter, to be cut up in the same way.
         """
         bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
         return drawing_of(self, bins, baseline)
@@ -256,38 +241,22 @@ def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> ND
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """Parts of the rows by bar or step, and what to say about them.
-
-    name, domain
-        The parameter, and which of its domains this is, in words; empty where there is one.
-    bins
-        How it is cut: `kind` ("bars", "steps" or "curve"), `labels` of every bar or step in words, `edges` of
-        steps in units of the parameter, `log`.
-    target, region, uniform
-        (bins,) Parts of the rows, each adding to one.
-    low, high
-        (bins,) Between these the target would lie in 95 of 100 cases, bin by bin, were its rows any rows of the
-        region (or of a uniform draw, where that is the `baseline`).
-    good
-        Good values: first and last bar, or both ends in units of the parameter.
-    good_words
-        The same in words; empty where there are none.
-    rows
-        Of target and region that stand behind it.
-    """
+    """Parts of the rows by bar or step, and what to say about them."""
 
     name: str
-    domain: str
+    domain: str  # which of the parameter's domains this is, in words; empty where there is one
     bins: Bins
     baseline: Baseline
-    target: Reals
+    target: Reals  # (bins,) parts of the rows, which add to one, as do those of region and uniform
     region: Reals
     uniform: Reals
-    low: Reals
+    low: (
+        Reals  # (bins,) between low and high the target lies in 95 of 100 cases, were its rows any rows of the baseline
+    )
     high: Reals
-    good: tuple[tuple[float, float], ...]
+    good: tuple[tuple[float, float], ...]  # first and last bar, or both ends in units of the parameter
     good_words: str
-    rows: tuple[float, float]
+    rows: tuple[float, float]  # of target and region that stand behind it
 
     def __len__(self) -> int:
         return len(self.bins)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
-from pedanova.space.grid import Block, Grid, blocks_of
+from pedanova.space.grid import Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
@@ -244,11 +244,14 @@ def effects_of(
     notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         check_clip(cut, outer, region)
-        notes += clip_note(cut, int(moments.rows[cut.level : outer[1]].sum()), rows)
+        beyond = int(moments.rows[cut.level : outer[1]].sum())
+        words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"
+        notes.append(Note("rows", words))
         moments = moments.clipped(cut.level, cut.value)
     elif endless := unknown_rows(levels, moments, outer):
         outer, rows = (outer[0], outer[1] - 1), rows - endless
-        notes += endless_note(endless, rows)
+        words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
+        notes.append(Note("rows", words, Arg("clip", 0.1), " counts them as the worst of the best 10 %"))
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
@@ -257,9 +260,13 @@ def effects_of(
         sums, squares = sums_of(tally, outer, cut), squares_of(tally, moments, outer, *ends, spread)
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     notes += effect_notes(effects, rows, spread)
-    words = None if cut is None else cut.words
-    ranked = tuple(sorted(with_parts(effects), key=lambda row: -row.raw_share))
-    return Effects(ranked, str(region), words, rows, spread.mean, spread.variance, tuple(notes))
+    total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
+    if total > 0:
+        effects = [replace(effect, ratio=effect.raw_share / total) for effect in effects]
+    ranked = tuple(sorted(effects, key=lambda row: -row.raw_share))
+    return Effects(
+        ranked, str(region), None if cut is None else cut.words, rows, spread.mean, spread.variance, tuple(notes)
+    )
 
 
 def unknown_rows(levels: Levels, moments: Moments, outer: Range) -> int:
@@ -267,12 +274,6 @@ def unknown_rows(levels: Levels, moments: Moments, outer: Range) -> int:
     if outer[1] < levels.count or not levels.apart or np.isfinite(moments.squares[-1]):
         return 0
     return int(moments.rows[-1])
-
-
-def with_parts(effects: list[Effect]) -> list[Effect]:
-    """The effects with their parts of the summed variance, which itself may be too large or small for a double."""
-    total = sum(effect.raw_share for effect in effects)
-    return [replace(effect, ratio=effect.raw_share / total) for effect in effects] if total > 0 else effects
 
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
@@ -315,7 +316,7 @@ def measure_effect(
     means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
         cells = slice(block.start, block.stop)
-        width = width_of(smoothing, counts[cells], block)
+        width = float(bandwidth(smoothing, counts[cells], block)) if counts[cells].any() else 0.0
         base, above = smooth(counts[cells] / rows, width), smooth(beyond[cells] / rows, width)
         square += float(summed_ratio(above**2, base))
         noise += float(summed_ratio(squared_smooth(counts[cells] / rows, width), base))
@@ -331,10 +332,6 @@ def measure_effect(
         bandwidth=max(widths),
         marginal=marginal_of(tally.name, grid, counts, beyond, (means, half), spread, max(widths)),
     )
-
-
-def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
-    return float(bandwidth(smoothing, counts, block)) if counts.any() else 0.0
 
 
 def marginal_of(
@@ -363,16 +360,6 @@ def marginal_of(
         low=spread.mean + np.ldexp(means - half, spread.power),
         high=spread.mean + np.ldexp(means + half, spread.power),
     )
-
-
-def clip_note(clip: Clip, beyond: int, rows: int) -> list[Note]:
-    words = f"{beyond:,} of {rows:,} rows are worse than {clip.value:g} and count as {clip.value:g}"
-    return [Note("rows", words)]
-
-
-def endless_note(endless: int, rows: int) -> list[Note]:
-    left_out = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
-    return [Note("rows", left_out, Arg("clip", 0.1), " counts them as the worst of the best 10 %")]
 
 
 def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> list[Note]:
@@ -429,8 +416,7 @@ def student(free: Reals) -> Reals:
     return ends
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BinnedMarginal:
+class BinnedMarginal(NamedTuple):
     """The mean objective of every bar or step with its interval; NaN where no row, or too few, lie."""
 
     rows: Reals

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.pareto import ranks_of
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import codes_of_rows
 from pedanova.data.observations import Observations
@@ -52,18 +53,4 @@ def tradeoff_of(
     signs = np.array([goals[name].sign for name in chosen])
     directions = (str(goals[chosen[0]].direction), str(goals[chosen[1]].direction))
     values, inside = both[counted], codes[counted] == 0
-    return Tradeoff((chosen[0], chosen[1]), directions, values, inside, on_front(values * signs), str(wanted))
-
-
-def on_front(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(rows,) Whether no other row is as good in both columns and better in one; less is better."""
-    order = np.lexsort((losses[:, 1], losses[:, 0]))
-    second = losses[order, 1]
-    before = np.concatenate([[np.inf], np.minimum.accumulate(second)[:-1]])
-    same = np.concatenate([[False], np.all(losses[order][1:] == losses[order][:-1], axis=1)])
-    unbeaten = second < before
-    for place in np.flatnonzero(same):  # a twin is as good as the one before it
-        unbeaten[place] = unbeaten[place - 1]
-    front = np.zeros(len(losses), dtype=bool)
-    front[order] = unbeaten
-    return front
+    return Tradeoff((chosen[0], chosen[1]), directions, values, inside, ranks_of(values * signs) == 0, str(wanted))

@@ -103,18 +103,7 @@ def shown_value(row: Any, column: str) -> str:
 
 
 def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:
-    """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest.
-
-    Parameters
-    ----------
-    data
-        What was counted, with its rows.
-    target
-        The best part of the rows that the questions are about: globally, how to reach it; locally,
-        how to reach its own best tenth.
-    seed
-        Of everything random.
-    """
+    """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest."""
     part = as_part(target, "target")
     whole, tenth = part_in_words(part), part_in_words(part / 10)
     ways: Ways = {

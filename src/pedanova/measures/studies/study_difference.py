@@ -22,7 +22,6 @@ from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
-from pedanova.counting.tally import Tally
 from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
 from pedanova.measures.densities import Densities
@@ -42,27 +41,13 @@ MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 @dataclass(frozen=True, slots=True)
 class StudyRelation:
-    """What the second study is to the first.
-
-    kind
-        ``"same"`` rows; ``"continued"``: the rows of one are all in the other; ``"again"``: the same configurations
-        with other results, as with another seed of the training; ``"other"`` configurations; ``"unknown"`` where the
-        rows are no longer at hand.
-    common
-        The part of the smaller study's rows (for ``"again"``, of its configurations) that the other has.
-    longer
-        For ``"continued"``: which is the longer one, 1 or 2.
-    drawn
-        Parameters whose values were drawn differently, with parameters shared by both spaces alone compared.
-    space
-        Whether the spaces are the same.
-    """
+    """What the second study is to the first; ``"unknown"`` where the rows are no longer at hand."""
 
     kind: Relation
-    common: float
-    longer: int | None
-    drawn: tuple[str, ...]
-    space: bool
+    common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
+    longer: int | None  # for "continued": which is the longer one, 1 or 2
+    drawn: tuple[str, ...]  # shared parameters whose values were drawn differently
+    space: bool  # whether the spaces are the same
 
     def in_words(self) -> str:
         rows = {
@@ -157,13 +142,8 @@ def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> t
     same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
     if not same:
         return ()
-    p_values = [two_samples(by_cell(a.tallies[name]), by_cell(b.tallies[name])) for name in same]
+    p_values = [two_samples(*(one.tallies[name].counts.sum(axis=0) for one in (a, b))) for name in same]
     return tuple(name for name, p in zip(same, holm(p_values), strict=True) if p <= LEVEL)
-
-
-def by_cell(tally: Tally) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = tally.counts.sum(axis=0)
-    return found
 
 
 def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
@@ -185,6 +165,7 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
 
 Reals: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float | None, float | None]
+BothDensities: TypeAlias = tuple[Mapping[str, Densities], Mapping[str, Densities]]
 NORMAL = 1.96
 SHARED = "where both share rows, the intervals are wider than they need be"
 TARGET_BINS = 8
@@ -289,7 +270,7 @@ class Differences(NamedTable[Difference]):
     rows: tuple[Difference, ...]
     names: tuple[str, str] = ("A", "B")
     notes: tuple[Note, ...] = ()
-    densities: tuple[Mapping[str, Densities], Mapping[str, Densities]] = field(default=({}, {}), compare=False)
+    densities: BothDensities = field(default=({}, {}), compare=False)
 
     def printed(self) -> Printed:
         first, second = self.names
@@ -356,19 +337,11 @@ def recovered(one: Importance, two: Importance) -> Difference:
     """
     gap = one.share - two.share
     ends: Ends = (None, None)
-    if None not in (one.low, one.high, two.low, two.high):
-        down = math.hypot(below(one), above(two))
-        up = math.hypot(above(one), below(two))
+    if one.low is not None and one.high is not None and two.low is not None and two.high is not None:
+        down = math.hypot(max(0.0, one.share - one.low), max(0.0, two.high - two.share))
+        up = math.hypot(max(0.0, one.high - one.share), max(0.0, two.share - two.low))
         ends = gap - down, gap + up
     return Difference(one.name, one.share, two.share, gap, *ends, one.ratio, two.ratio, one.ratio - two.ratio)
-
-
-def below(row: Importance) -> float:
-    return max(0.0, row.share - row.low) if row.low is not None else math.inf
-
-
-def above(row: Importance) -> float:
-    return max(0.0, row.high - row.share) if row.high is not None else math.inf
 
 
 def clearest_first(rows: Iterable[Difference]) -> tuple[Difference, ...]:
@@ -401,15 +374,14 @@ def differences_of(
     one: Importances,
     two: Importances,
     names: Sequence[str],
-    densities: tuple[Mapping[str, Densities], Mapping[str, Densities]],
+    densities: BothDensities,
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
 ) -> tuple[Difference, ...]:
     """Differences of the parameters named, p-values corrected together."""
     known = [name for name in names if one[name].varied and two[name].varied]
-    rows = [difference_of(one, two, name) for name in known]
+    rows = [difference_of(one, two, name, densities) for name in known]
     both = [{contrast.name: contrast for contrast in some} for some in contrasts]
     lying = [target_p_value(both[0][name], both[1][name]) for name in known]
-    rows = [with_good(row, densities) for row in rows]
     adjusted = adjusted_together([row.p_value for row in rows])
     ratio_p = adjusted_together([p_of(row.ratio_difference, row.ratio_low, row.ratio_high) for row in rows])
     moved = adjusted_together(lying)
@@ -424,15 +396,31 @@ def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
     return [float(p) if known else None for p, known in zip(found, tested, strict=True)]
 
 
-def difference_of(one: Importances, two: Importances, name: str) -> Difference:
+def difference_of(one: Importances, two: Importances, name: str, densities: BothDensities) -> Difference:
+    """Of one parameter; p-values are not corrected yet."""
     first, second = one[name], two[name]
-    gap = first.share - second.share
+    gap, ratio = first.share - second.share, first.ratio - second.ratio
     low, high = ends_of(gap, first.deviation, second.deviation)
-    ratio = first.ratio - second.ratio
-    ratio_ends = ends_of(ratio, ratio_deviation(one.rows, first), ratio_deviation(two.rows, second))
-    p_value = p_of(gap, low, high)
-    shares = first.share, second.share, gap, low, high
-    return Difference(name, *shares, first.ratio, second.ratio, ratio, p_value, None, *ratio_ends)
+    ratio_low, ratio_high = ends_of(ratio, ratio_deviation(one.rows, first), ratio_deviation(two.rows, second))
+    here, there = (some[name] for some in densities)
+    alike = same_cells(here.parameter, there.parameter)
+    return Difference(
+        name,
+        first.share,
+        second.share,
+        gap,
+        low,
+        high,
+        first.ratio,
+        second.ratio,
+        ratio,
+        p_value=p_of(gap, low, high),
+        ratio_low=ratio_low,
+        ratio_high=ratio_high,
+        good=", ".join(values.words for values in here.good()),
+        other_good=", ".join(values.words for values in there.good()),
+        overlap=float(np.minimum(here.target, there.target).sum()) if alike else None,
+    )
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
@@ -459,15 +447,6 @@ def ratio_deviation(rows: Sequence[Importance], row: Importance) -> float | None
     others = math.fsum((one.deviation or 0.0) ** 2 for one in rows if one.varied and one.name != row.name)
     own = (1.0 - row.ratio) ** 2 * row.deviation**2
     return math.sqrt(own + row.ratio**2 * others) / total
-
-
-def with_good(row: Difference, densities: tuple[Mapping[str, Densities], Mapping[str, Densities]]) -> Difference:
-    first, second = (some[row.name] for some in densities)
-    words = [", ".join(one.words for one in some.good()) for some in (first, second)]
-    overlap = None
-    if same_cells(first.parameter, second.parameter):
-        overlap = float(np.minimum(first.target, second.target).sum())
-    return replace(row, good=words[0], other_good=words[1], overlap=overlap)
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:
