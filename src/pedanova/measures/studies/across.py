@@ -85,7 +85,7 @@ class Studies(NamedTable[StudyRow]):
 NAMED, KINDS = 5, 3  # studies, and ways in which they differ, in a note
 
 
-def differing(what: str, by_study: Iterable[tuple[str, str]], **about: str) -> list[Note]:
+def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
     """A note where studies are not alike in something, with the studies of each kind."""
     kinds: dict[str, list[str]] = {}
     for study, kind in by_study:
@@ -94,7 +94,7 @@ def differing(what: str, by_study: Iterable[tuple[str, str]], **about: str) -> l
         return []
     words = "; ".join(f"{kind}: {among(studies)}" for kind, studies in list(kinds.items())[:KINDS])
     more = f"; and {len(kinds) - KINDS} more" if len(kinds) > KINDS else ""
-    return [Note("answer", f"{what} ({words}{more})", **about)]
+    return [Note("answer", f"{what} ({words}{more})", subject=subject)]
 
 
 def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
@@ -116,7 +116,7 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
     if fixed:
         yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
     domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
-    yield from differing("domains differ, each share is of its own", domains, subject=name)
+    yield from differing("domains differ, each share is of its own", domains, name)
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
