@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from pedanova.base.notes import Note
 from pedanova.errors import SpaceError, listed
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, values_of
 from pedanova.space.values import Condition, Label
 
 SAME = 0.02  # of a range: bounds taken from data differ a little
@@ -73,7 +73,8 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
     """Equal, or ranges whose bounds differ by next to nothing."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
-            ends = [_scaled((p.low, p.high), log=one.log and two.log) for p in (one, two)]
+            scale = math.log if one.log and two.log else float
+            ends = [(scale(p.low), scale(p.high)) for p in (one, two)]
             width = max(high - low for low, high in ends)
             return all(abs(a - b) <= SAME * width for a, b in zip(*ends, strict=True))
         case ((Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second))):
@@ -87,11 +88,6 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
     return both and same_domain(one, two)
-
-
-def _scaled(bounds: Iterable[float], *, log: bool) -> tuple[float, float]:
-    low, high = (math.log(bound) if log else float(bound) for bound in bounds)
-    return low, high
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
@@ -134,25 +130,21 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 def steadied(before: Space, now: Space) -> Space:
     """The parameters of now, each with the domain that it had before where that holds its values still."""
-    return Space({name: _steady(before.get(name), parameter) for name, parameter in now.items()})
 
+    def steady(old: Parameter | None, new: Parameter) -> Parameter:
+        return old if old is not None and old.when == new.when and holds(old, new) else new
 
-def _steady(before: Parameter | None, now: Parameter) -> Parameter:
-    return before if before is not None and before.when == now.when and holds(before, now) else now
+    return Space({name: steady(before.get(name), parameter) for name, parameter in now.items()})
 
 
 def holds(outer: Parameter, inner: Parameter) -> bool:
     """Whether every value of one domain is one of another; of domains that cannot be compared, no."""
     match outer, inner:
-        case Categorical(), Categorical():
-            return set(map(_typed, inner.choices)) <= set(map(_typed, outer.choices))
-        case Ordinal(), Ordinal():
-            return set(map(_typed, inner.values)) <= set(map(_typed, outer.values))
+        case (Categorical(), Categorical()) | (Ordinal(), Ordinal()):
+            return set(map(_typed, values_of(inner))) <= set(map(_typed, values_of(outer)))
         case Int(), Int():
             return outer.low <= inner.low and inner.high <= outer.high and outer.step == 1
-        case Int(), Ordinal():
-            return all(_in_range(outer, value) for value in inner.values)
-        case Float(), Ordinal():
+        case Int() | Float(), Ordinal():
             return all(_in_range(outer, value) for value in inner.values)
         case Float(), Float() | Int():
             return outer.low <= inner.low and inner.high <= outer.high
@@ -195,12 +187,15 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
         notes += _domain_notes(name, spaces, theirs, fitting)
     if not domains:
         raise SpaceError(f"{listed(list(spaces))}: no parameter has a plain domain; a prior needs at least one")
-    return Space(_without_unknown_parents(domains)), owners, notes
+    known: dict[str, Parameter] = {}
+    for name, one in domains.items():  # conditions on parameters that have no prior cannot be kept
+        known[name] = replace(one, when=tuple((parent, values) for parent, values in one.when if parent in domains))
+    return Space(known), owners, notes
 
 
 def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
     """The studies whose domain is of the kind that most have: a range, or a list of values."""
-    plain = {study: one for study, one in theirs.items() if isinstance(one, Float | Int | Ordinal | Categorical)}
+    plain = {study: one for study, one in theirs.items() if isinstance(one, Domain)}
     kinds = Counter(isinstance(one, Float | Int) for one in plain.values())
     most = kinds.most_common(1)[0][0] if kinds else None
     return {study: one for study, one in plain.items() if isinstance(one, Float | Int) == most}
@@ -244,7 +239,7 @@ def _joined_ranges(ranges: Sequence[Float | Int], when: tuple[Condition, ...]) -
 
 def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domain:
     """Every value of any study; in an order only where all studies agree on it."""
-    labels = [labels_of(one) for one in lists]
+    labels = [values_of(one) for one in lists]
     every = tuple(dict.fromkeys(label for some in labels for label in some))
     if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):
         every = tuple(sorted(every, key=float))
@@ -255,22 +250,4 @@ def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domai
 
 def domains_of(space: Space) -> dict[str, Domain]:
     """The parameters whose domain is the same in every row."""
-    return {name: one for name, one in space.items() if isinstance(one, Float | Int | Ordinal | Categorical)}
-
-
-def labels_of(domain: Domain) -> tuple[Label, ...]:
-    match domain:
-        case Categorical(values) | Ordinal(values):
-            return values
-        case _:
-            return ()
-
-
-def _without_unknown_parents(domains: Mapping[str, Domain]) -> dict[str, Parameter]:
-    """Conditions on parameters that have no prior cannot be kept."""
-    return {name: _conditioned(one, domains) for name, one in domains.items()}
-
-
-def _conditioned(domain: Domain, domains: Mapping[str, Domain]) -> Domain:
-    when = tuple((parent, values) for parent, values in domain.when if parent in domains)
-    return domain if when == domain.when else replace(domain, when=when)
+    return {name: one for name, one in space.items() if isinstance(one, Domain)}

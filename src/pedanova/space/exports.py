@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.errors import MissingLibraryError, SpaceError, listed
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, parents_first
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    parents_first,
+    values_of,
+)
 from pedanova.space.values import Label
 
 FORMS = ("optuna", "configspace", "raytune", "wandb", "smac", "json", "yaml", "code")
@@ -26,23 +37,19 @@ YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 def export(space: Space, form: str) -> str:
     """The space as text."""
-    match form:
-        case "json":
-            return as_json(space.to_dict())
-        case "yaml":
-            return as_yaml(space.to_dict())
-        case "code":
-            return optuna_code(space)
-        case "optuna":
-            return as_json(optuna_plain(space))
-        case "configspace" | "smac":
-            return as_json(configspace_plain(space))
-        case "raytune":
-            return raytune_code(space)
-        case "wandb":
-            return as_yaml(wandb_plain(space))
-        case _:
-            raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
+    writers: dict[str, Callable[[Space], str]] = {
+        "json": lambda one: as_json(one.to_dict()),
+        "yaml": lambda one: as_yaml(one.to_dict()),
+        "code": optuna_code,
+        "optuna": lambda one: as_json(optuna_plain(one)),
+        "configspace": lambda one: as_json(configspace_plain(one)),
+        "smac": lambda one: as_json(configspace_plain(one)),
+        "raytune": raytune_code,
+        "wandb": lambda one: as_yaml(wandb_plain(one)),
+    }
+    if form not in writers:
+        raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
+    return writers[form](space)
 
 
 def left_out(space: Space, form: str) -> list[Note]:
@@ -58,11 +65,9 @@ def unfolded(space: Space) -> Space:
     """A range with special values beside it as two parameters: which of them, and the range under that."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
-        if not isinstance(parameter, Switch) or not parameter.is_own:
-            plain[name] = parameter
-            continue
-        ranges = [one for one in parameter.regimes if isinstance(one, Float | Int | Ordinal)]
-        if len(ranges) != 1:
+        own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
+        ranges = [one for one in own if isinstance(one, Float | Int | Ordinal)]
+        if not isinstance(parameter, Switch) or len(ranges) != 1:
             plain[name] = parameter
             continue
         inside = [key for key, domain in parameter.domains if domain == ranges[0]]
@@ -77,7 +82,7 @@ def plain_domains(space: Space, form: str) -> dict[str, Domain]:
     domains: dict[str, Domain] = {}
     for name in parents_first(space):
         domain = space[name]
-        if not isinstance(domain, Float | Int | Ordinal | Categorical):
+        if not isinstance(domain, Domain):
             raise SpaceError(f"{name}: its bounds change from row to row, which {form} cannot say; use json")
         domains[name] = domain
     return {name: domains[name] for name in (domains if form == "code" else space)}
@@ -85,16 +90,7 @@ def plain_domains(space: Space, form: str) -> dict[str, Domain]:
 
 def labels_of(domain: Domain) -> list[Label]:
     """The values of a domain that lists them; those of whole numbers too."""
-    match domain:
-        case Categorical(values) | Ordinal(values):
-            return list(values)
-        case Int(low, high, step):
-            return list(range(low, high + 1, step))
-        case _:
-            return []
-
-
-# ── Optuna ──────────────────────────────────────────────────────────────────────────────────────
+    return list(range(domain.low, domain.high + 1, domain.step) if isinstance(domain, Int) else values_of(domain))
 
 
 def optuna_plain(space: Space) -> dict[str, Any]:
@@ -127,7 +123,7 @@ def optuna_code(space: Space) -> str:
     lines = ["params = {}"]
     for name, domain in plain_domains(space, "code").items():
         line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
-        tests = [f"params.get({parent!r}) in {_tuple(values)}" for parent, values in domain.when]
+        tests = [f"params.get({parent!r}) in {values!r}" for parent, values in domain.when]
         lines += [f"if {' and '.join(tests)}:", f"    {line}"] if tests else [line]
     return "\n".join(lines) + "\n"
 
@@ -141,13 +137,6 @@ def _suggest(name: str, domain: Domain) -> str:
             return f"suggest_int({name!r}, {low}, {high}{more})"
         case Categorical(values) | Ordinal(values):
             return f"suggest_categorical({name!r}, {list(values)!r})"
-
-
-def _tuple(values: tuple[Label, ...]) -> str:
-    return repr(tuple(values))
-
-
-# ── ConfigSpace and SMAC ────────────────────────────────────────────────────────────────────────
 
 
 def configspace_plain(space: Space) -> dict[str, Any]:
@@ -198,9 +187,6 @@ def to_configspace(space: Space) -> Any:
     return ConfigurationSpace.from_serialized_dict(configspace_plain(space))
 
 
-# ── Ray Tune ────────────────────────────────────────────────────────────────────────────────────
-
-
 def _tune(domain: Domain) -> tuple[str, list[Any]]:
     """The function of ``ray.tune`` and its arguments; upper ends of whole numbers are not drawn there."""
     match domain:
@@ -230,9 +216,6 @@ def raytune_code(space: Space) -> str:
     return "\n".join(["from ray import tune", "", "param_space = {", *lines, "}"]) + "\n"
 
 
-# ── W&B sweeps ──────────────────────────────────────────────────────────────────────────────────
-
-
 def wandb_plain(space: Space) -> dict[str, Any]:
     """A sweep's configuration but for the program and the metric."""
     domains = plain_domains(space, "wandb")
@@ -249,9 +232,6 @@ def _sweep(domain: Domain) -> dict[str, Any]:
             return {"distribution": "int_uniform", "min": low, "max": high}
     values = labels_of(domain)
     return {"value": values[0]} if len(values) == 1 else {"values": values}
-
-
-# ── text ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def missing(what: str, library: str, extra: str) -> MissingLibraryError:

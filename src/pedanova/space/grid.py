@@ -52,13 +52,13 @@ class Grid:
     cells: int
     prior: Reals  # (cells,) mass of each cell under a uniform draw from the space
     blocks: tuple[Block, ...]  # the cells of each regime
-    even: bool  # inner boundaries equally spaced
-    labels: tuple[Label, ...] | None  # None for ranges; cells are then named by centres
-    edges: Reals | None  # (cells + 1,) for ranges
-    inner: Reals | None  # (cells - 1,) ascending; None if values are not numbers
-    accept_low: Reals | None  # (cells,)
-    accept_high: Reals | None  # (cells,)
-    cell_of: Cells | None  # (cells,) sorted position → cell, None = the same
+    even: bool = False  # inner boundaries equally spaced
+    labels: tuple[Label, ...] | None = None  # None for ranges; cells are then named by centres
+    edges: Reals | None = None  # (cells + 1,) for ranges
+    inner: Reals | None = None  # (cells - 1,) ascending; None if values are not numbers
+    accept_low: Reals | None = None  # (cells,)
+    accept_high: Reals | None = None  # (cells,)
+    cell_of: Cells | None = None  # (cells,) sorted position → cell, None = the same
     lattice: tuple[int, int] | None = None  # low, step of integers that share cells
 
     @property
@@ -190,12 +190,10 @@ def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: floa
         prior=prior,
         blocks=(Block(0, cells, ordered=True),),
         even=even,
-        labels=None,
         edges=edges,
         inner=np.ascontiguousarray(edges[1:-1]),
         accept_low=accept_low,
         accept_high=accept_high,
-        cell_of=None,
         lattice=(parameter.low, parameter.step) if isinstance(parameter, Int) else None,
     )
 
@@ -287,13 +285,7 @@ def _union_grid(parameter: Switch) -> Grid:
             Block(start, stop, grid.blocks[0].ordered)
             for grid, start, stop in zip(grids, ends[:-1], ends[1:], strict=True)
         ),
-        even=False,
         labels=tuple(names),
-        edges=None,
-        inner=None,
-        accept_low=None,
-        accept_high=None,
-        cell_of=None,
     )
 
 

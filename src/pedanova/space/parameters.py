@@ -51,11 +51,6 @@ class Float(ShortRepr):
     when
         Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
 
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
-
     Examples
     --------
     >>> from pedanova import Float
@@ -91,11 +86,6 @@ class Int(ShortRepr):
         Whether it lies on a log scale.
     when
         Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
-
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
 
     Examples
     --------
@@ -136,11 +126,6 @@ class Ordinal(ShortRepr):
     when
         Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
 
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
-
     Examples
     --------
     >>> from pedanova import Ordinal
@@ -166,11 +151,6 @@ class Categorical(ShortRepr):
         In any order.
     when
         Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
-
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
 
     Examples
     --------
@@ -201,11 +181,6 @@ class Moving(ShortRepr):
         Whether it lies on a log scale.
     when
         Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
-
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
 
     Examples
     --------
@@ -241,11 +216,6 @@ class Switch(ShortRepr):
         The column that decides; empty for its own value.
     domains
         A domain by value of it.
-
-    Raises
-    ------
-    SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
 
     Examples
     --------
@@ -396,9 +366,8 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
     """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
     for parent, values in parameters[name].when:
-        domain = parameters.get(parent)
-        choices = values_of(domain) if isinstance(domain, Categorical | Ordinal) else None
-        stray = [value for value in values if choices is not None and value not in choices]
+        choices = values_of(parameters.get(parent))
+        stray = [value for value in values if choices and value not in choices]
         if stray:
             raise SpaceError(f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}")
     ancestors, line = {name}, [name]
@@ -412,37 +381,22 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
 
 
 KINDS: dict[str, type[Any]] = {
-    "float": Float,
-    "int": Int,
-    "ordinal": Ordinal,
-    "categorical": Categorical,
-    "moving": Moving,
-    "switch": Switch,
+    kind.__name__.lower(): kind for kind in (Float, Int, Ordinal, Categorical, Moving, Switch)
 }
 
 
 def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
-    plain = _fields(parameter)
-    if parameter.when:
+    plain: dict[str, Any] = {"type": type(parameter).__name__.lower()}
+    for field in fields(parameter):
+        value = getattr(parameter, field.name)
+        plain[field.name] = list(value) if isinstance(value, tuple) else value
+    if isinstance(parameter, Switch):
+        plain["domains"] = [[value, parameter_to_dict(domain)] for value, domain in parameter.domains]
+    elif parameter.when:
         plain["when"] = {parent: list(values) for parent, values in parameter.when}
+    else:
+        del plain["when"]
     return plain
-
-
-def _fields(parameter: Parameter) -> dict[str, Any]:
-    match parameter:
-        case Float(low, high, log):
-            return {"type": "float", "low": low, "high": high, "log": log}
-        case Int(low, high, step, log):
-            return {"type": "int", "low": low, "high": high, "step": step, "log": log}
-        case Ordinal(values):
-            return {"type": "ordinal", "values": list(values)}
-        case Categorical(choices):
-            return {"type": "categorical", "choices": list(choices)}
-        case Moving(low, high, log):
-            return {"type": "moving", "low": low, "high": high, "log": log}
-        case Switch(by, domains):
-            pairs = [[value, parameter_to_dict(domain)] for value, domain in domains]
-            return {"type": "switch", "by": by, "domains": pairs}
 
 
 def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter]:
@@ -516,11 +470,11 @@ def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
             return f"by {by}" if by else " or ".join(in_words(domain, digits) for domain in parameter.regimes)
 
 
-def values_of(parameter: Parameter) -> tuple[object, ...]:
+def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
     """The values of a list; nothing for a range."""
     match parameter:
         case Categorical(values) | Ordinal(values):
-            return tuple(values)
+            return values
         case _:
             return ()
 
