@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
+    PASSED_OVER,
     Gathered,
     Window,
     joined,
@@ -39,9 +40,8 @@ from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.cuda.device import library
 from pedanova.scale.parts import (
     FirstLook,
-    Marks,
     Plan,
-    Prefixes,
+    SparseTable,
     count_part,
     digits_of_part,
     few_of_part,
@@ -144,8 +144,8 @@ class Rescan(Countable):
         return f"rows lie outside {parameter}"
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
-        slots = Marks.of(self.look.window, marks, few, large)
-        return self.workers.total(marked_of_part, joined, light(self.plan), slots, what="rows for thresholds")
+        given = self.look.window, SparseTable.of(marks, PASSED_OVER), few, large
+        return self.workers.total(marked_of_part, joined, light(self.plan), *given, what="rows for thresholds")
 
     def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         plan = light(self.plan)
@@ -153,11 +153,11 @@ class Rescan(Countable):
         def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
             if not tables and self.look.window == LEADING_BITS:  # counted at the first look
                 return np.append(self.look.counts[:-1], 0)[None, :]
-            arguments = Prefixes.of(tables), nodes, bits
+            arguments = [SparseTable.of(table, -1) for table in tables], nodes, bits
             return self.workers.total(digits_of_part, summed, plan, *arguments, what="rows for thresholds")
 
         def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-            arguments = Prefixes.of(tables), most
+            arguments = [SparseTable.of(table, -1) for table in tables], most
             return self.workers.total(wanted_of_part, strung, plan, *arguments, what="rows for thresholds")
 
         return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
@@ -272,9 +272,9 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
     if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
         return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
     last = len(workers.parts) - 1
-    others = sorted({*range(last + 1)} - {0, last // 2, last})
-    samples = list(workers.each_but(others, sample_part, light(plan), what="a first look"))
-    return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
+    some = [workers.parts[i] for i in sorted({0, last // 2, last})]
+    samples = list(workers.each(sample_part, light(plan), what="a first look", parts=some))
+    return window_around(np.concatenate(samples or [np.empty(0)]))
 
 
 def check_request(request: TableOptions, scan: TableScan) -> None:

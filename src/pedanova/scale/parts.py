@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
-    PASSED_OVER,
     Gathered,
     Window,
     count_digits,
@@ -32,7 +30,7 @@ from pedanova.base.kernel.selection import (
 )
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
-from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, sum_moments
+from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, kept_values, sum_moments, usable
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
@@ -203,18 +201,16 @@ class FirstLook:
         return reduce(cls.add, looks, cls())
 
 
-def kept_values(observed: Observations) -> NDArray[Any]:
-    values = observed.ranked
-    if not kernel.is_usable(values):
-        values = values.astype(np.float64)
-    return values if observed.keep is None else values[observed.keep]
+def kernel_values(observed: Observations) -> NDArray[Any]:
+    """The objective of the rows that count, as the kernel reads it."""
+    return usable(kept_values(observed))
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
     """Some signed objectives of its first rows: where to look closely at all of them."""
     batches = batches_of(part, plan, meter)
     try:
-        return next((sample_of(kept_values(observed), plan.sign) for observed in batches), np.empty(0))
+        return next((sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
     finally:
         batches.close()
 
@@ -223,7 +219,7 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
     """Rows, and the slots of a window that the objective falls into."""
     look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
-        values = kept_values(observed)
+        values = kernel_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
         counts = count_slots(values, plan.sign, window, slots)
         single = observed.ranked.dtype == np.float32
@@ -232,47 +228,50 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """What to do with the rows of each slot of a window: small enough to travel with every task."""
+class SparseTable:
+    """A table of which few entries are set: small enough to travel with every task."""
 
-    window: Window
+    size: int
+    unset: int
     places: NDArray[np.int64]
     values: NDArray[np.int32]
-    few: int  # rows to collect
-    large: int  # slots of which only the ends are wanted
 
     @classmethod
-    def of(cls, window: Window, marks: NDArray[np.int32], few: int, large: int) -> Marks:
-        places = np.flatnonzero(marks != PASSED_OVER)
-        return cls(window, places, marks[places], few, large)
+    def of(cls, table: NDArray[np.int32], unset: int) -> SparseTable:
+        places = np.flatnonzero(table != unset)
+        return cls(len(table), unset, places, table[places])
 
     def table(self) -> NDArray[np.int32]:
-        marks = np.full(self.window[2] + 1, PASSED_OVER, dtype=np.int32)
-        marks[self.places] = self.values
-        return marks
+        table = np.full(self.size, self.unset, dtype=np.int32)
+        table[self.places] = self.values
+        return table
 
 
-def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = None) -> Gathered:
+def marked_of_part(
+    part: Part, plan: Plan, window: Window, marks: SparseTable, few: int, large: int, meter: Meter | None = None
+) -> Gathered:
     """The signed objectives of the slots to be collected, and the ends of the others that are asked for.
 
     Row groups that say they hold none of them stay unread.
     """
     table = marks.table()
-    gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
-    for observed in asked_batches(part, plan, marks, meter):
-        values = kept_values(observed)
+    gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
+    for observed in asked_batches(part, plan, window, marks.places, meter):
+        values = kernel_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        count_slots(values, plan.sign, marks.window, slots)
-        gathered.append(gather_slots(values, plan.sign, slots, table, marks.few, marks.large))
+        count_slots(values, plan.sign, window, slots)
+        gathered.append(gather_slots(values, plan.sign, slots, table, few, large))
     return joined(gathered)
 
 
-def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> Iterator[Observations]:
+def asked_batches(
+    part: Part, plan: Plan, window: Window, marked: NDArray[np.int64], meter: Meter | None
+) -> Iterator[Observations]:
     """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
 
     def may_hold(low: float, high: float) -> bool:
-        ends = np.sort(slots_of(plan.sign * np.array([low, high]), marks.window))
-        return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
+        ends = np.sort(slots_of(plan.sign * np.array([low, high]), window))
+        return bool(np.any((marked >= ends[0]) & (marked <= ends[1])))
 
     for one in getattr(part, "parts", (part,)):
         chosen = one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
@@ -282,35 +281,14 @@ def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> 
             raise PartError(*error.words, part=one.name) from None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Prefixes:
-    """Tables of wanted prefixes, of which few entries are set: small enough to travel with every task."""
-
-    sizes: tuple[int, ...]
-    places: tuple[NDArray[np.int64], ...]
-    values: tuple[NDArray[np.int32], ...]
-
-    @classmethod
-    def of(cls, tables: list[NDArray[np.int32]]) -> Prefixes:
-        places = tuple(np.flatnonzero(table >= 0) for table in tables)
-        values = tuple(table[place] for table, place in zip(tables, places, strict=True))
-        return cls(tuple(map(len, tables)), places, values)
-
-    def tables(self) -> list[NDArray[np.int32]]:
-        made = [np.full(size, -1, dtype=np.int32) for size in self.sizes]
-        for table, where, value in zip(made, self.places, self.values, strict=True):
-            table[where] = value
-        return made
-
-
 def digits_of_part(
-    part: Part, plan: Plan, prefixes: Prefixes, nodes: int, bits: int, meter: Meter | None = None
+    part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
     """(prefixes, digits) Rows below each wanted prefix by their next bits."""
-    tables, sign = prefixes.tables(), plan.sign
+    tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
-        counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
+        counts += count_digits(kernel_values(observed), sign, tables, nodes, bits)
     return counts
 
 
@@ -337,11 +315,11 @@ def summed(tables: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def wanted_of_part(
-    part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
+    part: Part, plan: Plan, prefixes: Sequence[SparseTable], most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
-    tables, sign = prefixes.tables(), plan.sign
-    values = [gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
+    tables, sign = [one.table() for one in prefixes], plan.sign
+    values = [gather_wanted(kernel_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
     return np.concatenate(values) if values else np.empty(0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,48 +53,38 @@ class Sketch:
     counts_on: bool = True  # each row is the one before, plus one
     ends: tuple[Any, Any] | None = None  # the first and the last row
 
-    def add(self, column: Column) -> None:
-        absent = column.absent()
-        self.gaps = self.gaps or bool(absent.any())
+    @classmethod
+    def of(cls, column: Column, forms: Iterable[Form] | None = None) -> Sketch:
+        """Some rows; `forms` are those that texts of earlier rows may have."""
+        absent, sketch = column.absent(), cls(column.name)
+        sketch.gaps = bool(absent.any())
         if absent.all():
-            return
-        kind = "labels" if column.labels is not None else "time" if column.is_time else "numbers"
-        self._be(kind)
-        present = column.values[~absent] if absent.any() else column.values
-        self.rows += len(present)
+            return sketch
+        present = column.values[~absent] if sketch.gaps else column.values
+        sketch.rows = len(present)
         if column.labels is not None:
+            sketch.kind = "labels"
             used = [column.labels[code] for code in np.unique(present)]
-            if len(self.labels) <= MAX_CELLS:
-                self.labels |= dict.fromkeys(used)
-            self._read_numbers(column, used)
-            return
+            sketch.labels = dict.fromkeys(used)
+            may_be = every_form(used) if forms is None else [form for form in forms if reads_all(form, used)]
+            sketch.forms = {form: cls.of(in_form(column, form)) for form in may_be}
+            sketch.words = dict.fromkeys(label for label in used if is_word(label))
+            sketch.others = cls.of(in_form(column, PLAIN))
+            return sketch
         piece = present[:: max(1, len(present) // SAMPLE)].copy()  # a view would keep the whole batch alive
-        self._take([piece])
-        if kind == "numbers":
-            self._measure(present, piece)
+        sketch.kind, sketch.sample = "time" if column.is_time else "numbers", [piece]
+        if sketch.kind == "numbers":
+            sketch._measure(present, piece)
+        return sketch
 
-    def _read_numbers(self, column: Column, used: Sequence[Label]) -> None:
-        """Sketches of the numbers that all texts so far may be."""
-        if self.forms is None:
-            self.forms = {form: Sketch(self.name) for form in every_form(used)}
-        self.forms = {form: sketch for form, sketch in self.forms.items() if reads_all(form, used)}
-        for form, sketch in self.forms.items():
-            sketch.add(in_form(column, form))
-        if len(self.words) <= MOST_WORDS:
-            self.words |= dict.fromkeys(label for label in used if is_word(label))
-            self.others = self.others or Sketch(self.name)
-            self.others.add(in_form(column, PLAIN))
+    def add(self, column: Column) -> None:
+        self.join(Sketch.of(column, self.forms))
 
     def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
         """The form of a column of text that is all numbers, and the sketch of these."""
         forms = self.forms or {}
         form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
         return None if form is None else (form, forms[form])
-
-    def _be(self, kind: str) -> None:
-        self.kind = self.kind or kind
-        if kind and kind != self.kind:
-            raise DataError(f"{self.name}: some rows hold {self.kind} and others {kind}; give it one type")
 
     def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
         """Rows that were thinned out by `stride` (a power of two, as all strides are); all shall be alike."""
@@ -112,45 +102,32 @@ class Sketch:
     def _measure(self, present: NDArray[Any], piece: NDArray[Any]) -> None:
         whole = present.dtype.kind in "iub"
         finite = present if whole else present[np.isfinite(present)]
-        self._count_on(present, (present[0].item(), present[-1].item()))
+        self.ends = present[0].item(), present[-1].item()
+        self.counts_on = present.dtype.kind in "iu" and bool(np.all(present[1:] == present[:-1] + 1))
         if not len(finite):
             return
-        self._widen(finite.min().item(), finite.max().item())
-        if not whole and self.broken is None:
-            odd = finite != np.floor(finite)
-            self.broken = finite[np.argmax(odd)].item() if odd.any() else None
-        if self.values is not None:
-            few = len(np.unique(piece)) <= FEW
-            self._remember(dict.fromkeys(np.unique(finite).tolist()) if few else None)
-
-    def _count_on(self, present: NDArray[Any], ends: tuple[Any, Any]) -> None:
-        inside = present.dtype.kind in "iu" and bool(np.all(present[1:] == present[:-1] + 1))
-        follows = self.ends is None or ends[0] == self.ends[1] + 1
-        self.counts_on = self.counts_on and inside and follows
-        self.ends = ends if self.ends is None else (self.ends[0], ends[1])
-
-    def _widen(self, low: Any, high: Any) -> None:
-        self.low = low if self.low is None else min(self.low, low)
-        self.high = high if self.high is None else max(self.high, high)
-
-    def _remember(self, values: dict[Any, None] | None) -> None:
-        if self.values is not None:
-            self.values = None if values is None else self.values | values
-        if self.values is not None and len(self.values) > FEW:
-            self.values = None
+        self.low, self.high = finite.min().item(), finite.max().item()
+        odd = finite != np.floor(finite) if not whole else np.zeros(1, dtype=bool)
+        self.broken = finite[np.argmax(odd)].item() if odd.any() else None
+        few = len(np.unique(piece)) <= FEW
+        self.values = dict.fromkeys(np.unique(finite).tolist()) if few else None
 
     def join(self, other: Sketch) -> None:
         """Take in what was read of further rows."""
         self.gaps = self.gaps or other.gaps
         if not other.kind:
             return
-        self._be(other.kind)
+        self.kind = self.kind or other.kind
+        if other.kind != self.kind:
+            raise DataError(f"{self.name}: some rows hold {self.kind} and others {other.kind}; give it one type")
         self.rows += other.rows
         self._take(other.sample, other.stride)
         if other.low is not None:
-            self._widen(other.low, other.high)
+            self.low = other.low if self.low is None else min(self.low, other.low)
+            self.high = other.high if self.high is None else max(self.high, other.high)
         self.broken = other.broken if self.broken is None else self.broken
-        self._remember(other.values)
+        self.values = None if self.values is None or other.values is None else self.values | other.values
+        self.values = None if self.values is None or len(self.values) > FEW else self.values
         if len(self.labels) <= MAX_CELLS:
             self.labels |= other.labels
         self._join_forms(other)
@@ -283,17 +260,11 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
             yield sketch.name, (numbers[0], note_on(texts, numbers[0], unsure=unsure))
 
 
-class PartReader(Protocol):
-    """Whoever reads the parts of a scan and adds up what they hold."""
-
-    def total(self, function: Any, add: Any, plan: Any, *arguments: Any, what: str) -> Any: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumns:
     """Columns of a table in parts, each as a small one that stands for all rows that count."""
 
-    workers: PartReader
+    workers: Any  # that read the parts of a scan and add up what they hold
     plan: Plan
     texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # columns of text that is all numbers
 
@@ -313,9 +284,8 @@ class SurveyedColumns:
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
         arguments = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
-        presence: Presence = self.workers.total(
-            presence_part, Presence.sum, plan, *arguments, what="rows to find conditions"
-        )
+        what = "rows to find conditions"
+        presence: Presence = self.workers.total(presence_part, Presence.sum, plan, *arguments, what=what)
         return presence
 
     def notes(self) -> list[Note]:

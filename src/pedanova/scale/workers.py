@@ -38,7 +38,6 @@ class Bundle:
     """Parts that are read one after the other, as one piece of work."""
 
     parts: tuple[Part, ...]
-    places: tuple[int, ...]  # among all parts
 
     @property
     def name(self) -> str:
@@ -48,10 +47,6 @@ class Bundle:
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         for part in self.parts:
             yield from part.batches(names)
-
-    def without(self, *names: str) -> Bundle | None:
-        left = [(p, i) for p, i in zip(self.parts, self.places, strict=True) if p.name not in names]
-        return Bundle(tuple(p for p, _ in left), tuple(i for _, i in left)) if left else None
 
 
 @dataclass(slots=True)
@@ -79,15 +74,24 @@ class Workers:
     lost: dict[str, str] = field(default_factory=dict)  # their names, and why
     readings: int = 0  # of all parts, finished
 
-    def each(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Iterator[Result]:
-        """``function(part, plan, …)`` of every part, in their order."""
-        for _, result in self.each_but((), function, plan, *arguments, what=what):
-            yield result
+    def each(
+        self,
+        function: Callable[..., Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+        parts: Sequence[Part] | None = None,
+    ) -> Iterator[Result]:
+        """``function(part, plan, …)`` of every part, or of some, in their order."""
+        with self._workers(what) as (submit, width):
+            work = self._run(self._bundles(parts), partial(submit, function), (plan, *arguments), width)
+            yield from (result for _, result in work)
+        self.readings += 1
+        release_memory()
 
     def at_once(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Result:
         """``function(parts, plan, …, threads)`` of all parts together, for results too large to have several of."""
-        parts = tuple((i, part) for i, part in enumerate(self.parts) if part.name not in self.lost)
-        bundle = Bundle(tuple(part for _, part in parts), tuple(i for i, _ in parts))
+        bundle = Bundle(tuple(part for part in self.parts if part.name not in self.lost))
         with Meter(what, self.rows) as meter:
 
             def submit(*given: Any) -> Later:
@@ -97,15 +101,6 @@ class Workers:
         self.readings += 1
         release_memory()
         return results[0]
-
-    def each_but(
-        self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
-    ) -> Iterator[tuple[tuple[int, ...], Result]]:
-        """The same without the parts at some places; with each result the places it is about."""
-        with self._workers(what) as (submit, width):
-            yield from self._run(self._bundles(set(done)), partial(submit, function), (plan, *arguments), width)
-        self.readings += 1
-        release_memory()
 
     def total(
         self,
@@ -123,8 +118,8 @@ class Workers:
             with Meter(what, len(self.parts), "parts") as meter:
                 width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
                 submit = partial(self._submit_kept, function)
-                for places, future in self._run(self._bundles(set()), submit, (plan, *arguments), width):
-                    meter.add(len(places))
+                for bundle, future in self._run(self._bundles(), submit, (plan, *arguments), width):
+                    meter.add(len(bundle.parts))
                     named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
                 total: Result = self._fetch(tree)
         except BaseException:
@@ -151,12 +146,11 @@ class Workers:
         if self.executor is None:
             self.parts = with_kept(self.parts, names)
 
-    def _bundles(self, done: set[int]) -> list[Bundle]:
-        left = [(i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost]
+    def _bundles(self, parts: Sequence[Part] | None = None) -> list[Bundle]:
+        left = [part for part in parts or self.parts if part.name not in self.lost]
         tasks = max(MOST_TASKS, 4 * workers_of(self.executor))
         size = 1 if self.executor is None else -(-len(left) // tasks)
-        pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
-        return [Bundle(tuple(p for _, p in piece), tuple(i for i, _ in piece)) for piece in pieces]
+        return [Bundle(tuple(left[start : start + size])) for start in range(0, len(left), max(1, size))]
 
     @contextmanager
     def _workers(self, what: str) -> Iterator[tuple[Callable[..., Any], int]]:
@@ -179,7 +173,7 @@ class Workers:
 
     def _run(
         self, bundles: list[Bundle], submit: Callable[..., Any], arguments: tuple[Any, ...], width: int
-    ) -> Iterator[tuple[tuple[int, ...], Any]]:
+    ) -> Iterator[tuple[Bundle, Any]]:
         todo, waiting = deque(bundles), deque[tuple[Bundle, Any]]()
         spoiled = False
         try:
@@ -192,12 +186,12 @@ class Workers:
                     result = named(bundle.name, future.result)
                 except PartError as error:
                     self._lose(error)
-                    rest = bundle.without(error.part)
+                    rest = tuple(part for part in bundle.parts if part.name != error.part)
                     spoiled = spoiled or self.readings > 0  # go on, to find all of them at once
-                    todo.extendleft([rest] if rest else [])
+                    todo.extendleft([Bundle(rest)] if rest else [])
                     continue
                 if not spoiled:
-                    yield bundle.places, result
+                    yield bundle, result
         finally:
             for _, future in waiting:
                 future.cancel()
