@@ -20,7 +20,6 @@ from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.reference import Counted
-from pedanova.counting.tally import Tally
 from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
@@ -41,15 +40,6 @@ class Job:
     grid: Grid
     placed: kernel.Placed
     order: NDArray[np.int32] | None  # sorted position → cell, where they differ
-
-
-def tally_columns(
-    observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
-) -> dict[str, Tally]:
-    """A tally for every parameter, in the order of the space."""
-    codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
-    counted = count_codes(observations, codes, levels.count, threads=threads)
-    return {name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space}
 
 
 def kept_codes(
@@ -247,14 +237,6 @@ def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
     return counts[:, from_position], sums[:, from_position]
 
 
-def added(pieces: list[judge.Counted]) -> judge.Counted:
-    (counts, sums), *others = pieces
-    for more_counts, more_sums in others:
-        counts += more_counts
-        sums += more_sums
-    return counts, sums
-
-
 def job_of(column: Column, grid: Grid) -> Job:
     placed = placed_of(column, grid)
     return Job(column.name, grid, placed, grid.cell_of if placed.lookup is None else None)
@@ -331,6 +313,8 @@ class RunningCounts:
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()
             (total,) = added_up([[table[: self.levels]]])
-            own = in_order(total, job)
-            totals[name] = added([totals[name], own]) if name in totals else own
+            counts, sums = in_order(total, job)
+            if name in totals:
+                counts, sums = totals[name][0] + counts, totals[name][1] + sums
+            totals[name] = counts, sums
         return {name: list(both) for name, both in totals.items()}

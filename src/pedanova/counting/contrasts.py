@@ -54,22 +54,22 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
 
 def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
     """Target rows must be some, but not all, of the region's rows."""
-    inside = int(by_level[slice(*inner)].sum())
-    region = int(by_level[slice(*outer)].sum())
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
-    common = int(by_level[first : max(first, last)].sum())
+    inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
+    ties = ", by ties or by choice; choose a smaller target or a larger region"
+    check_sizes(wanted, base, inside, inside - common, rows, ties)
+
+
+def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, same: str) -> None:
+    """`inside` rows of the target, `stray` of them not in the region's `rows`."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
-    if common < inside:
+    if stray:
         raise QueryError(
-            f"target ({wanted}) has {inside - common:,} of its {inside:,} rows outside region ({base}); "
-            "it must lie inside"
+            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside"
         )
-    if inside == region:
-        raise QueryError(
-            f"target ({wanted}) and region ({base}) hold the same {region:,} rows, by ties or by choice; "
-            "choose a smaller target or a larger region"
-        )
+    if inside == rows:
+        raise QueryError(f"target ({wanted}) and region ({base}) hold the same {rows:,} rows{same}")
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
@@ -215,7 +215,8 @@ def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region 
     """Which rows lie in a target and a region that are picked one by one; checked to be nested."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
-    check_rows(target, region, wanted, base)
+    sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())
+    check_sizes(wanted, base, *sizes, "; choose a smaller target")
     return np.where(target, 0, np.where(region, 1, 2)).astype(np.uint8)
 
 
@@ -223,17 +224,3 @@ def rows_in(rows: Region | RowSet, observed: Observations, counted: Mask) -> Mas
     if isinstance(rows, RowSet):
         return rows.mask & counted
     return cut_at(observed.ranked, counted, rows, observed.direction)
-
-
-def check_rows(target: Mask, region: Mask, wanted: object, base: object) -> None:
-    """Target rows must be some, but not all, of the region's rows."""
-    inside, rows = int(target.sum()), int(region.sum())
-    stray = int(np.sum(target & ~region))
-    if inside == 0:
-        raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
-    if stray:
-        raise QueryError(
-            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside"
-        )
-    if inside == rows:
-        raise QueryError(f"target ({wanted}) and region ({base}) hold the same {rows:,} rows; choose a smaller target")

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ from pedanova.space.parameters import Space
 MAGIC = b"\x89PEDA\r\n\x1a"
 VERSION = 4
 ATTACHABLE = ("known", "rows")
+KINDS: dict[type[Any], str] = {bool: "true or false", str: "text", list: "a list"}
+Kind = TypeVar("Kind")
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
 
 
@@ -133,32 +135,39 @@ def from_bytes(content: bytes) -> Stored:
 def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     space = Space.from_dict(header["space"])
     count = as_count(header["levels"], "levels", most=MAX_LEVELS)
-    sizes = as_list(header["blocks"], "blocks")
-    spread = as_truth(header["moments"], "moments")
+    sizes = as_kind(header["blocks"], "blocks", list)
+    spread = as_kind(header["moments"], "moments", bool)
     more = attachments_in(header)
     own = 1 + 2 * len(space) + spread
     if len(sizes) != own + sum(count_of(one, name) for name, one in more.items()) or count < 1 or not space:
         raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
-    reader = Blocks(rest, [as_count(size, "blocks", most=len(rest)) for size in sizes])
-    levels = decode_levels(header, reader.take(0, "<f8", (count,)))
+    ends = np.cumsum([0, *(as_count(size, "blocks", most=len(rest)) for size in sizes)]).tolist()
+    if ends[-1] != len(rest):
+        raise FormatError(f"holds {len(rest)} bytes of blocks where {ends[-1]} are listed")
+    blocks = [rest[start:stop] for start, stop in pairwise(ends)]
+
+    def take(i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        return unpacked(blocks[i], dtype, shape, f"block {i}")
+
+    levels = decode_levels(header, take(0, "<f8", (count,)))
     tallies = {}
     for i, (name, parameter) in enumerate(space.items()):
         shape = (count, grid_of(parameter).width)
-        counts = reader.take(1 + 2 * i, "<i8", shape).astype(np.int64)
-        sums = reader.take(2 + 2 * i, "<f8", shape).astype(np.float64)
+        counts = take(1 + 2 * i, "<i8", shape).astype(np.int64)
+        sums = take(2 + 2 * i, "<f8", shape).astype(np.float64)
         tallies[name] = Tally(name, parameter, levels, counts, sums)
     check_counts(tallies)
     moments = None
     if spread:
-        scaled = as_truth(header["scaled"], "scaled")
-        moments = decode_moments(levels, tallies, reader.take(own - 1, "<f8", (2, count)), scaled=scaled)
-    rest_of = iter(reader.blocks[own:])
+        scaled = as_kind(header["scaled"], "scaled", bool)
+        moments = decode_moments(levels, tallies, take(own - 1, "<f8", (2, count)), scaled=scaled)
+    rest_of = iter(blocks[own:])
     return Stored(
-        objective=as_text(header["objective"], "objective"),
+        objective=as_kind(header["objective"], "objective", str),
         dropped=as_count(header["dropped"], "dropped", most=2**62),
         levels=levels,
         tallies=tallies,
-        notes=tuple(map(Note.from_dict, as_list(header["notes"], "notes"))),
+        notes=tuple(map(Note.from_dict, as_kind(header["notes"], "notes", list))),
         moments=moments,
         attachments={name: attached(one, rest_of, name) for name, one in more.items()},
     )
@@ -176,9 +185,9 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
     direction, nan = header["direction"], header["nan"]
     if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
         raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
-    quantiles = tuple(as_fraction(part) for part in as_list(header["quantiles"], "quantiles"))
+    quantiles = tuple(as_fraction(part) for part in as_kind(header["quantiles"], "quantiles", list))
     index = tuple(as_count(i, "index", most=len(thresholds) - 1) for i in header["index"])
-    facts = [as_truth(header[name], name) for name in ("complete", "own", "several")]
+    facts = [as_kind(header[name], name, bool) for name in ("complete", "own", "several")]
     levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, *facts)
     signed = levels.sign * levels.thresholds
     rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
@@ -202,19 +211,6 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
     return Moments(centres_of(levels), rows, sums, squares, powers if scaled else np.zeros_like(powers))
 
 
-class Blocks:
-    """Compressed blocks, one after the other."""
-
-    def __init__(self, content: memoryview, sizes: list[int]) -> None:
-        ends = np.cumsum([0, *sizes]).tolist()
-        if ends[-1] != len(content):
-            raise FormatError(f"holds {len(content)} bytes of blocks where {ends[-1]} are listed")
-        self.blocks = [content[start:stop] for start, stop in pairwise(ends)]
-
-    def take(self, i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        return unpacked(self.blocks[i], dtype, shape, f"block {i}")
-
-
 def as_fraction(value: object) -> Fraction:
     """A quantile such as "1/10"; long numbers are refused before they are built."""
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?", value):
@@ -222,21 +218,9 @@ def as_fraction(value: object) -> Fraction:
     return Fraction(value)
 
 
-def as_truth(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise FormatError(f"has {name}={value!r} where true or false belongs")
-    return value
-
-
-def as_text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise FormatError(f"has {name}={value!r} where text belongs")
-    return value
-
-
-def as_list(value: object, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError(f"has {name}={value!r} where a list belongs")
+def as_kind(value: object, name: str, kind: type[Kind]) -> Kind:
+    if not isinstance(value, kind):
+        raise FormatError(f"has {name}={value!r} where {KINDS[kind]} belongs")
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,19 +190,8 @@ class Counts:
         return {name: Tally(name, space[name], levels, *self.tables[name]) for name in space}
 
 
-class HasTallies(Protocol):
-    """What an analysis has counted."""
-
-    @property
-    def objective(self) -> str: ...
-    @property
-    def levels(self) -> Levels: ...
-    @property
-    def tallies(self) -> Tallies: ...
-
-
-def check_alike(one: HasTallies, two: HasTallies) -> None:
-    """Raise where two analyses cannot be added; their tallies check the rest."""
+def check_alike(one: Any, two: Any) -> None:
+    """Raise where two analyses (`TrialData`) cannot be added; their tallies check the rest."""
     if one.objective != two.objective:
         raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
     if one.levels.several or two.levels.several:
