@@ -216,7 +216,7 @@ def count_records(records: Records, request: TableOptions, levels: object, *, en
         nan = request.reading.ending
         rows = InMemory(observed, nan, request.threads)
         if engine == "cuda":
-            from pedanova.scale.cuda.from_memory import FromMemory
+            from pedanova.scale.cuda.device_table import FromMemory
 
             rows = FromMemory(observed, nan, request.threads)
         cut = levels_for(rows, levels)

@@ -57,7 +57,7 @@ from pedanova.scale.parts import (
     summed,
     wanted_of_part,
 )
-from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_pushed
+from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_in_engine
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
 from pedanova.scale.workers import StartOverError, Workers
@@ -120,7 +120,7 @@ class Rescan(Countable):
         if not len(wanted):
             return {}
         if self.engine is not None:
-            values = ranks_pushed(self.engine, light(self.plan), wanted, self.extent)
+            values = ranks_in_engine(self.engine, self.objective, self.plan.sign, wanted, self.extent)
         elif look.window == LEADING_BITS:
             values = self._by_radix(wanted)
         else:
@@ -225,20 +225,7 @@ def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | Spark
 
 
 def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan, levels: object) -> Counted:
-    rescan, space_notes = begin(scan, options, workers, plan)
-    cut = levels_for(rescan, levels)
-    counts = rescan.count(cut)
-    if not counts.tables:
-        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
-    workers.keep(())
-    notes = [*source_notes(scan, rescan), *plan.request.notes, *space_notes]
-    return assembled(rescan, cut, counts, notes=notes, inside=plan.request.inside)
-
-
-def begin(
-    scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan
-) -> tuple[Rescan, tuple[Note, ...]]:
-    """What must be known of all rows before any can be counted: the space, with its notes."""
+    """Before any row can be counted, all must be known as far as the space and the thresholds need it."""
     evidence = SurveyedColumns(workers, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
@@ -249,7 +236,13 @@ def begin(
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine, extent)
-    return rescan, tuple(choice.notes)
+    cut = levels_for(rescan, levels)
+    counts = rescan.count(cut)
+    if not counts.tables:
+        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    workers.keep(())
+    notes = [*source_notes(scan, rescan), *plan.request.notes, *choice.notes]
+    return assembled(rescan, cut, counts, notes=notes, inside=plan.request.inside)
 
 
 def source_notes(scan: TableScan, rescan: Rescan) -> list[Note]:

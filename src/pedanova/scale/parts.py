@@ -45,7 +45,7 @@ from pedanova.data.row_selection import columns_in
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
-from pedanova.scale.cuda.from_memory import count_from_memory
+from pedanova.scale.cuda.device_table import count_from_memory
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 

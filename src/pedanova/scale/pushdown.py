@@ -57,14 +57,18 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
     frame, inside = level_steps(frame, objective, levels)
     value = nw.col(name)
     if ranged:
-        frame, cell = steps(frame, CELL, name, 1.0, boundaries_of(grid), range(grid.cells))
+        frame, cell = steps(frame, CELL, name, 1.0, np.asarray(grid.inner), range(grid.cells))
         value = place(nw.col(name).cast(nw.Float64), cell, grid, literal_of(frame))
-    columns = [level_of(number, inside, levels).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
-    columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
-    lazy: Any = nw.from_native(frame).lazy()
-    sums = [nw.col(key).sum().alias(key) for key in (SUM, *ODD)]
-    groups = lazy.select(*columns).group_by(LEVEL, VALUE).agg(nw.len().alias(ROWS), *sums)
-    return unfold(groups.collect("pyarrow").to_native(), grid, levels, ranged=ranged)
+    columns = {LEVEL: level_of(number, inside, levels), VALUE: value, SUM: finite(number)}
+    return unfold(grouped(frame, number, columns, (LEVEL, VALUE), (SUM,)), grid, levels, ranged=ranged)
+
+
+def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str], sums: Sequence[str]) -> Any:
+    """Rows by some keys, with sums of some columns, and of how many objectives are odd."""
+    columns = columns | {key: is_odd(number, odd) for key, odd in ODD.items()}
+    lazy: Any = nw.from_native(frame).lazy().select(*(column.alias(key) for key, column in columns.items()))
+    totals = [nw.col(key).sum().alias(key) for key in (*sums, *ODD)]
+    return lazy.group_by(*keys).agg(nw.len().alias(ROWS), *totals).collect("pyarrow").to_native()
 
 
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
@@ -77,19 +81,16 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
         frame, scale = steps(frame, SCALE, objective, levels.sign, levels.boundaries, scales)
         beyond = beyond * scale
     frame, inside = level_steps(frame, objective, levels)
-    columns = [level_of(number, inside, levels).alias(LEVEL), finite(number, beyond).alias(SUM)]
-    columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
-    lazy: Any = nw.from_native(frame).lazy()
-    squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
-    sums = [nw.col(key).sum().alias(key) for key in (SUM, SQUARE, *ODD)]
-    groups = squared.group_by(LEVEL).agg(nw.len().alias(ROWS), *sums).collect("pyarrow").to_native()
-    grouped = {name: column.values for name, column in read_frame(groups).columns.items()}
+    value = finite(number, beyond)
+    columns = {LEVEL: level_of(number, inside, levels), SUM: value, SQUARE: value * value}
+    groups = read_frame(grouped(frame, number, columns, (LEVEL,), (SUM, SQUARE))).columns
+    by_level = {name: column.values for name, column in groups.items()}
     tables = np.zeros((3, levels.count + 1))
-    odd = sum(grouped[key] for key in ODD) > 0
-    place = grouped[LEVEL].astype(np.int64)
-    tables[0, place] = grouped[ROWS]
-    tables[1, place] = np.where(odd, np.nan, grouped[SUM])
-    tables[2, place] = np.where(odd, np.inf, grouped[SQUARE])
+    odd = sum(by_level[key] for key in ODD) > 0
+    place = by_level[LEVEL].astype(np.int64)
+    tables[0, place] = by_level[ROWS]
+    tables[1, place] = np.where(odd, np.nan, by_level[SUM])
+    tables[2, place] = np.where(odd, np.inf, by_level[SQUARE])
     return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1], powers)
 
 
@@ -125,17 +126,10 @@ def level_steps(frame: Any, objective: str, levels: Levels) -> tuple[Any, Any]:
     return steps(frame, BEHIND, objective, levels.sign, levels.boundaries, range(levels.count))
 
 
-def boundaries_of(grid: Grid) -> NDArray[np.float64]:
-    if grid.inner is None:
-        raise DataError(f"{grid.parameter} has no range to be compared with")
-    return grid.inner
-
-
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
     """The cell of a number on a range; whole numbers must be whole, and on their lattice."""
-    if grid.accept_low is None or grid.accept_high is None:
-        raise DataError(f"{grid.parameter} has no range to be compared with")
-    inside = (number >= literal(grid.accept_low[0])) & (number <= literal(grid.accept_high[-1]))
+    low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
+    inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
         first, step = grid.lattice
         whole = (number - first) / step
@@ -244,15 +238,8 @@ def extent_of(frame: Any, objective: str, sign: float) -> Extent:
     usable = ~absent(number) & number.is_finite()
     lazy: Any = nw.from_native(frame).lazy()
     inner = nw.when(usable).then(number)
-    ends = {FIRST: -np.inf, LAST: np.inf}
-    columns = [
-        inner.alias(VALUE),
-        *(
-            nw.when(~absent(number) & (number == end)).then(nw.lit(1)).otherwise(nw.lit(0)).alias(key)
-            for key, end in ends.items()
-        ),
-        nw.when(usable).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SLOT),
-    ]
+    ends = [is_odd(number, end).alias(key) for key, end in ((FIRST, -np.inf), (LAST, np.inf))]
+    columns = [inner.alias(VALUE), *ends, nw.when(usable).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SLOT)]
     summary = lazy.select(*columns).select(
         nw.len().alias(ROWS),
         nw.col(VALUE).min().alias(LOW),
@@ -417,10 +404,6 @@ def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
     single = is_single(frame, plan.objective)
     counts = np.array([extent.numbers, kept - extent.numbers])
     return FirstLook(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
-
-
-def ranks_pushed(frame: Any, plan: Plan, wanted: NDArray[np.int64], extent: Extent) -> NDArray[np.float64]:
-    return ranks_in_engine(frame, plan.objective, plan.sign, wanted, extent)
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:

@@ -172,8 +172,8 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
 @pytest.mark.parametrize("large", [1 << 10, 1 << 30])
 @pytest.mark.parametrize("single", [True, False])
 def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, single) -> None:
-    monkeypatch.setattr("pedanova.scale.cuda.from_memory.PIECE", 30_000)
-    monkeypatch.setattr("pedanova.scale.cuda.from_memory.LARGE", large)  # whether the GPU finds the thresholds
+    monkeypatch.setattr("pedanova.scale.cuda.device_table.PIECE", 30_000)
+    monkeypatch.setattr("pedanova.scale.cuda.device_table.LARGE", large)  # whether the GPU finds the thresholds
     rng = np.random.default_rng(5)
     rows = 400_000
     host = {

@@ -119,7 +119,7 @@ def select_ranks(
 
 def window_around(sample: NDArray[np.float64]) -> Window:
     """Slots for all but the outermost of some signed values."""
-    keys = np.sort(_key_of(sample[~np.isnan(sample)]))
+    keys = np.sort(keys_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
     low, high = _ends_of(keys)
@@ -147,7 +147,7 @@ def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
 def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
     """The slots of some signed values, as `count_slots` finds them; not for NaN."""
     first, shift, slots = window
-    keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
+    keys = np.maximum(keys_of(values), np.uint64(first)) - np.uint64(first)
     place: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
     return place
 
@@ -308,17 +308,17 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
             before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
             picked: NDArray[np.float64] = rest[before[under] + inside]
             return picked
-    return _value_of(keys)[under]  # every bit is known: many rows share these very values
+    return values_of(keys)[under]  # every bit is known: many rows share these very values
 
 
-def _key_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """`order_key` in column.hpp."""
+def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """`order_key` in column.hpp: whole numbers that rise with the values."""
     bits = (values + 0.0).view(np.uint64)
     top = np.uint64(1 << 63)
     return np.where(bits & top, ~bits, bits | top)
 
 
-def _value_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The numbers behind order keys; the inverse of `order_key` in column.hpp."""
     top = np.uint64(1 << 63)
     bits = np.where(keys & top, keys ^ top, ~keys)

@@ -22,6 +22,7 @@ WORDS = {  # types of NumPy → C++
     }.items()
 }  # fmt: skip
 CUDA_IN_DLPACK = (2, 13)  # device types: CUDA, CUDA's managed memory
+THREADS = 512  # of a block
 KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
 
 
@@ -97,6 +98,13 @@ class DeviceArray:
     @property
     def word(self) -> str:
         return WORDS[self.array.dtype]
+
+    def read_by(self, name: str, *given: Any, words: Sequence[str] = (), shared: int = 0) -> None:
+        """Launch a kernel that reads every value; `words` are of its template, beside the array's own."""
+        function = kernel(name, self.word, *words, "true" if self.dense else "false", shared=shared)
+        rows, (processors, _) = len(self.array), here()
+        head = self.array, np.int64(self.stride), np.int64(rows)
+        launch(function, blocks_for(rows, 4 * THREADS, 3 * processors), THREADS, (*head, *given), shared)
 
 
 @lru_cache(maxsize=256)

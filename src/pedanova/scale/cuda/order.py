@@ -10,30 +10,16 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER
-from pedanova.scale.cuda.device import DeviceArray, blocks_for, here, kernel, launch, library
+from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, keys_of, values_of
+from pedanova.scale.cuda.device import DeviceArray, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 13
-THREADS = 512
 MOST_GATHERED = 1 << 24  # rows that are sorted at once, of all slots together
 TAIL = 8  # numbers of a sample beyond each end of the window
 MIXED = 1 << 15
 QUEUED = 1 << 16  # bytes of shared memory in which a block keeps what it gathers
 Indices: TypeAlias = NDArray[np.int64]
-TOP = np.uint64(1 << 63)
-
-
-def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """`order_key` of the kernels, for doubles."""
-    bits = (values + 0.0).view(np.uint64)
-    return np.where(bits & TOP, ~bits, bits | TOP)
-
-
-def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The numbers behind order keys."""
-    bits = np.where(keys & TOP, keys ^ TOP, ~keys)
-    return bits.view(np.float64)
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
@@ -126,13 +112,9 @@ class Ranking:
         picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
         out = cupy.zeros(SLOTS + 1 + ColumnExtent.WORDS, dtype=np.uint64)
-        shared = 4 * (SLOTS + 1)
-        function = kernel("count_slots", reading.word, _truth(reading.dense), shared=shared)
-        processors, _ = here()
-        blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
         window = np.uint64(first), np.int32(shift), np.uint32(SLOTS)
-        given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, out, out[SLOTS + 1 :]
-        launch(function, blocks, THREADS, given, shared)
+        given = turn_of(sign), *window, out, out[SLOTS + 1 :]
+        reading.read_by("count_slots", *given, shared=4 * (SLOTS + 1))
         host = cupy.asnumpy(out)
         counts, extent = host[: SLOTS + 1].view(np.int64), ColumnExtent.of(host[SLOTS + 1 :], sign, int(host[SLOTS]))
         return cls(reading, sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
@@ -184,7 +166,7 @@ class Ranking:
         self, slots: Indices, sizes: Indices, small: NDArray[np.bool_], under: Indices, inside: Indices
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values at the ranks in small slots, all of whose rows are sorted; and the ends of the other slots."""
-        cupy, rows = library(), len(self.objective.array)
+        cupy = library()
         marks = np.full(SLOTS + 1, PASSED_OVER, dtype=np.int32)
         marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
         kept = np.packbits(marks > PASSED_OVER, bitorder="little").view(np.uint32)
@@ -197,21 +179,13 @@ class Ranking:
             np.concatenate([ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64)])
         )
         used = 2 * others
-        shared = QUEUED + 4 * len(kept)
-        function = kernel("gather_slots", self.objective.word, _truth(self.objective.dense), shared=shared)
-        processors, _ = here()
-        where = self.objective.array, np.int64(self.objective.stride), np.int64(rows), turn_of(self.sign)
-        blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
         bits = buffer[used + 1 :]
         tables = bits, bits[len(kept) // 2 :], buffer, buffer[others:], buffer[used:], out
-        launch(function, blocks, THREADS, (*where, *self.window(), *tables), shared)
+        given = turn_of(self.sign), *self.window(), *tables
+        self.objective.read_by("gather_slots", *given, shared=QUEUED + 4 * len(kept))
         out.sort()
         before = np.cumsum(np.where(small, sizes, 0)) - sizes
         places = np.where(small[under], before[under] + inside, 0)
         values = as_values(cupy.asnumpy(out[cupy.asarray(places)]), single=single)
         keys = cupy.asnumpy(buffer[:used]) if others else ends
         return values, as_values(keys.reshape(2, others), single=single).T
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"

@@ -36,7 +36,7 @@ LEAST_GUESSED = 8  # boundaries; fewer are soon halved
 OFF = 0.3  # cells that a guess may be off
 NULL = np.uint64(0)  # no pointer
 FULL, HALF = 1024, 512  # threads of a block
-Counted = tuple[NDArray[np.int64], NDArray[np.float64]]
+Tables = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +178,7 @@ class Counter:
         )  # fmt: skip
         launch(kernel(name, *words, *flags, shared=room), blocks, threads, given, room)
 
-    def take(self) -> list[Counted]:
+    def take(self) -> list[Tables]:
         """Counts and sums of every column; waits for the GPU."""
         output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
         output[0] = self.counts
@@ -197,7 +197,7 @@ class Counter:
         return results
 
 
-def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Counted]:
+def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Tables]:
     """Counts and sums of every column: all are launched before the first is waited for."""
     counter = Counter([column.grid for column in columns], levels, units)
     for place, column in enumerate(columns):
@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
     return [in_order(column, *both) for column, both in zip(columns, counter.take(), strict=True)]
 
 
-def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Counted:
+def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
     """In the grid's order of cells, where kernels have the order of numbers."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
@@ -214,7 +214,7 @@ def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.f
     return counts[:, order], sums[:, order]
 
 
-def add_bands(by_band: Sequence[Sequence[Counted]]) -> list[Counted]:
+def add_bands(by_band: Sequence[Sequence[Tables]]) -> list[Tables]:
     """Counts, and sums over all bands of sizes: the small ones first."""
     columns = zip(*by_band, strict=True)
     return [(bands[-1][0], reduce(np.add, (sums for _, sums in bands[::-1]))) for bands in columns]
