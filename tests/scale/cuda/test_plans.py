@@ -10,21 +10,12 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.base.kernel.selection import keys_of, values_of
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import cut_levels
 from pedanova.errors import DataError, MissingLibraryError
 from pedanova.scale.cuda.device import is_on_device
-from pedanova.scale.cuda.order import (
-    MIXED,
-    SLOTS,
-    ColumnExtent,
-    Ranking,
-    as_values,
-    keys_of,
-    single_keys,
-    values_of,
-    window_of,
-)
+from pedanova.scale.cuda.order import MIXED, SLOTS, ColumnExtent, Ranking, as_values, single_keys, window_of
 from pedanova.scale.cuda.tables import (
     EVEN,
     HALVING,

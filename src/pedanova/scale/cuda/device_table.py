@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Count, Note
 from pedanova.counting.arrays import kept_codes, lookup_of
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
@@ -38,7 +39,7 @@ from pedanova.scale.cuda.device import (
     launch,
     library,
 )
-from pedanova.scale.cuda.order import ColumnExtent, Ranking, keys_of, single_keys, turn_of
+from pedanova.scale.cuda.order import ColumnExtent, Ranking, single_keys, turn_of
 from pedanova.scale.cuda.tables import (
     Counter,
     DeviceColumn,
