@@ -7,16 +7,15 @@ the answer is right while another process goes on writing, and that process neve
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.base.progress import watched
 from pedanova.data.records import Records
@@ -25,7 +24,6 @@ from pedanova.errors import FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.databases import Database, open_database, open_sqlite
 from pedanova.sources.optuna.study_log import (
     Reals,
-    Rows,
     Setting,
     StudyLog,
     as_records,
@@ -43,17 +41,14 @@ NEEDED = {
     "trial_params": {"trial_id", "param_name", "param_value", "distribution_json"},
     "trial_values": {"trial_id", "objective", "value"},
 }  # fmt: skip
-FIRST_LOOK = 200  # trials that are asked for names and distributions in full
 BATCH = 20_000  # trials asked for at once
 APART = 2_000  # keys farther apart are fetched by queries of their own
-MOST_NUMBERED = 64  # pairs of a name and a distribution
 LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
 
 REPORTS = "trial_intermediate_values"
 
 Opener = Callable[[], AbstractContextManager[Database]]
-Text = tuple[str, str]  # a name and a distribution
 
 
 def is_storage(path: Path) -> bool:
@@ -122,15 +117,14 @@ def list_trials(database: Database, study: int, extra: str = "", values: Sequenc
 
 def read_trials(database: Database, study: int, name: str, trials: Sequence[Sequence[Any]], reopen: Opener) -> StudyLog:
     """All that is told of the trials that were listed."""
-    keys = np.array([trial[0] for trial in trials], dtype=np.float64)
     row_of = {int(trial[0]): row for row, trial in enumerate(trials)}
     directions = directions_of(database, study)
     return StudyLog(
         name=name,
         directions=directions,
         states=[state_of(trial[1]) for trial in trials],
-        values=values_of(database, study, keys, len(directions)),
-        settings=settings_of(database, study, keys),
+        values=values_of(database, study, row_of, len(directions)),
+        settings=settings_of(database, study, row_of),
         metrics=metric_names(database, study),
         constraints=constraints_of(database, study, row_of),
         attributes=attributes_of(database, study, row_of),
@@ -169,136 +163,57 @@ def parsed(text: object) -> Any:
         return None
 
 
-class StudyPart(NamedTuple):
-    """A range of keys, so short that a writer never waits long for a reader."""
-
-    low: int
-    high: int
-    mixed: bool  # other studies have trials in it
-
-
-def parts_of(keys: Reals) -> list[StudyPart]:
-    """Of sorted keys; the first is short, for it is asked for everything in full, and none reaches over a wide gap."""
-    gaps = (np.flatnonzero(np.diff(keys) > APART) + 1).tolist()
-    starts = sorted({0, *range(min(FIRST_LOOK, len(keys)), len(keys), BATCH), *gaps}) if len(keys) else []
-    return [
-        StudyPart(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
-        for a, b in pairwise([*starts, len(keys)])
-    ]
-
-
-def of_study(table: str, fields: str, study: int, part: StudyPart, extra: str = "") -> str:
-    """Rows of one study's trials in a range of their keys, whose ends are the last two values."""
-    join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(study)}" if part.mixed else ""
-    return f"SELECT {fields} FROM {table} x {join} WHERE 1 = 1 {extra} AND x.trial_id BETWEEN ? AND ?"
-
-
 def fetch(
-    database: Database, table: str, fields: str, study: int, keys: Reals, extra: str = ""
-) -> Iterator[Sequence[Any]]:
-    """Rows of a table for the trials that were listed, and maybe for others of a like age."""
-    for part in parts_of(np.sort(keys)):
-        yield from database.rows(of_study(table, fields, study, part, extra), (part.low, part.high))
+    database: Database, table: str, fields: str, study: int, row_of: Mapping[int, int], extra: str = ""
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The row of each trial that was listed, with its key and these fields of a table.
+
+    Keys are asked for in ranges so short that a writer never waits long, none of which reaches over a wide gap.
+    """
+    keys = sorted(row_of)
+    gaps = [place for place, (a, b) in enumerate(pairwise(keys), start=1) if b - a > APART]
+    for start, stop in pairwise([*sorted({*range(0, len(keys), BATCH), *gaps}), len(keys)]):
+        low, high = keys[start], keys[stop - 1]
+        mixed = high - low >= stop - start  # other studies have trials in between
+        join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(study)}" if mixed else ""
+        query = f"SELECT x.trial_id, {fields} FROM {table} x {join} WHERE x.trial_id BETWEEN ? AND ? {extra}"
+        yield from ((row_of[one[0]], one) for one in database.rows(query, (low, high)) if one[0] in row_of)
 
 
-def numbers(rows: Sequence[Sequence[Any]], width: int) -> Reals:
-    """(rows, width) Rows of nothing but numbers."""
-    flat = np.fromiter(chain.from_iterable(rows), dtype=np.float64, count=len(rows) * width)
-    return flat.reshape(-1, width)
+def number_of(value: Any, kind: object) -> float:
+    """A number, or what its kind says: a storage keeps no infinity as such."""
+    known = np.nan if value is None else float(value)
+    return known if kind is None else INFINITE.get(state_of(kind), known)
 
 
-def as_keys(row_of: Mapping[int, int]) -> Reals:
-    return np.fromiter(row_of, dtype=np.float64, count=len(row_of))
-
-
-def places_of(keys: Reals, trials: Reals) -> tuple[Rows, NDArray[np.bool_]]:
-    """The rows of some trials, and which of these trials were listed at all."""
-    order = np.argsort(keys)
-    positions = np.minimum(np.searchsorted(keys, trials, sorter=order), len(keys) - 1)
-    rows = order[positions]
-    return rows, keys[rows] == trials
-
-
-def values_of(database: Database, study: int, keys: Reals, objectives: int) -> Reals:
-    kind = "0"
-    if "value_type" in database.columns("trial_values"):
-        kind = "CASE WHEN x.value_type = 'INF_POS' THEN 1 WHEN x.value_type = 'INF_NEG' THEN 2 ELSE 0 END"
-    fields = f"x.trial_id, x.objective, COALESCE(x.value, 0), {kind}, CASE WHEN x.value IS NULL THEN 1 ELSE 0 END"
-    rows = numbers(list(fetch(database, "trial_values", fields, study, keys)), 5)
-    value = np.where(rows[:, 4] == 1, np.nan, rows[:, 2])
-    value = np.where(rows[:, 3] == 1, np.inf, np.where(rows[:, 3] == 2, -np.inf, value))
-    values = np.full((len(keys), objectives), np.nan)
-    place, known = places_of(keys, rows[:, 0])
-    known &= (rows[:, 1] >= 0) & (rows[:, 1] < objectives)
-    values[place[known], rows[known, 1].astype(np.int64)] = value[known]
+def values_of(database: Database, study: int, row_of: Mapping[int, int], objectives: int) -> Reals:
+    values = np.full((len(row_of), objectives), np.nan)
+    kind = "x.value_type" if "value_type" in database.columns("trial_values") else "NULL"
+    for row, (_, objective, value, typed) in fetch(
+        database, "trial_values", f"x.objective, x.value, {kind}", study, row_of
+    ):
+        if 0 <= objective < objectives:
+            values[row, int(objective)] = number_of(value, typed)
     return values
 
 
-def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Setting]:
-    """Names and distributions are long and few: once met, the database gives their number instead."""
+def settings_of(database: Database, study: int, row_of: Mapping[int, int]) -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
-    met: dict[tuple[str, str], tuple[str, int]] = {}  # texts → name, place of the distribution
-    columns_by_name: dict[str, list[Reals]] = {}
-    for part in watched(parts_of(np.sort(keys)), "settings"):
-        known = list(met) if len(met) <= MOST_NUMBERED else []
-        rows = _numbered(database, study, known, part) if known else np.zeros((1, 3))
-        for number in np.unique(rows[rows[:, 1] > 0, 1]).astype(np.int64):
-            name, place = met[known[number - 1]]
-            group = rows[rows[:, 1] == number]
-            columns_by_name[name].append(np.column_stack([group[:, 0], group[:, 2], np.full(len(group), place)]))
-        if not (rows[:, 1] == 0).any():
-            continue
-        fresh: dict[str, list[tuple[object, ...]]] = {}
-        for trial, name, value, text in _unnumbered(database, study, known, part):
-            if (name, text) not in met:
-                met[name, text] = name, settings.setdefault(name, Setting()).place(text, name)
-            fresh.setdefault(name, []).append((trial, value, met[name, text][1]))
-        for name, group_of in fresh.items():
-            columns_by_name.setdefault(name, []).append(np.array(group_of, dtype=np.float64))
-    return {
-        name: _setting(settings[name], np.concatenate(parts), keys, name) for name, parts in columns_by_name.items()
-    }
-
-
-def _numbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Reals:
-    """(rows, 3) Trial, number of the name and distribution (0: of none that is known), value."""
-    cases = " ".join(
-        f"WHEN ? THEN CASE x.distribution_json {' '.join(f'WHEN ? THEN {i}' for i in numbers_)} ELSE 0 END"
-        for numbers_ in _by_name(known).values()
-    )
-    code = f"x.trial_id * {len(known) + 1} + CASE x.param_name {cases} ELSE 0 END"
-    texts = chain.from_iterable(
-        (name, *(known[i - 1][1] for i in numbers_)) for name, numbers_ in _by_name(known).items()
-    )
-    query = of_study("trial_params", f"{code}, x.param_value", study, part)
-    rows = numbers(database.rows(query, (*texts, part.low, part.high)), 2)
-    trials, codes = np.divmod(rows[:, 0], len(known) + 1)
-    return np.column_stack([trials, codes, rows[:, 1]])
-
-
-def _by_name(known: Sequence[Text]) -> dict[str, list[int]]:
-    """Numbers of the distributions of each name, from 1."""
-    by_name: dict[str, list[int]] = {}
-    for number, (name, _) in enumerate(known, start=1):
-        by_name.setdefault(name, []).append(number)
-    return by_name
-
-
-def _unnumbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Sequence[Sequence[Any]]:
-    other = " AND NOT (x.param_name = ? AND x.distribution_json = ?)" * len(known)
-    fields = "x.trial_id, x.param_name, x.param_value, x.distribution_json"
-    query = of_study("trial_params", fields, study, part, other)
-    return database.rows(query, (*chain.from_iterable(known), part.low, part.high))
-
-
-def _setting(setting: Setting, rows: Reals, keys: Reals, name: str) -> Setting:
-    place, known = places_of(keys, rows[:, 0])
-    if np.isnan(rows[known, 1]).any():
-        raise FormatError(f"parameter {name!r} has a trial without a value; the storage is damaged")
-    order = np.argsort(place[known], kind="stable")
-    return replace(
-        setting, rows=place[known][order], values=rows[known, 1][order], which=rows[known, 2][order].astype(np.int64)
-    )
+    places: dict[tuple[str, str], int] = {}  # of distributions, by the texts that stand for them
+    flat: dict[str, array[float]] = {}  # row, value and place, one behind the other
+    fields = "x.param_name, x.param_value, x.distribution_json"
+    for row, (_, name, value, text) in watched(fetch(database, "trial_params", fields, study, row_of), "settings"):
+        if value is None:
+            raise FormatError(f"parameter {name!r} has a trial without a value; the storage is damaged")
+        if (name, text) not in places:
+            places[name, text] = settings.setdefault(name, Setting()).place(text, name)
+            flat.setdefault(name, array("d"))
+        flat[name].extend((row, value, places[name, text]))
+    for name, setting in settings.items():
+        table = np.array(flat[name]).reshape(-1, 3)
+        rows, setting.values, which = table[np.argsort(table[:, 0], kind="stable")].T
+        setting.rows, setting.which = rows.astype(np.int64), which.astype(np.int64)
+    return settings
 
 
 def constraints_of(database: Database, study: int, row_of: dict[int, int]) -> Sequence[dict[str, float]]:
@@ -325,10 +240,9 @@ def _attributes(
 ) -> Iterator[tuple[int, str, Any]]:
     """Row, name and value; none where a storage has no such table."""
     if {"trial_id", "key", "value_json"} <= database.columns(table):
-        fields = f"x.trial_id, x.{database.quote('key')}, x.value_json"
-        for trial, name, text in fetch(database, table, fields, study, as_keys(row_of), extra):
-            if trial in row_of:
-                yield row_of[trial], str(name), parsed(text)
+        fields = f"x.{database.quote('key')}, x.value_json"
+        for row, (_, name, text) in fetch(database, table, fields, study, row_of, extra):
+            yield row, str(name), parsed(text)
 
 
 def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[int, tuple[int, float]]:
@@ -352,8 +266,7 @@ def _reports(
 ) -> Iterator[tuple[int, int, float]]:
     """Row, step and value of reports."""
     kind = "x.intermediate_value_type" if "intermediate_value_type" in columns else "NULL"
-    fields = f"x.trial_id, x.step, x.intermediate_value, {kind}"
-    for trial, step, value, typed in fetch(database, REPORTS, fields, study, as_keys(row_of), extra):
-        known = float(value) if value is not None else np.nan
-        if trial in row_of:
-            yield row_of[trial], step, known if typed is None else INFINITE.get(state_of(typed), known)
+    for row, (_, step, value, typed) in fetch(
+        database, REPORTS, f"x.step, x.intermediate_value, {kind}", study, row_of, extra
+    ):
+        yield row, step, number_of(value, typed)
