@@ -129,29 +129,22 @@ class Reread:
         stamp = self.stamp()
         if stamp == self._stamp:
             return Look(None, 0, self._finished, self._running)
-        records = self._records()
-        running = None if records is None else running_in(records)
+        try:
+            records = self.read()
+        except NoTrialsError:  # there is no trial yet
+            records = None
+        states = None if records is None else records.columns.get(records.metadata.state or "")
+        running = None
+        if states is not None and states.labels is not None:
+            unfinished = [
+                code for code, word in enumerate(states.labels) if STATES.get(state_word(word)) == "unfinished"
+            ]
+            running = int(np.isin(states.values, unfinished).sum())
         finished = 0 if records is None else records.rows - (running or 0)
         event: Event | None = "shortened" if finished < self._finished else None
         new = finished - (0 if event else self._finished)
         self._stamp, self._finished, self._running = stamp, finished, running
         return Look(records if finished else None, new, finished, running, event)
-
-    def _records(self) -> Records | None:
-        """None where there is no trial yet."""
-        try:
-            return self.read()
-        except NoTrialsError:
-            return None
-
-
-def running_in(records: Records) -> int | None:
-    """Trials that have not ended; None where the source has no column of states."""
-    states = records.columns.get(records.metadata.state or "")
-    if states is None or states.labels is None:
-        return None
-    unfinished = [code for code, label in enumerate(states.labels) if STATES.get(state_word(label)) == "unfinished"]
-    return int(np.isin(states.values, unfinished).sum())
 
 
 def stamp_of(path: Path) -> Hashable:

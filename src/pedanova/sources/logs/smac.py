@@ -120,19 +120,15 @@ def state_of(status: object) -> str:
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
     """As the scenario names the costs; plain ones where it does not."""
-    metadata = _scenario_objectives(folder)
-    if len(metadata) == count and len(set(metadata)) == count:
-        return metadata
-    return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))
-
-
-def _scenario_objectives(folder: Path) -> tuple[str, ...]:
+    names: list[Any] = []
     if (folder / "scenario.json").is_file():
         scenario = read_json(folder / "scenario.json")
-        named = scenario.get("objectives") if isinstance(scenario, dict) else None
-        names = named if isinstance(named, list) else [named]
-        return tuple(name for name in names if isinstance(name, str) and name)
-    if (folder / "scenario.txt").is_file():
+        given = scenario.get("objectives") if isinstance(scenario, dict) else None
+        names = given if isinstance(given, list) else [given]
+    elif (folder / "scenario.txt").is_file():
         match = re.search(r"^multi_objectives\s*=\s*(.+)$", read_text(folder / "scenario.txt"), re.MULTILINE)
-        return tuple(filter(None, map(str.strip, match.group(1).split(",")))) if match else ()
-    return ()
+        names = [name.strip() for name in match[1].split(",")] if match else []
+    known = tuple(name for name in names if isinstance(name, str) and name)
+    if len(known) == count == len(set(known)):
+        return known
+    return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))

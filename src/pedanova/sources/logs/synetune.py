@@ -50,7 +50,11 @@ def read(path: Path, study: str | None) -> Records:
     notes: list[Note] = []
     described = if_understood(lambda: _space(about.get("config_space")), notes)
     notes += length_notes(trials, "iteration", "iterations")
-    metrics, ways = _goals(about)
+    names, mode = about.get("metric_names"), about.get("metric_mode")
+    metrics = [str(name) for name in names] if isinstance(names, list) else []
+    modes = mode if isinstance(mode, list) else [mode] * len(metrics)
+    ways = [DIRECTIONS[one] for one in modes if isinstance(one, str) and one in DIRECTIONS]
+    ways = ways if len(ways) == len(metrics) else []
     measured = {name for trial in trials for name in trial.results}
     metadata = SourceMetadata(
         source=f"Syne Tune tuning {folder.resolve().name!r}",
@@ -95,14 +99,6 @@ def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:
             step, value = parse_number(row.get(ITERATION, "")), parse_number(row.get(metric, ""))
             if step is not None and value is not None:
                 yield number, step + 1, value
-
-
-def _goals(about: Dict) -> tuple[list[str], list[Direction]]:
-    names, mode = about.get("metric_names"), about.get("metric_mode")
-    metrics = [str(name) for name in names] if isinstance(names, list) else []
-    modes = mode if isinstance(mode, list) else [mode] * len(metrics)
-    ways = [DIRECTIONS[one] for one in modes if isinstance(one, str) and one in DIRECTIONS]
-    return metrics, ways if len(ways) == len(metrics) else []
 
 
 def _space(written: Any) -> Described | None:

@@ -78,7 +78,15 @@ def read_events(folder: Path) -> Events:
             if plugins[value.tag] == PLUGIN:
                 _take_settings(events, plugin.content, file)
             elif plugins[value.tag] == "scalars" and value.HasField("tensor"):
-                events.curves.setdefault(value.tag, []).append((step, _number(value.tensor, file)))
+                from tensorboard.util import tensor_util
+
+                try:
+                    number = float(tensor_util.make_ndarray(value.tensor))
+                except (TypeError, ValueError):
+                    raise FormatError(
+                        f"{file} is no readable event file: a scalar is no number; was it damaged?"
+                    ) from None
+                events.curves.setdefault(value.tag, []).append((step, number))
     return events
 
 
@@ -103,15 +111,6 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
         raise FormatError(f"{file} is no readable event file: {reason}; was it damaged?") from None
     finally:
         log.setLevel(level)
-
-
-def _number(tensor: Any, file: Path) -> float:
-    from tensorboard.util import tensor_util
-
-    try:
-        return float(tensor_util.make_ndarray(tensor))
-    except (TypeError, ValueError):
-        raise FormatError(f"{file} is no readable event file: a scalar is no number; was it damaged?") from None
 
 
 def _take_settings(events: Events, content: bytes, file: Path) -> None:
@@ -157,7 +156,12 @@ def _event_folders(place: Path, depth: int = DEEPEST, most: int | None = None) -
 
 
 def read(path: Path) -> Records:
-    by_folder, damaged = _read_all(path)
+    by_folder: dict[Path, Events] = {}
+    folders = list(_event_folders(path))
+    for folder in watched(folders, "runs"):
+        with suppress(FormatError):
+            by_folder[folder] = read_events(folder)
+    damaged = len(folders) - len(by_folder)
     sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
         raise DataError(
@@ -179,17 +183,6 @@ def read(path: Path) -> Records:
         source=f"TensorBoard runs {path.resolve().name!r}", objectives=metrics if len(metrics) == 1 else ()
     )
     return tabulate(trials, metadata, notes=notes)
-
-
-def _read_all(path: Path) -> tuple[dict[Path, Events], int]:
-    by_folder: dict[Path, Events] = {}
-    damaged = 0
-    for folder in watched(list(_event_folders(path)), "runs"):
-        try:
-            by_folder[folder] = read_events(folder)
-        except FormatError:
-            damaged += 1
-    return by_folder, damaged
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:

@@ -58,7 +58,11 @@ def tabulate(
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
     settings = [_flat(trial.params) for trial in trials]
-    columns = {name: _column(name, [row.get(name) for row in settings], texts) for name in _keys(settings)}
+    columns = {}
+    for name in _keys(settings):
+        values = [row.get(name) for row in settings]
+        words = ["" if value is None else value for value in values if value is None or isinstance(value, str)]
+        columns[name] = parse_text(name, words) if texts and len(words) == len(values) else as_column(name, values)
     params, constant = _varying(columns) if metadata.space is None else (tuple(columns), ())
     results, renamed = _rest([_flat(trial.results) for trial in trials], columns)
     others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
@@ -98,12 +102,6 @@ def _flat(row: Mapping[str, object]) -> dict[str, object]:
 
 def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
-
-
-def _column(name: str, values: list[object], texts: bool) -> Column:
-    if texts and all(value is None or isinstance(value, str) for value in values):
-        return parse_text(name, ["" if value is None else str(value) for value in values])
-    return as_column(name, values)
 
 
 def _rest(

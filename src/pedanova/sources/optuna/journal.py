@@ -97,38 +97,24 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
 def apply(journal: Journal, operation: Operation) -> None:
     """One operation; what does not apply any more is passed over, as Optuna does."""
     code = operation["op_code"]
-    if code == CREATE_STUDY:
-        _create_study(journal, operation)
+    study = journal.studies.get(operation["study_id"]) if code in (STUDY_ATTRIBUTE, CREATE_TRIAL) else None
+    if code == CREATE_STUDY and not any(study.name == operation["study_name"] for study in journal.studies.values()):
+        directions: list[Direction] = ["maximize" if code == 2 else "minimize" for code in operation["directions"]]
+        journal.studies[journal.made] = Study(str(operation["study_name"]), directions or ["minimize"])
+        journal.made += 1
     elif code == DELETE_STUDY:
         journal.studies.pop(operation["study_id"], None)
     elif code == STUDY_ATTRIBUTE:
-        _name_metrics(journal, operation)
-    elif code == CREATE_TRIAL:
-        _create_trial(journal, operation)
+        names = operation["system_attr"].get("study:metric_names")
+        if study is not None and isinstance(names, list):
+            study.metrics = [str(name) for name in names]
+    elif code == CREATE_TRIAL and study is not None:
+        _create_trial(journal, study, operation)
     elif code in CHANGES:
         _change_trial(journal, operation)
 
 
-def _create_study(journal: Journal, operation: Operation) -> None:
-    name = operation["study_name"]
-    if any(study.name == name for study in journal.studies.values()):
-        return
-    directions: list[Direction] = ["maximize" if code == 2 else "minimize" for code in operation["directions"]]
-    journal.studies[journal.made] = Study(str(name), directions or ["minimize"])
-    journal.made += 1
-
-
-def _name_metrics(journal: Journal, operation: Operation) -> None:
-    names = operation["system_attr"].get("study:metric_names")
-    study = journal.studies.get(operation["study_id"])
-    if study is not None and isinstance(names, list):
-        study.metrics = [str(name) for name in names]
-
-
-def _create_trial(journal: Journal, operation: Operation) -> None:
-    study = journal.studies.get(operation["study_id"])
-    if study is None:
-        return
+def _create_trial(journal: Journal, study: Study, operation: Operation) -> None:
     distributions = operation.get("distributions", {})
     trial = JournalTrial(
         study=study,

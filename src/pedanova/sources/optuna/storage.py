@@ -118,7 +118,9 @@ def list_trials(database: Database, study: int, extra: str = "", values: Sequenc
 def read_trials(database: Database, study: int, name: str, trials: Sequence[Sequence[Any]], reopen: Opener) -> StudyLog:
     """All that is told of the trials that were listed."""
     row_of = {int(trial[0]): row for row, trial in enumerate(trials)}
-    directions = directions_of(database, study)
+    query = "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective"
+    ways = [state_of(way) for (way, *_) in database.rows(query, (study,))] or ["MINIMIZE"]
+    directions: list[Direction] = ["maximize" if way == "MAXIMIZE" else "minimize" for way in ways]
     return StudyLog(
         name=name,
         directions=directions,
@@ -137,11 +139,6 @@ def read_trials(database: Database, study: int, name: str, trials: Sequence[Sequ
 @lru_cache(maxsize=100)
 def state_of(state: object) -> str:
     return str(getattr(state, "value", state)).upper()
-
-
-def directions_of(database: Database, study: int) -> list[Direction]:
-    rows = database.rows("SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", (study,))
-    return ["maximize" if state_of(row[0]) == "MAXIMIZE" else "minimize" for row in rows] or ["minimize"]
 
 
 def metric_names(database: Database, study: int) -> list[str]:

@@ -237,18 +237,11 @@ def as_records(log: StudyLog) -> Records:
         feasible=feasible,
         ordered=True,
     )
-    return Records(sheet.columns, tuple(sheet.notes), metadata, _curves(log, goals))
-
-
-def _curves(log: StudyLog, goals: tuple[str, ...]) -> CurveSource | None:
-    """Reports are of the objective where there is one; of several nobody reports any."""
-    if log.points is None or not log.reports or len(goals) != 1:
-        return None
-    return CurveSource(partial(_reported, log.points, goals[0]))
-
-
-def _reported(points: Callable[[], Iterable[Point]], goal: str, metric: str) -> Iterable[Point]:
-    return points() if metric == goal else ()
+    # Reports are of the objective where there is one; of several nobody reports any.
+    points, curves = log.points, None
+    if points is not None and log.reports and len(goals) == 1:
+        curves = CurveSource(lambda metric: points() if metric == goals[0] else ())
+    return Records(sheet.columns, tuple(sheet.notes), metadata, curves)
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:

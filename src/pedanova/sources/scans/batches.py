@@ -219,12 +219,10 @@ def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
 
 def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:
     """The columns of a CSV file that its first rows show to be text."""
-    import pyarrow as pa
-
     with complaints(file, kind):
         sign = delimiter or find_delimiter(file)
         schema = _open_csv(file, sign, read_header(file, sign), (), block=CSV_PEEK).schema
-    return [field.name for field in schema if pa.types.is_string(field.type)]
+    return [field.name for field in schema if str(field.type) == "string"]
 
 
 def _open_csv(file: Path, delimiter: str, names: list[str], words: Sequence[str], *, block: int = CSV_BLOCK) -> Any:

@@ -136,15 +136,20 @@ Settings: TypeAlias = list[dict[str, object]]
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
     """The space with nothing left open, the settings as it writes them, and what was noticed."""
     domains, notes = dict(described.domains), list(described.notes)
-    strange = _strangers(described, rows)
+    known = {*described.domains, *described.fixed}
+    strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
     if strange:
         notes.append(Note("unused", f"not in the configuration space and left out: {listed(strange)}"))
     for name, whole in described.ranges.items():
-        if not _all_on(domains[name], rows, name):
+        points = _points(domains[name])
+        seen = {value for row in rows if isinstance(value := row.get(name), int | float)}
+        if any(_nearest(value, points) is None for value in seen):
             domains[name] = replace(whole, when=domains[name].when)
             notes.append(Note("space", "values lie between its steps; taken as a range", subject=name))
+    listed_domains = {name: _values(one) for name, one in domains.items() if isinstance(one, Categorical | Ordinal)}
+    nullable = {name for name, values in listed_domains.items() if "None" in values}  # null is one of the choices
     settings: Settings = [
-        {name: value for name, value in row.items() if name in domains and _is_given(value, domains[name])}
+        {name: value for name, value in row.items() if name in domains and (value is not None or name in nullable)}
         for row in rows
     ]
     for name, domain in domains.items():
@@ -160,18 +165,6 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
         if parameter is not None:
             closed[name] = parameter
     return Space(closed), [{n: v for n, v in row.items() if n in closed} for row in settings], notes
-
-
-def _strangers(described: Described, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    known = {*described.domains, *described.fixed}
-    return list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
-
-
-def _is_given(value: object, domain: Domain) -> bool:
-    """Null is a value only where it is one of the choices."""
-    if value is not None:
-        return True
-    return isinstance(domain, Categorical | Ordinal) and "None" in _values(domain)
 
 
 def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
@@ -203,12 +196,6 @@ def _nearest(value: object, points: Sequence[float]) -> float | None:
     step = min(b - a for a, b in pairwise(points))
     nearest = min(points, key=lambda point: abs(point - number))
     return nearest if abs(nearest - number) <= NEAR * step else None
-
-
-def _all_on(domain: Domain, rows: Sequence[Mapping[str, object]], name: str) -> bool:
-    points = _points(domain)
-    seen = {value for row in rows if isinstance(value := row.get(name), int | float)}
-    return all(_nearest(value, points) is not None for value in seen)
 
 
 def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | Int | None, Note]:

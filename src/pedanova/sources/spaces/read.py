@@ -311,7 +311,8 @@ def labels_of(choices: object, where: str) -> tuple[Label, ...]:
     """Choices as labels that can be kept apart: None, True, 1 and '1' are four."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise FormatError(f"{where}: choices {shorten(choices)} must be a list of values")
-    labels = [_label(choice) for choice in choices]
+    finite = [str(one) if isinstance(one, float) and not math.isfinite(one) else one for one in choices]
+    labels = [as_label(choice, "choices") for choice in finite]
     if len(set(labels)) == len(labels):
         return tuple(labels)
     named = [str(label) for label in labels]
@@ -320,9 +321,3 @@ def labels_of(choices: object, where: str) -> tuple[Label, ...]:
     if len(set(named)) < len(named):
         named = [f"{name} #{i}" for i, name in enumerate(named)]
     return tuple(named)
-
-
-def _label(choice: object) -> Label:
-    if isinstance(choice, float) and not math.isfinite(choice):
-        return str(choice)
-    return as_label(choice, "choices")

@@ -86,7 +86,7 @@ def _read(file: Path, kind: str, delimiter: str | None) -> Records:
         case "JSON":
             return json_text.read_json_table(file)
         case "JSON lines":
-            return json_text.read_json_lines(file)
+            return json_text.read_rows(json_text.line_rows(file, text.read_text(file)), str(file))
     if importlib.util.find_spec("pyarrow") is not None:
         return read_by_arrow(file, kind)
     if importlib.util.find_spec("polars") is not None:

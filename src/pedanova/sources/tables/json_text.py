@@ -40,11 +40,6 @@ def read_json_table(file: Path) -> Records:
     return read_rows(rows_in(plain, file), str(file))
 
 
-def read_json_lines(file: Path) -> Records:
-    """One JSON object a line; nested objects are flattened with dots, absent keys are missing."""
-    return read_rows(line_rows(file, read_text(file)), str(file))
-
-
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
