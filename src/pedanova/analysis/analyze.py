@@ -164,7 +164,8 @@ def request_of(
 
     if repeats is not None:
         check_choice("repeats", repeats, RepeatPolicy)
-    if objective is not None and not isinstance(objective, str) and not _are_names(objective):
+    names = isinstance(objective, list | tuple) and objective and all(isinstance(one, str) for one in objective)
+    if objective is not None and not isinstance(objective, str) and not names:
         objective = read_series("objective", objective)
     own, notes = (None, []) if space is None else read_space(space)
     return TableOptions(
@@ -263,10 +264,6 @@ def guess_space(
         goals = read_goals(records.columns, records.rows, request.objective, "minimize")
     choice = choose_space(tuple(records.columns), goals, request, TableColumns(records.columns))
     return choice.space, (*records.notes, *choice.notes)
-
-
-def _are_names(objective: object) -> bool:
-    return isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

@@ -142,7 +142,10 @@ def difference(
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
-    every = [relation.note, *notes, *_aims(a, b), *_answered(answers, shared, names)]
+    aims = [f"{one.direction} {one.objective}" for one in (a, b)]
+    if aims[0] != aims[1]:
+        notes.append(Note("answer", f"the aims differ, each counts its own best rows: {aims[0]} and {aims[1]}"))
+    every = [relation.note, *notes, *_answered(answers, shared, names)]
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
 
@@ -166,13 +169,6 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
     words = "domains differ; only rows inside what both share are compared"
     kept = f"{first.rows:,} of {a.rows:,} and {second.rows:,} of {b.rows:,}"
     return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
-
-
-def _aims(a: Analysis, b: Analysis) -> list[Note]:
-    aims = [f"{one.direction} {one.objective}" for one in (a, b)]
-    if aims[0] == aims[1]:
-        return []
-    return [Note("answer", f"the aims differ, each counts its own best rows: {aims[0]} and {aims[1]}")]
 
 
 def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, TypeAlias
@@ -48,24 +48,40 @@ def _series(shape: float, x: float) -> float:
 
 
 def _fraction(shape: float, x: float) -> float:
-    """The complement as a continued fraction (Lentz's way)."""
-    step = x + 1.0 - shape
-    numerator, denominator = 1.0 / 1e-300, 1.0 / step
+    """The complement as a continued fraction."""
+    start = x + 1.0 - shape
+    terms = ((-n * (n - shape), start + 2.0 * n) for n in range(1, MOST_TERMS))
+    return _front(shape, x) * continued_fraction(start, terms)
+
+
+def continued_fraction(start: float, terms: Iterable[tuple[float, float]]) -> float:
+    """1 / (start + a₁ / (b₁ + a₂ / (b₂ + …))) of terms (a, b), by Lentz's way."""
+    numerator, denominator = 1.0 / 1e-300, 1.0 / _not_zero(start)
     total = denominator
-    for n in range(1, MOST_TERMS):
-        factor = -n * (n - shape)
-        step += 2.0
-        denominator = 1.0 / _not_zero(factor * denominator + step)
-        numerator = _not_zero(step + factor / numerator)
-        change = denominator * numerator
-        total *= change
-        if abs(change - 1.0) < TINY:
+    for a, b in terms:
+        denominator = 1.0 / _not_zero(a * denominator + b)
+        numerator = _not_zero(b + a / numerator)
+        total *= denominator * numerator
+        if abs(denominator * numerator - 1.0) < TINY:
             break
-    return _front(shape, x) * total
+    return total
 
 
 def _not_zero(value: float) -> float:
     return value if abs(value) > 1e-300 else 1e-300
+
+
+def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
+    """Where a condition that holds up to some number above 0 ends; the end is looked for beyond `high` too."""
+    low = 0.0
+    while too_low(high) and high < 1e300:
+        high *= 2.0
+    for _ in range(steps):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if too_low(middle) else (low, middle)
+        if high - low < within * high:
+            break
+    return (low + high) / 2.0
 
 
 def chi2_tail(statistic: float, freedom: float) -> float:
@@ -108,15 +124,9 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
         return _normal_noncentrality(statistic, freedom, chance)
     if noncentral_cdf(statistic, freedom, 0.0) <= chance:
         return 0.0
-    low, high = 0.0, max(1.0, statistic)
-    while noncentral_cdf(statistic, freedom, high) > chance:
-        high *= 2.0
-    for _ in range(100):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if noncentral_cdf(statistic, freedom, middle) > chance else (low, middle)
-        if high - low < 1e-10 * high:
-            break
-    return (low + high) / 2.0
+    return bisected(
+        lambda centre: noncentral_cdf(statistic, freedom, centre) > chance, max(1.0, statistic), steps=100, within=1e-10
+    )
 
 
 def _normal_noncentrality(statistic: float, freedom: float, chance: float) -> float:

@@ -32,16 +32,15 @@ def paper_importance(contrast: Contrast, *, uniform: bool) -> Importance:
     check_plain(contrast)
     if not contrast.varies:
         return unvaried(contrast.name, inside, rows)
-    target, base = paper_parts(contrast, uniform=uniform)
-    square = float(np.sum(target**2 / base))
-    piece = Piece(square, 1.0, 1.0, 1.0, 0.0 if not is_ordered(contrast) else width_of(own(contrast, "target")))
+    target, base, width = paper_parts(contrast, uniform=uniform)
+    piece = Piece(float(np.sum(target**2 / base)), 1.0, 1.0, 1.0, width)
     return importance_of(contrast.name, inside, rows, [piece], "region")
 
 
 def paper_densities(contrast: Contrast, *, uniform: bool, words: tuple[str, str]) -> Densities:
     check_plain(contrast)
-    target, base = paper_parts(contrast, uniform=uniform)
-    grid = contrast.grid
+    target, base, width = paper_parts(contrast, uniform=uniform)
+    grid, counts = contrast.grid, [own(contrast, rows) for rows in ("target", "region")]
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),
@@ -49,37 +48,27 @@ def paper_densities(contrast: Contrast, *, uniform: bool, words: tuple[str, str]
         region=base,
         uniform=np.full(grid.cells, 1.0 / grid.cells),
         edges=grid.edges,
-        bandwidth=width_of(own(contrast, "target")) if is_ordered(contrast) else 0.0,
+        bandwidth=width,
         missing_target=0.0,
         missing_region=0.0,
         parameter=grid.parameter,
-        basis=basis_of(contrast),
+        basis=Basis(counts[0], counts[1], (float(counts[0].sum()), float(counts[1].sum())), (width,)),
         words=words,
     )
 
 
-def basis_of(contrast: Contrast) -> Basis:
-    """The rows behind the densities, and the width of the target's kernel."""
-    target, region = own(contrast, "target"), own(contrast, "region")
-    width = width_of(target) if is_ordered(contrast) else 0.0
-    return Basis(target, region, (float(target.sum()), float(region.sum())), (width,))
-
-
-def paper_parts(contrast: Contrast, *, uniform: bool) -> tuple[Reals, Reals]:
-    """(cells,) of the target and of what it is held against, each adding to one."""
-    spread = kernels if is_ordered(contrast) else frequencies
-    cells = contrast.grid.cells
+def paper_parts(contrast: Contrast, *, uniform: bool) -> tuple[Reals, Reals, float]:
+    """(cells,) of the target and of what it is held against, each adding to one; and the target's kernel."""
+    ordered, cells = contrast.grid.blocks[0].ordered, contrast.grid.cells
+    spread = kernels if ordered else frequencies
+    target = own(contrast, "target")
     base = np.full(cells, 1.0 / cells) if uniform else spread(own(contrast, "region"))
-    return spread(own(contrast, "target")), base
+    return spread(target), base, width_of(target) if ordered else 0.0
 
 
 def own(contrast: Contrast, rows: str) -> Counts:
     counts: Counts = getattr(contrast, rows)[: contrast.grid.cells]
     return counts
-
-
-def is_ordered(contrast: Contrast) -> bool:
-    return contrast.grid.blocks[0].ordered
 
 
 def check_plain(contrast: Contrast) -> None:

@@ -126,18 +126,7 @@ def compare_measures(data: TrialData, target: object, *, seed: int) -> Compariso
             lambda: forest_effects(data.observed(), clip=float(part), seed=seed, pairs=False, threads=data.threads),
         ),
     }
-    return _answered(ways)
-
-
-def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
-    """The importances for each of several objectives alone, beside those for all together."""
-    goals = data.observed().goals
-    together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
-    return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})
-
-
-def _answered(ways: Ways) -> Comparison[Ranked]:
-    """All that can be answered; what cannot is listed in the notes, unless it is the first question."""
+    # What cannot be answered is listed in the notes, unless it is the first question.
     answers: dict[str, Ranked] = {}
     meanings, notes = {}, []
     for name, (meaning, ask) in ways.items():
@@ -150,3 +139,10 @@ def _answered(ways: Ways) -> Comparison[Ranked]:
             continue
         notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
     return Comparison(answers, "ratio", meanings, tuple(notes))
+
+
+def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
+    """The importances for each of several objectives alone, beside those for all together."""
+    goals = data.observed().goals
+    together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
+    return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})

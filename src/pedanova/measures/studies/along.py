@@ -36,21 +36,13 @@ NUMBERS = ("share", "low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of one ranking with another.
+    """Of one ranking with another; None where there is nothing to rank."""
 
-    spearman, low, high
-        Rank correlation of the shares and its 95 % interval; None where there is nothing to rank.
-    itself
-        What a second look at the other ranking, as unsure as this one, would reach in 95 % of cases at least.
-    turned
-        Pairs of parameters whose order is clear in both rankings, and not the same.
-    """
-
-    spearman: float | None
+    spearman: float | None  # rank correlation of the shares, with its 95 % interval
     low: float | None
     high: float | None
-    itself: float | None
-    turned: tuple[tuple[str, str], ...] = ()
+    itself: float | None  # what a second look at the other ranking, as unsure as this one, reaches in 95 % of cases
+    turned: tuple[tuple[str, str], ...] = ()  # parameters whose order is clear in both rankings, and not the same
     count: int = 0  # parameters that are ranked
 
     @property
@@ -319,27 +311,24 @@ class Along(Table):
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."
         last = self.steps[-2]
+        if len(self.full.importances) < 2:
+            return "There is one parameter: nothing to rank."
         if last.agreement.spearman is None:
-            return self._nothing_ranked(full)
+            return f"No parameter is distinguishable from noise at {full}: there is no ranking to hold others against."
         if self.since is not None:
             step = next(step for step in self.steps if step.budget == self.since)
             words = (
                 f"At {self.name} {short(step.budget)} of {short(self.full.budget)} the ranking is already that of the "
             )
-            return f"{words}full budget: {agreement_in_words(step.agreement)}{self._cost_in_words(step)}."
+            part = self.cost(step)
+            cost = "" if part is None else f"; {percent(part)} of the cost"
+            return f"{words}full budget: {agreement_in_words(step.agreement)}{cost}."
         where = f"at {self.name} {short(last.budget)}, the highest below it: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":
-            return f"At no lower budget is the ranking that of {full}; {where}{turned_in_words(last.agreement)}."
+            pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
+            turned = f", and {pair} clearly stand the other way round" if pair else ""
+            return f"At no lower budget is the ranking that of {full}; {where}{turned}."
         return f"These rows cannot tell whether the ranking at a lower budget is that of {full}; {where}."
-
-    def _nothing_ranked(self, full: str) -> str:
-        if len(self.full.importances) < 2:
-            return "There is one parameter: nothing to rank."
-        return f"No parameter is distinguishable from noise at {full}: there is no ranking to hold others against."
-
-    def _cost_in_words(self, step: AtBudget) -> str:
-        cost = self.cost(step)
-        return "" if cost is None else f"; {percent(cost)} of the cost"
 
 
 def spearman_in_words(agreement: Agreement) -> str:
@@ -355,14 +344,6 @@ def interval_in_words(agreement: Agreement) -> str:
 def agreement_in_words(agreement: Agreement) -> str:
     ends = interval_in_words(agreement)
     return f"Spearman {spearman_in_words(agreement)}{f', {ends}' if ends else ''}"
-
-
-def turned_in_words(agreement: Agreement) -> str:
-    """The first pair whose order is clearly another."""
-    if not agreement.turned:
-        return ""
-    one, two = agreement.turned[0]
-    return f", and {one} and {two} clearly stand the other way round"
 
 
 def along_of(

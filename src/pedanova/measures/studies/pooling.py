@@ -9,7 +9,7 @@ solved for as by Paule and Mandel (1982). The interval is that of Hartung and Kn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -22,9 +22,8 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.measures.chance.ranked_rows import mid_ranks
-from pedanova.measures.distributions import LEVEL, chi2_tail, holm, normal_below
+from pedanova.measures.distributions import LEVEL, bisected, chi2_tail, continued_fraction, holm, normal_below
 
-TINY = 1e-15
 MOST_TERMS = 10_000
 REACH = 8.5  # deviations of a normal law that are integrated over
 POINTS = 2001
@@ -37,27 +36,14 @@ def beta_below(x: float, a: float, b: float) -> float:
     if x > (a + 1.0) / (a + b + 2.0):  # beyond, the fraction of the other side converges sooner
         return 1.0 - beta_below(1.0 - x, b, a)
     front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(front) * _fraction(x, a, b) / a
+    return math.exp(front) * continued_fraction(1.0, _beta_terms(x, a, b)) / a
 
 
-def _fraction(x: float, a: float, b: float) -> float:
-    """Its continued fraction (Lentz's way)."""
-    numerator, denominator = 1.0, 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
-    total = denominator
+def _beta_terms(x: float, a: float, b: float) -> Iterator[tuple[float, float]]:
+    yield -(a + b) * x / (a + 1.0), 1.0
     for n in range(1, MOST_TERMS):
-        even = n * (b - n) * x / ((a + 2 * n - 1.0) * (a + 2 * n))
-        odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1.0))
-        for factor in (even, odd):
-            denominator = 1.0 / _not_zero(1.0 + factor * denominator)
-            numerator = _not_zero(1.0 + factor / numerator)
-            total *= denominator * numerator
-        if abs(denominator * numerator - 1.0) < TINY:
-            break
-    return total
-
-
-def _not_zero(value: float) -> float:
-    return value if abs(value) > 1e-300 else 1e-300
+        yield n * (b - n) * x / ((a + 2 * n - 1.0) * (a + 2 * n)), 1.0
+        yield -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1.0)), 1.0
 
 
 def student_tail(value: float, freedom: float) -> float:
@@ -68,7 +54,7 @@ def student_tail(value: float, freedom: float) -> float:
 @cache
 def student_end(freedom: float, level: float = 0.95) -> float:
     """The value that Student's t stays within, on both sides, in this part of all cases."""
-    return _solved(lambda value: 1.0 - student_tail(value, freedom), level)
+    return bisected(lambda value: 1.0 - student_tail(value, freedom) < level, 1.0, within=1e-11)
 
 
 def fisher_tail(value: float, first: float, second: float) -> float:
@@ -90,20 +76,7 @@ def range_below(value: float, count: int) -> float:
 @cache
 def range_end(count: int, level: float = 0.95) -> float:
     """Where the studentised range of so many means with known spread ends in this part of all cases."""
-    return _solved(lambda value: range_below(value, count), level)
-
-
-def _solved(below: Callable[[float], float], level: float) -> float:
-    """Where a law that grows with the value reaches the level."""
-    low, high = 0.0, 1.0
-    while below(high) < level and high < 1e9:
-        high *= 2.0
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if below(middle) < level else (low, middle)
-        if high - low < 1e-11 * high:
-            break
-    return (low + high) / 2.0
+    return bisected(lambda value: range_below(value, count) < level, 1.0, within=1e-11)
 
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -165,13 +138,8 @@ def spread_between(found: Reals, own: Reals) -> float:
 
     if excess(0.0) <= 0:
         return 0.0
-    low, high = 0.0, float(np.var(found, ddof=1)) + float(own.max())
-    while excess(high) > 0:
-        high *= 2.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return (low + high) / 2.0
+    highest = float(np.var(found, ddof=1)) + float(own.max())
+    return bisected(lambda between: excess(between) > 0, highest, steps=STEPS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
