@@ -186,7 +186,8 @@ def across(
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
-        check_no_more(objective, table)
+        for name in (["objective"] if objective is not None else []) + list(table):
+            raise QueryError(Arg(name), " was settled by analyze; leave it out, or give the table itself")
         analyses = data.groups(group)
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
@@ -195,12 +196,6 @@ def across(
     data = analyses.data if isinstance(analyses, GroupAnalyses) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
-
-
-def check_no_more(objective: object, options: TableKeywords) -> None:
-    """What an analysis has settled already."""
-    for name in (["objective"] if objective is not None else []) + list(options):
-        raise QueryError(Arg(name), " was settled by analyze; leave it out, or give the table itself")
 
 
 def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:

@@ -125,7 +125,6 @@ def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: boo
     return Bins("bars", groups, tuple(short(value) for value in values), values=values, apart=apart)
 
 
-@lru_cache(maxsize=512)  # asked for again by every question, and by hundreds of a page
 def _curve(parameter: Parameter, points: int) -> Bins:
     grid = grid_of(parameter)
     edges, bounds = _cut(grid, points)
@@ -277,24 +276,16 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
             squares, means, most = squares + here, means + here, np.maximum(most, here > 0)
             continue
         first, last = int(groups[0]), int(groups[-1]) + 1
-        bounds, columns = np.searchsorted(groups, np.arange(first, last + 1)), _columns(len(masses), width)
-        kernel, masses = gathered_kernel(len(groups), width, bounds, columns), _gathered(masses, columns)
+        bounds, step = np.searchsorted(groups, np.arange(first, last + 1)), max(1, int(width / 4))
+        # Cells stand for their neighbours: a fourth of the kernel's width apart it is hardly another.
+        many = len(masses)
+        columns = np.arange(step // 2, many, step) if many > step else np.array([many // 2])
+        masses = np.add.reduceat(masses, np.concatenate([[0], (columns[:-1] + columns[1:] + 1) // 2]))
+        kernel = gathered_kernel(many, width, bounds, columns)
         squares[first:last] += kernel**2 @ masses
         means[first:last] += kernel @ masses
         most[first:last] = kernel.max(axis=1)
     return np.maximum(squares - means**2, 0.0), most
-
-
-def _columns(cells: int, width: float) -> NDArray[np.int64]:
-    """Cells that stand for their neighbours: a fourth of the kernel's width apart it is hardly another."""
-    step = max(1, int(width / 4))
-    return np.arange(step // 2, cells, step) if cells > step else np.array([cells // 2])
-
-
-def _gathered(parts: Reals, columns: NDArray[np.int64]) -> Reals:
-    """What each of these cells stands for."""
-    starts = np.concatenate([[0], (columns[:-1] + columns[1:] + 1) // 2])
-    return np.add.reduceat(parts, starts)
 
 
 def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:

@@ -209,8 +209,8 @@ def densities_of(
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),
-        target=_spread(wanted, grid, widths),
-        region=_spread(base, grid, widths),
+        target=_smoothed(_raw(wanted), grid, widths),
+        region=_smoothed(_raw(base), grid, widths),
         uniform=_smoothed(grid.prior, grid, widths),
         edges=grid.edges,
         bandwidth=max(widths),
@@ -227,10 +227,6 @@ def _shown_width(smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[
     cells = slice(block.start, block.stop)
     few = smoothing == "auto" and wanted[cells].sum() < 2
     return float(bandwidth(smoothing, base[cells] if few else wanted[cells], block))
-
-
-def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
-    return _smoothed(counts / max(1, int(counts.sum())), grid, widths)
 
 
 def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:

@@ -121,19 +121,14 @@ def _poisson(n: float, mean: float) -> float:
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:
     """The non-centrality at which a value up to the statistic has this chance; 0 if none has it."""
     if statistic > LARGE:
-        return _normal_noncentrality(statistic, freedom, chance)
+        z = NormalDist().inv_cdf(chance)  # of a normal law: solve statistic = f + λ + z · √(2f + 4λ) for λ
+        root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
+        return max(0.0, (root - z) ** 2 - freedom / 2.0)
     if noncentral_cdf(statistic, freedom, 0.0) <= chance:
         return 0.0
     return bisected(
         lambda centre: noncentral_cdf(statistic, freedom, centre) > chance, max(1.0, statistic), steps=100, within=1e-10
     )
-
-
-def _normal_noncentrality(statistic: float, freedom: float, chance: float) -> float:
-    """The same for large values: solve statistic = f + λ + z · √(2f + 4λ) for λ."""
-    z = NormalDist().inv_cdf(chance)
-    root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
-    return max(0.0, (root - z) ** 2 - freedom / 2.0)
 
 
 def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:

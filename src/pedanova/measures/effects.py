@@ -22,7 +22,6 @@ from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, ObjectiveSpread
 from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
-from pedanova.data.row_selection import RowSet
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
@@ -199,18 +198,6 @@ class Clip:
     words: str
 
 
-def check_single(objective: str, levels: Levels) -> None:
-    if levels.several:
-        first = objective.split(", ")[0]
-        raise QueryError(f"{objective}: several objectives have no single variance; use .alone({first!r}).effects()")
-
-
-def clip_region(rows: Region | RowSet) -> Region:
-    if isinstance(rows, RowSet):
-        raise QueryError(f"clip ({rows}) must be a quantile such as 0.1, or at_most(v), at_least(v)")
-    return rows
-
-
 def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     """Where the objective is clipped; a clip has no beginning, only an end."""
     begin, end = region.cuts(levels.direction)
@@ -221,11 +208,6 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     if isinstance(end, Threshold):
         return Clip(level, levels.sign * end.signed, str(region))
     return Clip(level, float(levels.thresholds[level - 1]), str(region))
-
-
-def check_clip(clip: Clip, outer: Range, region: Region) -> None:
-    if not outer[0] < clip.level <= outer[1] or math.isinf(clip.value):
-        raise QueryError(f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region")
 
 
 def effects_of(
@@ -243,7 +225,9 @@ def effects_of(
     rows = int(moments.rows[slice(*outer)].sum())
     notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
-        check_clip(cut, outer, region)
+        if not outer[0] < cut.level <= outer[1] or math.isinf(cut.value):
+            words = f"clip ({cut.words}) does not cut through region ({region}); choose a cut inside the region"
+            raise QueryError(words)
         beyond = int(moments.rows[cut.level : outer[1]].sum())
         words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"
         notes.append(Note("rows", words))

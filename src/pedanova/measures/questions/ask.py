@@ -14,14 +14,14 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.row_selection import RowSet
-from pedanova.data.trials import Codes, Indices, Trials, best_first, sampled, sorted_by, trials_of
-from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
+from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_of
+from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
+from pedanova.measures.effects import Effects, effects_of
 from pedanova.measures.importance import Importances, rank
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.question import DEFAULT, Question, check_no_paper
+from pedanova.measures.question import DEFAULT, Question, as_whole, check_no_paper
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import answer, density_answer
@@ -78,11 +78,19 @@ def effects_within(
     data: TrialData, region: object = DEFAULT.region, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
 ) -> Effects:
     """Parts of the objective's own variance, inside a region."""
-    check_single(data.objective, data.levels)
+    if data.levels.several:
+        first = data.objective.split(", ")[0]
+        words = f"{data.objective}: several objectives have no single variance; use .alone({first!r}).effects()"
+        raise QueryError(words)
     base = data.resolve(region, "region")
     if isinstance(base, RowSet):
         return replace(effects_within(data.within(base), clip=clip, smoothing=smoothing), region=str(base))
-    ends = [] if clip is None else [clip_region(data.resolve(clip, "clip"))]
+    ends = []
+    if clip is not None:
+        worst = data.resolve(clip, "clip")
+        if isinstance(worst, RowSet):
+            raise QueryError(f"clip ({worst}) must be a quantile such as 0.1, or at_most(v), at_least(v)")
+        ends = [worst]
     levels, tallies = data.cut_at(base, *ends)
     moments = data.moments if levels is data.levels else data.sum_moments_by(levels)
     return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
@@ -169,7 +177,8 @@ def trial_table(
 ) -> Trials:
     """The rows with their settings and objective; a target of None marks none of them."""
     for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
-        _check_whole(name, value, needed=name == "offset")
+        if value is not None or name == "offset":
+            as_whole(value, name)
     check_names(params or (), data.space)
     observed = data.observed()
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
@@ -181,19 +190,8 @@ def trial_table(
     else:
         ordered = sorted_by(observed, rows, sort, many, descending=descending)
     shown = ordered[offset:]
-    codes = None if question.target is None else _codes_of_shown(data, question, shown)
+    codes = None
+    if question.target is not None:
+        resolved = data.resolved(question)
+        codes = data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), shown)
     return trials_of(observed, shown, total, codes, params)
-
-
-def _codes_of_shown(data: TrialData, question: Question, shown: Indices) -> Codes:
-    """(shown rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-    resolved = data.resolved(question)
-    wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
-    return data.codes(wanted, base, shown)
-
-
-def _check_whole(name: str, value: object, *, needed: bool) -> None:
-    if value is None and not needed:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise QueryError(Arg(name, value), " must be a whole number from 0 up" + ("" if needed else ", or None"))

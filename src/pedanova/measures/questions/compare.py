@@ -91,15 +91,14 @@ class Comparison(Table, Mapping[str, Answer]):
         columns = [TableColumn("parameter", names)]
         for key, answer in self.items():
             marks = ["~ " if name in noise.get(key, ()) else "" for name in names]
-            values = [shown_value(answer[name], self.shown) for name in names]
+            values = [self._shown(answer[name]) for name in names]
             columns.append(TableColumn(key, [mark + value for mark, value in zip(marks, values, strict=True)]))
         return columns
 
-
-def shown_value(row: Any, column: str) -> str:
-    """A ratio in per cent; a share likewise, unless the parameter never varied."""
-    value = getattr(row, column)
-    return known_percent(row, value) if column == "share" and isinstance(row, Importance) else percent(value)
+    def _shown(self, row: Any) -> str:
+        """A ratio in per cent; a share likewise, unless the parameter never varied."""
+        value = getattr(row, self.shown)
+        return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
 
 def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:

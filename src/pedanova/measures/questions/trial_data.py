@@ -43,7 +43,7 @@ from pedanova.counting.tally import Tallies, Tally, check_alike
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
-from pedanova.data.regions import Cut, Quantile, Region, Threshold, as_region
+from pedanova.data.regions import Quantile, Region, Threshold, as_region
 from pedanova.data.row_selection import RowSet, as_rows, needs_rows
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
@@ -51,7 +51,6 @@ from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.answer import Glance, ResolvedQuestion
 from pedanova.measures.surrogate.answer import resolve as resolve_question
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Query, choose
-from pedanova.measures.surrogate.posterior import PosteriorSamples
 from pedanova.measures.surrogate.row_model import AnyModel, RowModel
 from pedanova.space.parameters import Space
 
@@ -149,7 +148,10 @@ class TrialData:
         if many < 2:
             words = " and ".join(str(self.resolve(one, "within")) for one in rows)
             raise QueryError(f"region ({words}) holds {many} rows; it needs at least two")
-        cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
+        bands = [band for one in at if isinstance(band := self.resolve(one, "at"), Region)]
+        cuts = frozenset(
+            cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
+        )
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
         inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
         return inner
@@ -160,10 +162,6 @@ class TrialData:
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
         return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
-
-    def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
-        region = self.resolve(rows, "at")
-        return region.cuts(self.levels.direction) if isinstance(region, Region) else ()
 
     def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self.observed()
@@ -268,13 +266,6 @@ class TrialData:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
-    def _adaptive_samples(self, seed: int) -> PosteriorSamples | None:
-        """The model's table, where it answers and the sampler was adaptive."""
-        question = Question(seed=seed)
-        query = self.inputs([], question.target, question.region)
-        model_query, _ = choose(query, question)
-        return model_query.samples if model_query is not None and model_query.of_space else None
-
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
@@ -287,8 +278,11 @@ class TrialData:
         ``of="space"`` is what a quantile means to `importance` by default.
         """
         best = as_region(part, "part")
-        samples = self._adaptive_samples(seed) if of == "space" else None
-        if samples is not None:
+        question = Question(seed=seed)
+        query = self.inputs([], question.target, question.region) if of == "space" else None
+        model_query = None if query is None else choose(query, question)[0]
+        if model_query is not None and model_query.of_space:  # the model answers, and the sampler was adaptive
+            samples = model_query.samples
             end = samples.ranks.range_of(best, self.levels.direction, of_space=True)[1]
             return self.levels.sign * samples.ranks.value_of(end), samples.ranks.rows_of(end)
         levels, tallies = self.cut_at(best)
@@ -305,43 +299,37 @@ class TrialData:
         tallies, inner, outer = self._find(wanted, base)
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
-    def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
+    def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
         """Tallies cut where the question needs it, and the levels of target and region."""
         check_order(wanted, base)
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
-        if nested:
-            check_nested(wanted, base, inner, outer, by_level)
+        check_nested(wanted, base, inner, outer, by_level)
         return tallies, inner, outer
 
     def cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
-        """Levels and tallies that have a threshold where each of these regions ends."""
-        by_level = first(self.tallies).rows_by_level()
-        try:
-            for region in regions:
-                self.levels.find(region, by_level)
-        except LevelsError:
-            if self._source is None:
-                raise
-            return self._recount(self._source, *regions)
-        return self.levels, self.tallies
-
-    def _recount(self, source: Countable, *regions: Region) -> Recount:
-        """The data once more, cut also at the thresholds that the ladder does not have."""
+        """Levels and tallies that have a threshold where each of these regions ends; counted anew if need be."""
+        source = self._source
+        if source is None or self.has_counts_for(*regions):
+            self._find_all(regions)
+            return self.levels, self.tallies
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         recount: Recount = self._recounts.get(cuts, lambda: source.recut(self.levels, cuts))
         return recount
 
     def has_counts_for(self, *bands: Region) -> bool:
         """Whether the counts at hand suffice for these parts or values of the objective."""
-        by_level = first(self.tallies).rows_by_level()
         try:
-            for band in bands:
-                self.levels.find(band, by_level)
+            self._find_all(bands)
         except LevelsError:
             return False
         return True
+
+    def _find_all(self, regions: Iterable[Region]) -> None:
+        by_level = first(self.tallies).rows_by_level()
+        for region in regions:
+            self.levels.find(region, by_level)
 
     def by_value(self, rows: Region, of: str) -> Region:
         """The values of the objective at which a part of all rows begins and ends."""

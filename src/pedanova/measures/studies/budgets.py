@@ -80,7 +80,10 @@ class Budgets:
 def budgets_of(observed: Observations, space: Space, budget: object, nan: NanPolicy) -> Budgets:
     """By a column of the table, by columns of several budgets, or by the values on the way that a log has."""
     origin = observed.origin or picked(observed, nan)
-    curves = curves_of(origin.records, observed)
+    curves, goal = None, observed.goals[0].column
+    if origin.records.curves is not None and len(observed.goals) == 1 and goal is not None:
+        read = origin.records.curves.read(goal)
+        curves = read if len(read.budgets) > 1 else None
     if isinstance(budget, Mapping):
         return by_columns(origin, observed, space, budget)
     name = as_name(budget, origin.records, curves)
@@ -116,14 +119,6 @@ def ends_there(column: Column, curves: Curves) -> bool:
     reached = curves.reached(len(column))
     known = ~np.isnan(reached) & ~column.absent()
     return bool(known.any()) and np.array_equal(column.values[known].astype(np.float64), reached[known])
-
-
-def curves_of(records: Records, observed: Observations) -> Curves | None:
-    """Values on the way of the objective; None where the log has none."""
-    if records.curves is None or len(observed.goals) > 1 or observed.goals[0].column is None:
-        return None
-    found = records.curves.read(observed.goals[0].column)
-    return found if len(found.budgets) > 1 else None
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
@@ -247,30 +242,24 @@ def check_several(name: str, values: Reals, rows: int) -> None:
 def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
     """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
     if at is not None:
-        return named(budgets, at), []
+        at, known = list(at), set(budgets.values.tolist())
+        for one in at:
+            if isinstance(one, bool) or not isinstance(one, int | float) or float(one) not in known:
+                shown = listed([f"{value:g}" for value in budgets.values], most=20)
+                raise QueryError(Arg("at"), f" has {one!r}, no budget of {budgets.name}; there are {shown}")
+        if not at:
+            raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
+        return sorted({float(one) for one in at}), []
     enough = [float(value) for value in budgets.values if budgets.rows[float(value)] >= least]
     if len(enough) <= MOST:
         return [float(value) for value in budgets.values], []
     low = enough[0] if enough[0] > 0 else min((one for one in enough if one > 0), default=1.0)
     wanted = np.geomspace(low, enough[-1], MOST) if enough[-1] > low else np.linspace(enough[0], enough[-1], MOST)
-    known = np.array(enough)
-    kept = sorted({float(known[np.argmin(np.abs(known - one))]) for one in wanted} | {enough[0], enough[-1]})
+    places = np.array(enough)
+    kept = sorted({float(places[np.argmin(np.abs(places - one))]) for one in wanted} | {enough[0], enough[-1]})
     few = [float(value) for value in budgets.values if budgets.rows[float(value)] < least]
     words = f"{len(kept)} of {len(enough):,} budgets are asked, evenly on a log scale; "
     return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
-
-
-def named(budgets: Budgets, at: Sequence[object]) -> list[float]:
-    known = set(budgets.values.tolist())
-    wanted = []
-    for one in at:
-        if isinstance(one, bool) or not isinstance(one, int | float) or float(one) not in known:
-            shown = listed([f"{value:g}" for value in budgets.values], most=20)
-            raise QueryError(Arg("at"), f" has {one!r}, no budget of {budgets.name}; there are {shown}")
-        wanted.append(float(one))
-    if not wanted:
-        raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
-    return sorted(set(wanted))
 
 
 Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, importances

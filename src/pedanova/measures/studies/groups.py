@@ -43,7 +43,7 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
         labels = [str(value) for value in span]
     else:
         distinct, codes = np.unique(group.values, return_inverse=True)
-        labels = [_name(value) for value in distinct.tolist()]
+        labels = [short(value) if isinstance(value, float) else str(value) for value in distinct.tolist()]
     last = len(labels)
     codes = np.where(absent, last, codes) if absent.any() else codes
     return codes.astype(np.uint16 if last < SHORT else np.int64), labels
@@ -52,10 +52,6 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 def _span(values: NDArray[Any]) -> range | None:
     low, high = int(values.min()), int(values.max())
     return range(low, high + 1) if high - low < DENSE else None
-
-
-def _name(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
@@ -177,28 +173,17 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
     return grouped(observed, observed.table[column], levels=levels, nan=nan, inside=False)[0]
 
 
-def check_narrowing(within: tuple[object, ...], parts: str) -> None:
-    if parts not in PARTS:
-        raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
-    for one in within:
-        if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
-            words = " must be a box or a condition, which every study has; part of a study is region="
-            raise QueryError(Arg("within"), words)
-
-
-def as_choices(within: object) -> tuple[object, ...]:
-    """One choice of rows, or several that must all hold."""
-    if within is None:
-        return ()
-    return tuple(within) if isinstance(within, list | tuple) else (within,)
-
-
 def pooled_studies(
     studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
 ) -> dict[str, Any]:
     """The fields of a `Pooling`: every study, or these rows of every study, asked the same question."""
-    rows = as_choices(within)
-    check_narrowing(rows, parts)
+    rows = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
+    if parts not in PARTS:
+        raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
+    for one in rows:
+        if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
+            words = " must be a box or a condition, which every study has; part of a study is region="
+            raise QueryError(Arg("within"), words)
     narrow = partial(narrowed, rows=rows, parts=parts) if rows else None
     fields = pool_studies(studies, question, narrow)
     return fields | (words_of(question.target, question.region, parts) if rows else {})

@@ -22,7 +22,7 @@ from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.bins import bins_of
 from pedanova.measures.densities import Densities, lattice_parts
-from pedanova.measures.question import Question
+from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import densities_of_all
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import domains_of, union_space
@@ -179,8 +179,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
         QueryError
             `count` is no whole number from 1 up.
         """
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise QueryError(Arg("count", count), " must be a whole number from 1 up")
+        count = as_whole(count, "count", 1)
         rng = np.random.default_rng(seed)
         uniform = rng.random(count) < self.safety
         configurations: list[dict[str, Label]] = [{} for _ in range(count)]

@@ -176,21 +176,15 @@ def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
     if not (sums.rows > 1).any():
         raise DataError(f"{name}: no repeated configuration has two finite values; there is nothing to compare")
     if not sums.within.any():
-        return SeedPart(name, 0.0, 0.0, highest_unseen(sums, values), 1.0)
+        unseen = 0.0  # numbers may be exact; of yes and no the seed may have changed some unseen: at most 3 in n
+        if len(np.unique(values)) <= 2:
+            most = 1.5 / float((sums.rows > 1).sum()) / float(np.var(values)) * float(np.ptp(values)) ** 2
+            unseen = min(1.0, most)
+        return SeedPart(name, 0.0, 0.0, unseen, 1.0)
     ratio, runs = max(0.0, sums.ratio()), sums.runs()
     low, high = (1.0 / (1.0 + max(0.0, end)) for end in sums.interval()[::-1])
     part = 1.0 / (1.0 + ratio)
     return SeedPart(name, part, min(low, part), max(high, part), ratio / (ratio + 1.0 / runs))
-
-
-def highest_unseen(sums: ConfigurationSums, values: Reals) -> float:
-    """Where no two runs differed: numbers may be exact, but of yes and no the seed may have changed some unseen.
-
-    By the rule of three: what never happened in n configurations has at most a chance of 3 / n.
-    """
-    if len(np.unique(values)) > 2:
-        return 0.0
-    return min(1.0, 1.5 / float((sums.rows > 1).sum()) / float(np.var(values)) * float(np.ptp(values)) ** 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

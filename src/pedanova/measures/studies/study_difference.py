@@ -117,18 +117,16 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
 def bits_of(column: Column) -> Keys:
     """The same number for the same value, whatever the type of its column."""
     if column.labels is not None:
-        codes = [_label_key(label) for label in column.labels]
+        codes = [  # labels that are numbers are as numbers are
+            int(np.float64(label).view(np.uint64))
+            if isinstance(label, int | float)
+            else zlib.crc32(str(label).encode())
+            for label in column.labels
+        ]
         table: Keys = np.array([*codes, 0], dtype=np.uint64)  # the last for rows without a value
         return table[np.where(column.values < 0, len(codes), column.values)]
     numbers: NDArray[Any] = np.asarray(column.values, dtype=np.float64) + 0.0
     return numbers.view(np.uint64)
-
-
-def _label_key(label: object) -> int:
-    """Labels that are numbers are as numbers are."""
-    if isinstance(label, int | float):
-        return int(np.float64(label).view(np.uint64))
-    return zlib.crc32(str(label).encode())
 
 
 def mixed(keys: Keys, values: Keys) -> Keys:
