@@ -239,7 +239,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         raise QueryError(Arg("budget", name), words)
 
 
-def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
+def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[list[float], list[Note]]:
     """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
     if at is not None:
         at, known = list(at), set(budgets.values.tolist())
