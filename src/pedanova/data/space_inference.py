@@ -20,7 +20,7 @@ from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space
-from pedanova.space.values import LARGEST_INT
+from pedanova.space.values import LARGEST_INT, Label
 
 ID_NAMES = re.compile(
     r"^(unnamed: ?\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
@@ -53,7 +53,7 @@ class Guess:
     """A parameter and why; or None and why the column was left out."""
 
     parameter: Parameter | None
-    note: Note | None
+    note: Note
 
 
 def infer_space(
@@ -69,7 +69,7 @@ def infer_space(
     )
     guesses = dict(zip(columns, results, strict=True))
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
-    notes = [g.note.about(name) for name, g in guesses.items() if g.note]
+    notes = [g.note.about(name) for name, g in guesses.items()]
     doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in named]
     doubts += [_spelled_twice(name, parameter) for name, parameter in space.items()]
     return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
@@ -184,7 +184,10 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
         return unused(reason, *NAME_IT)
     special = special_number(finite)
     if special is not None:
-        return _beside(special, finite[finite != special])
+        rest = finite[finite != special]
+        whole = _are_whole(rest)
+        beside = _beside([special], rest, f"{special} is taken as a special value beside the range", whole=whole)
+        return beside or _guess_range(rest, whole=whole)
     distinct = _few_distinct(finite)
     whole = _are_whole(finite)
     if distinct is not None and len(distinct) == 1:
@@ -254,15 +257,13 @@ def special_number(finite: NDArray[Any]) -> int | None:
     return int(low) if _log_scale(rest, least, most)[0] else None
 
 
-def _beside(special: int, rest: NDArray[Any]) -> Guess:
-    """A range, and a value of its own beside it."""
-    whole = _are_whole(rest)
+def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
+    """A range, and values of their own beside it; None where the rest makes no range."""
     inside = _guess_range(rest, whole=whole)
-    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
-        return inside
-    domains = ((str(special), Categorical((special,))), ("range", inside.parameter))
-    words = f"{special} is taken as a special value beside the range ({''.join(map(str, inside.note.words))})"
-    return guessed(Switch("", domains), words)
+    if not isinstance(inside.parameter, Float | Int):
+        return None
+    domains = (*((str(value), Categorical((value,))) for value in specials), ("range", inside.parameter))
+    return guessed(Switch("", domains), f"{words} ({''.join(map(str, inside.note.words))})")
 
 
 def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
@@ -272,12 +273,9 @@ def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -
         return None
     numbers = in_form(Column(column.name, present, column.labels), PLAIN)
     finite = numbers.values[~numbers.absent()]
-    inside = _guess_range(finite[np.isfinite(finite)], whole=finite.dtype.kind == "i")
-    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
-        return None
-    domains = (*((str(word), Categorical((word,))) for word in words), ("range", inside.parameter))
     shown = listed([str(word) for word in words])
-    return guessed(Switch("", domains), f"{shown} beside a range of numbers ({''.join(map(str, inside.note.words))})")
+    rest = finite[np.isfinite(finite)]
+    return _beside(words, rest, f"{shown} beside a range of numbers", whole=finite.dtype.kind == "i")
 
 
 def is_word(label: object) -> bool:
@@ -369,10 +367,8 @@ def choose_space(
     names = _choose(table, own, request, spoken_for(table, goals, request))
     if request.space is not None:
         choice = _given(table, names, own, request, evidence)
-    elif request.params is not None:
-        choice = _guessed(evidence.columns(names), evidence, request.threads, named=frozenset(names))
     else:
-        choice = _likely(names, goals, evidence, request.threads)
+        choice = _guessed(names, goals, request, evidence)
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
     for name, parameter in choice.space.items():
@@ -411,12 +407,31 @@ def _given(
     return Choice(space, (*notes, *more))
 
 
-def _guessed(
-    columns: Mapping[str, Column], evidence: ColumnEvidence, threads: int, *, named: frozenset[str] = frozenset()
-) -> Choice:
-    space, notes = infer_space(columns, named=named, threads=threads)
+def _guessed(names: list[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence) -> Choice:
+    """The columns that the user names, or those that are settings by their looks, and notes on those that are not."""
+    named = frozenset(names if request.params is not None else ())
+    twins = [goal.twin for goal in goals if goal.twin in names and not named]
+    rest = [name for name in names if name not in twins]
+    settings = [] if named else marked(rest)
+    others = [name for name in rest if name not in settings] if settings else []
+    states = [name for name in others if is_named_like_states(name)]
+    columns = evidence.columns([*(settings or rest), *states])
+    space, notes = infer_space({name: columns[name] for name in settings or rest}, named=named, threads=request.threads)
+    # Outcomes of a trial by their names; a few different numbers may be a setting all the same.
+    outcomes = [name for name in space if isinstance(space[name], Float | Int) and is_named_like_a_result(name)]
+    results = [] if named or settings else outcomes
+    space = Space({name: space[name] for name in space if name not in results})
     space, conditions = _with_conditions(space, columns, evidence)
-    return Choice(space, (*notes, *conditions))
+    notes = [*(note for note in notes if note.subject not in results), *conditions]
+    notes += [Note("unused", "holds the very numbers of the objective; left out", subject=name) for name in twins]
+    if results:
+        words = f"named like results, not settings, and left out: {listed(results, most=40)}; name in "
+        notes.append(Note("unused", words, Arg("params"), " what is a setting"))
+    if others:
+        words = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
+        notes.append(Note("unused", words))
+        notes += [note.about(name) for name in states if (note := note_on_states(columns[name]))]
+    return Choice(space, tuple(notes))
 
 
 def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence) -> tuple[Space, list[Note]]:
@@ -425,42 +440,6 @@ def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: Colu
         return space, []
     parents = [name for name in space if may_decide(columns[name], space[name])]
     return with_conditions(space, evidence.presence(children, parents), children)
-
-
-def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence, threads: int) -> Choice:
-    """The columns that are settings by their looks, and notes on those that are not."""
-    twins = [goal.twin for goal in goals if goal.twin in names]
-    words = "holds the very numbers of the objective; left out"
-    notes = [Note("unused", words, subject=name) for name in twins]
-    rest = [name for name in names if name not in twins]
-    settings = marked(rest)
-    others = [name for name in rest if name not in settings] if settings else []
-    if not settings:
-        return _without_results(evidence.columns(rest), evidence, notes, threads)
-    if not others:
-        choice = _guessed(evidence.columns(rest), evidence, threads)
-        return Choice(choice.space, (*choice.notes, *notes))
-    states = [name for name in others if is_named_like_states(name)]
-    columns = evidence.columns([*settings, *states])
-    choice = _guessed({name: columns[name] for name in settings}, evidence, threads)
-    mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
-    metadata = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
-    return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *metadata))
-
-
-def _without_results(
-    columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note], threads: int
-) -> Choice:
-    """A space of the columns that are no outcomes of a trial by their names."""
-    space, guesses = infer_space(columns, threads=threads)
-    # A few different numbers may be a setting all the same.
-    results = [name for name in space if isinstance(space[name], Float | Int) and is_named_like_a_result(name)]
-    settings = Space({name: space[name] for name in space if name not in results})
-    settings, conditions = _with_conditions(settings, columns, evidence)
-    guesses = [note for note in guesses if note.subject not in results]
-    words = f"named like results, not settings, and left out: {listed(results, most=40)}; name in "
-    left = [Note("unused", words, Arg("params"), " what is a setting")] if results else []
-    return Choice(settings, (*guesses, *conditions, *notes, *left))
 
 
 def marked(names: Sequence[str]) -> list[str]:

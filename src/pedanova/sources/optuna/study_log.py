@@ -238,10 +238,14 @@ def as_records(log: StudyLog) -> Records:
         ordered=True,
     )
     # Reports are of the objective where there is one; of several nobody reports any.
-    points, curves = log.points, None
-    if points is not None and log.reports and len(goals) == 1:
-        curves = CurveSource(lambda metric: points() if metric == goals[0] else ())
+    curves = None
+    if log.points is not None and log.reports and len(goals) == 1:
+        curves = CurveSource(partial(_reported, log.points, goals[0]))
     return Records(sheet.columns, tuple(sheet.notes), metadata, curves)
+
+
+def _reported(points: Callable[[], Iterable[Point]], goal: str, metric: str) -> Iterable[Point]:
+    return points() if metric == goal else ()
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:

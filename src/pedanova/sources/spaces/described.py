@@ -204,7 +204,7 @@ def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | I
     low, high = min(numbers, default=0.0), max(numbers, default=0.0)
     if domain.whole is None:
         guessed = guess(as_column(name, [value for value in values if value is not None]), keep=True)
-        note = (guessed.note or Note("space", "taken from the data")).about(name)
+        note = guessed.note.about(name)
         if guessed.parameter is None or not domain.when:
             return guessed.parameter, note  # type: ignore[return-value]
         return replace(guessed.parameter, when=domain.when), note  # type: ignore[return-value, arg-type]
