@@ -15,7 +15,7 @@ from helpers.tabs import FAST, mixed, two_goals
 from pedanova.errors import QueryError
 from pedanova.report.live.session import Session
 from pedanova.report.page import answers
-from pedanova.report.page.answers import importance_row, marginals
+from pedanova.report.page.answers import importance_rows, marginals
 from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.question import PageQuestion
 from pedanova.results import Across
@@ -159,7 +159,7 @@ def test_a_file_holds_what_along_says(reported: pa.Analysis) -> None:
     (one,) = asked(made)
     found = reported.along(target=0.2, **QUICK)
     for step, mine in zip(one["answer"]["steps"], found, strict=True):
-        assert step["importances"] == [importance_row(row) for row in mine.importances.rows]
+        assert step["importances"] == importance_rows(mine.importances.rows)
         assert (step["budget"], step["rows"], step["spearman"]) == (mine.budget, mine.rows, mine.agreement.spearman)
     assert one["answer"]["summary"] == found.in_words()
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
-from typing import Any, ParamSpec, TypedDict, Unpack, cast
+from functools import cached_property, partial, wraps
+from typing import Any, ParamSpec, TypeVar, Unpack, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
 from pedanova.base.threads import ResultCache
-from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.regions import Region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
+from pedanova.measures.effects import BinnedMarginal, binned_marginal
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How, Question
@@ -50,11 +49,10 @@ from pedanova.report.page.question import USUAL, PageQuestion, Span, condition_o
 from pedanova.report.sentences import headline, shares_over_studies, summarize
 from pedanova.space.parameters import Space, in_words
 
-_SPREAD: WeakKeyDictionary[TrialData, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
-_GLANCES: WeakKeyDictionary[TrialData, ResultCache[Glance]] = WeakKeyDictionary()
-_DRAWN: WeakKeyDictionary[TrialData, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
-KEPT = 8  # questions of an analysis, from their bars to their intervals
+_RESULTS: WeakKeyDictionary[TrialData, ResultCache[Any]] = WeakKeyDictionary()
+KEPT = 24  # results of an analysis: a few questions, from their bars to their intervals
 Given = ParamSpec("Given")
+Value = TypeVar("Value")
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
     "n_target", "n_region", "raw_ratio", "raw_share",
@@ -102,8 +100,8 @@ def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None)
     return Inside(rows, question.rows(), target, region, sample, weight)
 
 
-def importance_row(row: Importance) -> dict[str, Any]:
-    return {"parameter": row.name} | row_to_json(row, COLUMNS)
+def importance_rows(rows: Sequence[Importance]) -> list[dict[str, Any]]:
+    return [{"parameter": row.name} | row_to_json(row, COLUMNS) for row in rows]
 
 
 def row_to_json(row: object, columns: Sequence[str]) -> dict[str, Any]:
@@ -112,10 +110,6 @@ def row_to_json(row: object, columns: Sequence[str]) -> dict[str, Any]:
 
 def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, Any]]:
     return [row_to_json(row, columns) for row in rows]
-
-
-def texts_of(notes: Sequence[object]) -> list[str]:
-    return [str(note) for note in notes]
 
 
 def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[str, Any]]:
@@ -183,39 +177,36 @@ def numbers(here: Inside, question: PageQuestion, how: How, *, sure: bool) -> di
         "headline": headline(table),
         "summary": summarize(table),
         "rows": here.count(rows, first.n_region, first.n_target),
-        "importances": [importance_row(row) for row in table.rows],
-        "trials": [importance_row(row) for row in table.trials] or None,
-        "notes": texts_of(table.notes),
+        "importances": importance_rows(table.rows),
+        "trials": importance_rows(table.trials) or None,
+        "notes": [str(note) for note in table.notes],
     }
 
 
+def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
+    """Made once: bars are asked for first, then where the rows lie, then intervals, and then another baseline."""
+    key = json.dumps([what, question.to_json(), how], sort_keys=True, default=str)
+    result: Value = _RESULTS.setdefault(a, ResultCache(KEPT)).get(key, make)
+    return result
+
+
 def glance_at(here: Inside, question: PageQuestion, how: How) -> Glance:
-    """Kept for a while: bars are asked for first, and then where the rows lie."""
     options = only(how, "smoothing", "estimator", "seed", "force")
-
-    def look() -> Glance:
-        wanted = Question(here.target, here.region, **question.how(options))
-        return here.rows.at_once(wanted, within=here.chosen)
-
-    return _GLANCES.setdefault(here.rows, ResultCache(KEPT)).get(key_of(question, options), look)
+    wanted = Question(here.target, here.region, **question.how(options))
+    return kept(here.rows, "glance", question, options, lambda: here.rows.at_once(wanted, within=here.chosen))
 
 
 def spread_of(
     here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
-    """Densities as they are drawn: the same for bars and for intervals, so they are made once."""
+    """Densities as they are drawn: the same for bars and for intervals."""
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
-        if not sure:
-            return drawn(glance_at(here, question, how).densities, question, shapes)
-        return drawn(spread_over(here, question, options), question, shapes)
+        densities = spread_over(here, question, options) if sure else glance_at(here, question, how).densities
+        return drawn(densities, question, shapes)
 
-    return {"densities": _DRAWN.setdefault(here.rows, ResultCache(KEPT)).get(key_of(question, options), make)}
-
-
-def key_of(question: PageQuestion, how: How) -> str:
-    return json.dumps([question.to_json(), how], sort_keys=True, default=str)
+    return {"densities": kept(here.rows, "drawn", question, options, make)}
 
 
 def only(how: How, *names: str) -> How:
@@ -223,12 +214,9 @@ def only(how: How, *names: str) -> How:
 
 
 def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Densities]:
-    """The densities of the last question of each analysis are kept: another baseline asks for the same."""
-    inner, key = here.analysis, (here.target, here.region, question.of, *sorted(how.items()))
-    if inner not in _SPREAD or _SPREAD[inner][0] != key:
-        asking = replace(Question(here.target, here.region, **how), of=question.of, force=True)
-        _SPREAD[inner] = key, densities_of_all(inner, asking)
-    return _SPREAD[inner][1]
+    asking = replace(Question(here.target, here.region, **how), of=question.of, force=True)
+    any_baseline = replace(question, baseline="region")
+    return kept(here.analysis, "densities", any_baseline, how, lambda: densities_of_all(here.analysis, asking))
 
 
 def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
@@ -294,15 +282,24 @@ def side_by_side(
     within = list(question.rows()) if question.selects else None
     asking = Question(question.target, question.region, **how)
     pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
-    shown = first_studies(pooled, order, limit)
     return {
         "column": column,
         "summary": shares_over_studies(pooled),
         "parameters": [{"parameter": row.name} | row_to_json(row, POOLED_COLUMNS) for row in pooled.rows],
-        "studies": [study_to_json(row, with_intervals(pooled, row.name, studies, question, how)) for row in shown],
+        "studies": [
+            {
+                "name": row.name,
+                "rows": row.n_region,
+                "good": row.n_target,
+                "agreement": exact(row.agreement),
+                "differs": list(row.differs),
+                "importances": importance_rows(with_intervals(pooled, row.name, studies, question, how).rows),
+            }
+            for row in first_studies(pooled, order, limit)
+        ],
         "total": len(pooled.studies.rows),
         "left_out": len(studies) - len(pooled.answers),
-        "notes": [*notes, *texts_of(gathered(pooled.notes))],
+        "notes": [*notes, *map(str, gathered(pooled.notes))],
         "lines": {"python": python_line(column, question, parts, how)},
     }
 
@@ -331,17 +328,6 @@ def with_intervals(
         return plain
 
 
-def study_to_json(row: StudyRow, answer: Importances) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "rows": row.n_region,
-        "good": row.n_target,
-        "agreement": exact(row.agreement),
-        "differs": list(row.differs),
-        "importances": [importance_row(one) for one in answer.rows],
-    }
-
-
 def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
     """What gives these numbers: `across` of the same question."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
@@ -359,17 +345,6 @@ PAIR_COLUMNS = ("first", "second", "interaction", "closed", "additive", "redunda
 DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 
 
-class WhichRows(TypedDict, total=False):
-    """Keywords of `Analysis.trials`."""
-
-    sort: str | None
-    descending: bool
-    offset: int
-    limit: int | None
-    sample: int | None
-    params: Sequence[str] | None
-
-
 @refusing
 def pairs(
     a: TrialData,
@@ -384,7 +359,11 @@ def pairs(
     result = interactions_of(
         inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
     )
-    return {"cells": result.cells, "rows": rows_of(result.rows, PAIR_COLUMNS), "notes": texts_of(result.notes)}
+    return {
+        "cells": result.cells,
+        "rows": rows_of(result.rows, PAIR_COLUMNS),
+        "notes": [str(note) for note in result.notes],
+    }
 
 
 @refusing
@@ -428,16 +407,12 @@ def smaller_space(
 FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
 
 
-def codes_of(reduced: ReducedSpace) -> dict[str, str]:
-    """The space in the words of other tools, of those that can say it."""
+def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
+    """With the space in the words of other tools, of those that can say it."""
     codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
             codes[tool] = reduced.export(form)
-    return codes
-
-
-def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
     rows = [
         {
             "name": row.name,
@@ -448,17 +423,13 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
         }
         for row in reduced.rows
     ]
-    try:
-        code = reduced.as_code()
-    except PedanovaError:
-        code = ""
     return {
         "target": reduced.target,
         "summary": reduced.summary(),
         "rows": rows,
         "notes": list(dict.fromkeys(str(note) for note in reduced.notes)),
-        "code": code,
-        "codes": codes_of(reduced),
+        "code": codes.get("Optuna", ""),
+        "codes": codes,
     }
 
 
@@ -476,8 +447,20 @@ def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
     return {
         "rows": effects.n_region,
         "mean": exact(effects.mean),
-        "parameters": [effect_to_json(effect, binned[effect.name], places) for effect in effects.rows],
-        "notes": texts_of(effects.notes),
+        "parameters": [
+            {
+                "parameter": effect.name,
+                "share": exact(effect.share),
+                "rows": [int(rows) for rows in binned[effect.name].rows],
+                **{end: rounded_means(getattr(binned[effect.name], end), places) for end in ("mean", "low", "high")},
+                "missing": [
+                    effect.marginal.missing_rows,
+                    *rounded_means(np.array([effect.marginal.missing_mean]), places),
+                ],
+            }
+            for effect in effects.rows
+        ],
+        "notes": [str(note) for note in effects.notes],
     }
 
 
@@ -486,19 +469,6 @@ def places_of(binned: list[BinnedMarginal]) -> int:
     means = np.concatenate([one.mean for one in binned])
     span = float(np.nanmax(means) - np.nanmin(means)) if np.isfinite(means).any() else 0.0
     return MEAN_DIGITS - math.floor(math.log10(span)) if span > 0 else 15
-
-
-def effect_to_json(effect: Effect, binned: BinnedMarginal, places: int) -> dict[str, Any]:
-    marginal = effect.marginal
-    return {
-        "parameter": effect.name,
-        "share": exact(effect.share),
-        "rows": [int(rows) for rows in binned.rows],
-        "mean": rounded_means(binned.mean, places),
-        "low": rounded_means(binned.low, places),
-        "high": rounded_means(binned.high, places),
-        "missing": [marginal.missing_rows, *rounded_means(np.array([marginal.missing_mean]), places)],
-    }
 
 
 def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None]:
@@ -516,22 +486,18 @@ def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict
     """Shares for each objective and for all together, and the plane of the first two."""
     inner, target, region = asked_of(a, question)
     answers = compare_objectives(inner, Question(target, region, **question.how(how)))
-    return {
-        "best": ORDER_OF_FRONTS,
-        "importances": {name: [importance_row(row) for row in one.rows] for name, one in answers.items()},
-        "plane": plane_of_goals(inner.goal_plane(target, region)),
-    }
-
-
-def plane_of_goals(plane: GoalPlane) -> dict[str, Any]:
-    """Cells that hold rows, as [across, up, rows, good rows, rows of the front]."""
+    plane = inner.goal_plane(target, region)
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
         {"name": name, "direction": direction, "log": log, "edges": digits(edges, 6)}
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
     ]
-    return {"axes": axes, "cells": cells}
+    return {
+        "best": ORDER_OF_FRONTS,
+        "importances": {name: importance_rows(one.rows) for name, one in answers.items()},
+        "plane": {"axes": axes, "cells": cells},  # those that hold rows: across, up, rows, good rows, rows of the front
+    }
 
 
 @refusing
@@ -554,12 +520,12 @@ def along_budget(
                 "cost": exact(along.cost(step)),
                 **{name: exact(getattr(step.agreement, name)) for name in ("spearman", "low", "high")},
                 "ranking": along.verdict_in_words(step),
-                "importances": [importance_row(row) for row in step.importances.rows],
+                "importances": importance_rows(step.importances.rows),
             }
             for step in along.steps
         ],
         "left_out": rows_of(along.left_out, ("budget", "rows")),
-        "notes": texts_of(gathered(along.notes)),
+        "notes": [str(note) for note in gathered(along.notes)],
     }
 
 
@@ -579,7 +545,7 @@ def difference_of(
     return {
         "summary": result.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
         "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
-        "notes": texts_of(result.notes),
+        "notes": [str(note) for note in result.notes],
         "lines": {"python": f"pa.difference({', '.join(lines)})"},
     }
 
@@ -597,30 +563,31 @@ def trials(
     a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
 ) -> dict[str, Any]:
     """A page of the table of rows, best first or in the order of a column."""
-    table = shown_rows(a, question, sort=sort, descending=descending, offset=offset, limit=limit)
-    return rows_to_json(table, a.space, infinite=True)
+    read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit)
+    return rows_to_json(shown_rows(a, question, read), a.space, infinite=True)
 
 
 @refusing
 def parallel(a: TrialData, question: PageQuestion, limit: int) -> dict[str, Any]:
     """A sample of the rows with all their settings."""
-    return rows_to_json(shown_rows(a, question, limit=None, sample=limit), a.space)
+    read = partial(trial_table, limit=None, sample=limit)
+    return rows_to_json(shown_rows(a, question, read), a.space)
 
 
 @refusing
 def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
     """A sample of the rows on the plane of two parameters."""
-    table = shown_rows(a, question, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
-    return rows_to_json(table, a.space)
+    read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
+    return rows_to_json(shown_rows(a, question, read), a.space)
 
 
-def shown_rows(a: TrialData, question: PageQuestion, **which: Unpack[WhichRows]) -> Trials:
+def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Trials]) -> Trials:
     """Rows of the selection; which of them are good, where that can be said."""
     inner, target, region = asked_of(a, question)
     try:
-        return trial_table(inner, Question(target, region, of=question.of), **which)
+        return read(inner, Question(target, region, of=question.of))
     except QueryError:  # no good row among them
-        return trial_table(inner, Question(None), **which)
+        return read(inner, Question(None))
 
 
 def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:

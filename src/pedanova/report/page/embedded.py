@@ -66,7 +66,12 @@ def payload_of(
     answered = [(one, discreet(answer(a, one, **how))) for one in each]
     own[0] = opening(own[0], answered)
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
-    given = [entry(card.name, *one) for card in CARDS if card.in_file is not None for one in card.in_file(plan)]
+    given = [
+        {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}
+        for card in CARDS
+        if card.in_file is not None
+        for question, extra, one in card.in_file(plan)
+    ]
     notes = shortened([*a.notes, *steps.notes])
     facts = facts_of(a, title.strip() or TITLE, steps, bins_for(a), own[0], notes)
     followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
@@ -88,10 +93,6 @@ def discreet(answer: dict[str, Any]) -> dict[str, Any]:
     ends = answer.get("ends") or {}
     blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
     return {**answer, "ends": blurred or None}
-
-
-def entry(part: str, question: PageQuestion, extra: Mapping[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    return {"part": part, "question": question.to_json(), "extra": dict(extra), "answer": answer}
 
 
 def check_options(options: Mapping[str, Any]) -> How:

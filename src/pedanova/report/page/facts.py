@@ -170,7 +170,7 @@ def facts_of(
         "parameters": [parameter_of(name, a.space[name], shapes.get(name), short[name]) for name in a.space],
         "rungs": [rung_of(rung, a) for rung in ladder.rungs],
         "start": start.to_json(),
-        "notes": [note_of(note) for note in notes],
+        "notes": [{"kind": note.kind, "severity": note.severity, "text": str(note)} for note in notes],
         "live": False,  # whether questions can be asked of somebody
         "budget": budget_name(a),  # what trials were given more or less of, where the source tells
         "watch": False,  # whether rows may be added
@@ -210,15 +210,12 @@ def parameter_of(name: str, parameter: Parameter, shape: Bins | None, short: str
         "words": in_words(parameter),
         "brush": None if isinstance(parameter, Moving | Switch) else "labels" if labels else "range",
         "labels": list(labels),
-        "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
+        "whole": isinstance(parameter, Int)
+        or (isinstance(parameter, Ordinal) and all(type(value) is int for value in parameter.values)),
         "log": scale_of(parameter) == "log",
         "parents": [parent for parent, _ in parameter.when],
         "shape": None if shape is None else shape_to_json(parameter, shape),
     }
-
-
-def _whole(parameter: Ordinal) -> bool:
-    return all(isinstance(value, int) and not isinstance(value, bool) for value in parameter.values)
 
 
 def rung_of(rung: Rung, a: TrialData) -> dict[str, Any]:
@@ -226,10 +223,6 @@ def rung_of(rung: Rung, a: TrialData) -> dict[str, Any]:
     sign = "≤" if sign_of(a.direction) > 0 else "≥"
     where = "" if end is None else f"{a.objective} {sign} {end:g}"
     return {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where}
-
-
-def note_of(note: Note) -> dict[str, Any]:
-    return {"kind": note.kind, "severity": note.severity, "text": str(note)}
 
 
 DIGITS = 4

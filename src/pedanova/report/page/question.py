@@ -105,10 +105,13 @@ class PageQuestion:
             raise QueryError("a question must be an object")
         if unknown := sorted(set(data) - KEYS):
             raise QueryError(f"{_brief(unknown[0])} is no part of a question; there are {', '.join(sorted(KEYS))}")
+        selection = data.get("selection", {})
+        if not isinstance(selection, dict):
+            raise QueryError(f"selection: {_brief(selection)} must be an object of parameters")
         return cls(
             target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
             region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
-            selection=parse_selection(data.get("selection", {}), space),
+            selection={name: parse_part(name, part, space) for name, part in selection.items()},
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
@@ -165,12 +168,6 @@ def band_to_json(region: Region) -> dict[str, Any]:
         return {"value": [region.low, region.high]}
     high = Fraction(1) if region.high is None else region.high
     return {"part": [float(region.low or 0), float(high)]}
-
-
-def parse_selection(value: Any, space: Space) -> dict[str, Span | Picks]:
-    if not isinstance(value, dict):
-        raise QueryError(f"selection: {_brief(value)} must be an object of parameters")
-    return {name: parse_part(name, part, space) for name, part in value.items()}
 
 
 def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
@@ -266,14 +263,8 @@ def lines_of(
 def python_line(question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any]) -> str:
     rows = [python_rows(target), *([] if region.is_all else [python_rows(region)])]
     given = ", ".join([*rows, *(f"{name}={value!r}" for name, value in how.items())])
-    return f"{within_in_python(question)}.importance({given})"
-
-
-def within_in_python(question: PageQuestion) -> str:
-    """The analysis of the selected rows."""
-    box = ", ".join(f"{name!r}: {part.bounds()!r}" for name, part in question.selection.items())
     whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
-    return f"{whole}.within({{{box}}})" if box else whole
+    return f"{whole}{f'.within({question.box()!r})' if question.selection else ''}.importance({given})"
 
 
 def python_rows(rows: Region) -> str:
@@ -301,12 +292,8 @@ def condition_of(question: PageQuestion) -> str | None:
     return text if len(text) <= LONGEST else None
 
 
-def column_in_words(name: str) -> str:
-    return name if name.isidentifier() and not keyword.iskeyword(name) else f"{ALWAYS}{name}{ALWAYS}"
-
-
 def comparison(name: str, part: Span | Picks) -> str:
-    column = column_in_words(name)
+    column = name if name.isidentifier() and not keyword.iskeyword(name) else f"{ALWAYS}{name}{ALWAYS}"
     if isinstance(part, Picks):
         labels = part.bounds()
         return f"{column} == {labels[0]!r}" if len(labels) == 1 else f"{column} in {labels!r}"
