@@ -32,7 +32,7 @@ from pedanova.cli.inputs import (
     split_names,
     table_options,
 )
-from pedanova.cli.output import answer, as_rows, complain, emit, line_width, look, notes_aside, paragraphs, table_look
+from pedanova.cli.output import answer, as_rows, complain, emit, line_width, notes_aside, paragraphs
 from pedanova.cli.pages import write_report
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
@@ -41,6 +41,7 @@ from pedanova.measures.studies.groups import DRAWS
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (
+    Look,
     draw_across,
     draw_along,
     draw_changes,
@@ -73,21 +74,20 @@ def run_analyze(options: argparse.Namespace) -> int:
             "estimator": result.estimator,
         }
 
-        def drawn() -> str:
+        def drawn(look: Look) -> str:
             several = a.data.observations is not None and len(a.data.observations.goals) > 1
-            layout = {"most": options.top, "nesting": nesting_of(a.data.tallies), **table_look(options)}
-            more = f"\n\n{shares_by_objective(a, options)}" if several and not options.quiet else ""
-            return f"{draw_importances(result, **layout)}{more}"
+            more = f"\n\n{shares_by_objective(a, options, look)}" if several and not look.alone else ""
+            return f"{draw_importances(result, look, nesting_of(a.data.tallies))}{more}"
 
         return answer(options, result, data, drawn, [*result.notes, *a.notes], a=a, aside=result.notes)
 
 
-def shares_by_objective(a: Analysis, options: argparse.Namespace) -> str:
+def shares_by_objective(a: Analysis, options: argparse.Namespace, look: Look) -> str:
     """The shares for each objective alone, beside those for all."""
     answers = a.compare(*questions_of(options), by="objective", **estimation(options))
-    table = draw_table(answers.header(), answers.lines(), **look(options))
+    table = draw_table(answers.header(), answers.lines(), width=look.width, colour=look.colour)
     best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
-    return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"
+    return f"Shares by objective:\n\n{table}\n\n{fill(best, look.width)}"
 
 
 def run_profile(options: argparse.Namespace) -> int:
@@ -96,8 +96,7 @@ def run_profile(options: argparse.Namespace) -> int:
         result = a.profile(region_of(options), ladder=ladder, **estimation(options))
         data = {"region": result.region, "baseline": options.baseline, "profile": as_rows(result.to_dict())}
         data["estimator"] = result.estimator
-        layout = {"most": options.top, **table_look(options)}
-        return answer(options, result, data, lambda: draw_profile(result, **layout), result.notes, a=a)
+        return answer(options, result, data, lambda look: draw_profile(result, look), result.notes, a=a)
 
 
 def run_interactions(options: argparse.Namespace) -> int:
@@ -108,8 +107,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
         data = {"target": result.target, "region": result.region, "cells": result.cells}
         data["interactions"] = as_rows(result.to_dict())
-        layout = {"most": options.top, **table_look(options)}
-        return answer(options, result, data, lambda: draw_interactions(result, **layout), result.notes, a=a)
+        return answer(options, result, data, lambda look: draw_interactions(result, look), result.notes, a=a)
 
 
 def run_densities(options: argparse.Namespace) -> int:
@@ -126,12 +124,11 @@ def run_densities(options: argparse.Namespace) -> int:
         chosen = DensityTable([every[name] for name in dict.fromkeys(options.names or list(ranked or every)[:SHOWN])])
         words = chosen.densities[0].words
 
-        def drawn() -> str:
-            style = look(options)
-            plots = [draw_densities(one, ranked[one.name] if ranked else None, **style) for one in chosen.densities]
+        def drawn(look: Look) -> str:
+            plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
             others = 0 if options.names else len(a.space) - len(plots)
             hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
-            parts = [draw_key(words, **style), *plots, fill(hint, style["width"])]
+            parts = [draw_key(words, look), *plots, fill(hint, look.width)]
             return "\n\n".join(part for part in parts if part)
 
         data = {"target": words[0], "region": words[1], "densities": chosen.in_full()}
@@ -186,16 +183,13 @@ def run_compare(options: argparse.Namespace) -> int:
         result = a.compare(target, seed=options.seed)
         notes = [*result.notes, *a.notes]
 
-    def drawn() -> str:
+    def drawn(look: Look) -> str:
         """Ratios by measure, and what each measure means."""
-        width = line_width(options.output)
-        table = draw_table(result.header(), result.lines(), **look(options))
-        if options.quiet:
-            return table
-        words = "~ marks what is not distinguishable from noise, where a measure can tell."
-        noise = [fill(words, width)] if any(result.noise.values()) else []
-        meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in result.meanings.items()]
-        return "\n\n".join(["Ratios by measure:", table, *noise, "\n".join(meanings)])
+        table = draw_table(result.header(), result.lines(), width=look.width, colour=look.colour)
+        noise = "~ marks what is not distinguishable from noise, where a measure can tell."
+        words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
+        meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
+        return words if look.alone else words + "\n\n" + "\n".join(meanings)
 
     data = {"measures": result.to_dict(), "meanings": dict(result.meanings)}
     return answer(options, result, data, drawn, notes, aside=())
@@ -220,7 +214,7 @@ def run_reduce(options: argparse.Namespace) -> int:
         "verdicts": as_rows(reduced.to_dict()),
     }
     notes = [*reduced.notes, *a.notes]
-    return answer(options, reduced, data, lambda: draw_reduction(reduced, **table_look(options)), notes, a=a)
+    return answer(options, reduced, data, lambda look: draw_reduction(reduced, look), notes, a=a)
 
 
 def run_space(options: argparse.Namespace) -> int:
@@ -289,7 +283,7 @@ def run_across(options: argparse.Namespace) -> int:
         "disagreements": as_rows(result.disagreements.to_dict()),
         "map": [] if result.map is None else as_rows(result.map.to_dict()),
     }
-    return answer(options, result, data, lambda: draw_across(result, **table_look(options)), result.notes)
+    return answer(options, result, data, lambda look: draw_across(result, look), result.notes)
 
 
 def run_difference(options: argparse.Namespace) -> int:
@@ -307,7 +301,7 @@ def run_difference(options: argparse.Namespace) -> int:
         "drawn_differently": list(relation.drawn),
         "difference": as_rows(result.to_dict()),
     }
-    return answer(options, result, data, lambda: draw_changes(result, **table_look(options)), result.notes)
+    return answer(options, result, data, lambda look: draw_changes(result, look), result.notes)
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
@@ -339,7 +333,7 @@ def run_along(options: argparse.Namespace) -> int:
             "along": as_rows(result.to_dict()),
             "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
         }
-        return answer(options, result, data, lambda: draw_along(result, **table_look(options)), result.notes, a=a)
+        return answer(options, result, data, lambda look: draw_along(result, look), result.notes, a=a)
 
 
 def run_seeds(options: argparse.Namespace) -> int:
@@ -347,4 +341,4 @@ def run_seeds(options: argparse.Namespace) -> int:
         result = a.seeds(parse_rows(options.target, "target"))
         data = {"configurations": result.configurations, "repeated": result.repeated, "target": result.target}
         data["seeds"] = as_rows(result.to_dict())
-        return answer(options, result, data, lambda: draw_seeds(result, **table_look(options)), result.notes, a=a)
+        return answer(options, result, data, lambda look: draw_seeds(result, look), result.notes, a=a)

@@ -20,7 +20,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.report.sentences import aim_in_words
-from pedanova.report.terminal.tables import draw_notes, in_short
+from pedanova.report.terminal.tables import Look, draw_notes, in_short
 
 KEY = b"pedanova"  # of the metadata of an Arrow table, which holds the rest of the answer as JSON
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
@@ -112,21 +112,17 @@ def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
         complain(note)
 
 
-def look(options: argparse.Namespace) -> dict[str, Any]:
-    """Width and colours of what is drawn."""
-    return {"width": line_width(options.output), "colour": wants_colour(options.output)}
-
-
-def table_look(options: argparse.Namespace) -> dict[str, Any]:
-    """The same, and whether a table stands alone."""
-    return {"alone": options.quiet, **look(options)}
+def look(options: argparse.Namespace) -> Look:
+    """How a result is drawn."""
+    given = {"alone": getattr(options, "quiet", False), "most": getattr(options, "top", 0)}
+    return Look(line_width(options.output), wants_colour(options.output), **given)
 
 
 def answer(
     options: argparse.Namespace,
     result: Table,
     data: dict[str, Any],
-    drawn: Callable[[], str],
+    drawn: Callable[[Look], str],
     notes: Sequence[Note] | None,
     *,
     a: Analysis | None = None,
@@ -138,7 +134,7 @@ def answer(
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))
-        parts = "" if a is None else heading(a, options), drawn(), words
+        parts = "" if a is None else heading(a, options), drawn(look(options)), words
         emit(paragraphs(*parts), options.output, coloured=True)  # names were made printable where they were drawn
         return 0
     if a is not None:

@@ -220,16 +220,16 @@ class Interactions(PairTable[Any]):
         return {f"parameter_{i + 1}": list(column) for i, column in enumerate(zip(*names, strict=True))} | columns
 
     def printed(self) -> Printed:
-        joint = [self.percents("interaction", bar=True), self.percents("closed", "together")]
+        joint = [self.percents("interaction", bar=True), self.percents("closed", "together", leave=1)]
         if self.order > 2:
             sets = self.column("set", lambda row: " × ".join(row.names))
             p_values = self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant)
-            return [sets, *joint, self.percents("lower", "by smaller sets"), p_values]
+            return [sets, *joint, self.percents("lower", "by smaller sets", leave=2), p_values]
         return [
             self.column("pair", lambda row: f"{row.first} × {row.second}"),
             *joint,
-            self.percents("additive", "added"),
-            self.percents("redundancy", "overlap"),
+            self.percents("additive", "added", leave=2),
+            self.percents("redundancy", "overlap", leave=4),
             self.column("p", lambda row: f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"),
         ]
 

@@ -277,7 +277,7 @@ class Differences(NamedTable[Difference]):
             self.percents("share", first),
             self.percents("other", second),
             self.column("difference", marked),
-            self.column("95 % interval", lambda row: ends_in_words(row.low, row.high)),
+            self.column("95 % interval", lambda row: ends_in_words(row.low, row.high), leave=1),
             self.column("ratio difference", lambda row: signed_percent(row.ratio_difference)),
         ]
         if any(row.p_adjusted is not None for row in self.rows):

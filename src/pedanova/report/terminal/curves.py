@@ -12,7 +12,7 @@ from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, dra
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
 from pedanova.measures.panels import Panel, ticks
-from pedanova.report.terminal.tables import fill
+from pedanova.report.terminal.tables import Look, fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot
@@ -22,8 +22,9 @@ MOST_NAMES = 20
 LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
 
 
-def draw_densities(density: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100) -> str:
+def draw_densities(density: Densities, look: Look, row: Importance | None = None) -> str:
     """A plot for every domain of the parameter, and where good values lie."""
+    width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
     parts += [fill(f"{note}; only these are drawn", width) for note in density.activity_notes()]
     words_of = density.words
@@ -53,19 +54,18 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     return fill(f"{density.name}: share {marked_share(row)}{interval}, ratio {percent(row.ratio)}{noise}", width)
 
 
-def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) -> str:
+def draw_key(words: tuple[str, str], look: Look) -> str:
     """What the signs mean."""
     target, region = (printable(word) for word in words)
-    area, line = (f"{ink}{sign}{PLAIN}" if colour else sign for ink, sign in ((CYAN, "█"), (FAINT, LINE)))
+    area, line = (f"{ink}{sign}{PLAIN}" if look.colour else sign for ink, sign in ((CYAN, "█"), (FAINT, LINE)))
     key = f"{area} {target}   {line} {region}"
-    if len(words[0]) + len(words[1]) + 7 > width:
+    if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
         "Height 1: as if spread evenly over the range; ━ under it: more than chance alone would bring (95 %). "
         "In bars, ┃ is where the region ends; ~ marks what chance alone may do."
     )
-    height = fill(meaning, width)
-    return f"{key}\n{height}"
+    return f"{key}\n{fill(meaning, look.width)}"
 
 
 def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note, gathered, ranged
@@ -40,18 +40,17 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.pooling import RankTest
 from pedanova.measures.studies.seeds import Seeds
-from pedanova.measures.studies.study_difference import Differences, ends_in_words, marked, signed_percent
+from pedanova.measures.studies.study_difference import Differences, signed_percent
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting, short_names
 from pedanova.report.sentences import joined, meanings_of
 
 SPARKS = 24  # letters of a curve in a table
-PAIRS_SHOWN = 15
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
 NARROW = 60  # columns below which long names stand above their numbers
-INTERACTION_MEANINGS = {
+PAIR_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that both explain together, beyond the sum of both; '
     "~ marks pairs that chance explains (all pairs taken together).",
     "together": "what both explain together.",
@@ -68,8 +67,6 @@ SET_MEANINGS = {
     "by smaller sets": "what the best sum of effects of its smaller sets explains.",
     "p": "how often a set without such an interaction would look like this by chance, all sets taken together.",
 }
-PAIR_COLUMNS = (("together", "closed", 1), ("added", "additive", 2), ("overlap", "redundancy", 4))
-SET_COLUMNS = (("together", "closed", 1), ("by smaller sets", "lower", 2))
 
 
 def fill(text: str, width: int, behind: str = "") -> str:
@@ -83,41 +80,48 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
-def draw_importances(
-    importances: Importances,
-    *,
-    colour: bool = False,
-    width: int = 100,
-    most: int = 0,
-    alone: bool = False,
-    nesting: Nesting = NO_NESTING,
-) -> str:
-    """Title, table and what its columns mean; or the table `alone`. Children stand under their parents.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a result is drawn."""
 
-    Of more than `most` parameters the first ones are shown, and how many more there are is said.
+    width: int = 100
+    colour: bool = False
+    alone: bool = False  # the table without a word
+    most: int = 0  # rows that are shown; 0 for all
+
+    def table(self, columns: Sequence[TableColumn], faint: Collection[int] = ()) -> str:
+        return draw_columns(columns, width=self.width, colour=self.colour, faint=faint)
+
+    def titled(self, title: str, table: str, *paragraphs: str) -> str:
+        """A table below its title, and what is to be known of it; empty paragraphs are left out."""
+        if self.alone:
+            return table
+        parts = [fill(f"{title}:", self.width), table, *(fill(text, self.width) for text in paragraphs)]
+        return "\n\n".join(part for part in parts if part)
+
+
+def draw_importances(importances: Importances, look: Look, nesting: Nesting = NO_NESTING) -> str:
+    """Title, table and what its columns mean. Children stand under their parents.
+
+    Of many parameters the first ones are shown, and how many more there are is said; a few more are all shown.
     """
-    first = importances.rows[0]
+    first, stop = importances.rows[0], shown_rows(len(importances), look)
     sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
     title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}"
-    first_names, left_out = first_of(importances.rows, most)
-    rows = [row for name in nesting.order(list(importances)) if (row := first_names.get(name)) is not None]
-    columns = importance_columns(importances, rows, nesting, width)
+    names = {row.name for row in importances.rows[:stop]}
+    rows = [importances[name] for name in nesting.order(list(importances)) if name in names]
+    columns = importance_columns(importances, rows, nesting, look.width)
     faint = {i for i, row in enumerate(rows) if is_faint(row)}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint) + left_in_words(left_out)
-    if alone:
-        return table
-    shown = {column.title for column in fitted(columns, width)}
+    table = look.table(columns, faint) + left_in_words(importances.rows[stop:])
+    shown = {column.title for column in fitted(columns, look.width)}
     meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
     if "active in" in shown:
         meanings.append("active in: part of all rows that have a value.")
-    meanings += in_full([row.name for row in rows], columns[0])
-    return titled(title, table, " ".join(meanings), width=width)
+    return look.titled(title, table, " ".join([*meanings, *in_full([row.name for row in rows], columns[0])]))
 
 
-def first_of(rows: Sequence[Importance], most: int) -> tuple[dict[str, Importance], Sequence[Importance]]:
-    """The first rows by name, and those behind; a few more than `most` are all shown."""
-    stop = len(rows) if not most or len(rows) <= most + A_FEW_MORE else most
-    return {row.name: row for row in rows[:stop]}, rows[stop:]
+def shown_rows(count: int, look: Look) -> int:
+    return look.most if look.most and count > look.most + A_FEW_MORE else count
 
 
 def left_in_words(rows: Sequence[Importance]) -> str:
@@ -142,7 +146,8 @@ def importance_columns(
         columns.append(TableColumn("95 % interval", aligned_intervals(rows), leave=1))
     columns.append(TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=2))
     if importances.is_sure:
-        columns.append(TableColumn("p", [shown_p(row) for row in rows], leave=4))
+        p_values = [NEVER * (not row.varied) if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
+        columns.append(TableColumn("p", p_values, leave=4))
     if importances.trials:
         shared = {row.name: row for row in importances.trials}
         best = [known_percent(shared[row.name], shared[row.name].ratio) for row in rows]
@@ -177,13 +182,9 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     return [f"{pair[0]:>{widest[0]}} to {pair[1]:>{widest[1]}}" if pair else "" for pair in cut]
 
 
-def shown_p(row: Importance) -> str:
-    return ("" if row.varied else NEVER) if row.p_adjusted is None else chance(row.p_adjusted)
-
-
-def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
+def draw_questions(wide: Importances, narrow: Importances, look: Look) -> str:
     """Two questions side by side, in the order of the first."""
-    columns = [name_column(list(wide), width)]
+    columns = [name_column(list(wide), look.width)]
     top = max((row.share for importances in (wide, narrow) for row in importances.rows), default=0.0)
     for word, importances in (("global", wide), ("local", narrow)):
         rows = [importances[name] for name in wide]
@@ -192,24 +193,23 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
             TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
             TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=1),
         ]
-    return draw_columns(columns, width=width, colour=colour)
+    return look.table(columns)
 
 
-def draw_profile(
-    profile: Profile, *, colour: bool = False, width: int = 100, most: int = 0, alone: bool = False
-) -> str:
+def draw_profile(profile: Profile, look: Look) -> str:
     """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "The region has too few levels to compare."
-    left_out = len(rows) - most if most and len(rows) > most + A_FEW_MORE else 0
+    left_out = len(rows) - shown_rows(len(rows), look)
     rows = rows[: len(rows) - left_out]
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
     ends = " to ".join(dict.fromkeys(part_in_words(step.quantile) for step in (steps[0], steps[-1])))
     curves = [
-        sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER for row in rows
+        sparkline(thinned([one.ratio / top for one in row], look.width // 4)) if row[0].varied else NEVER
+        for row in rows
     ]
-    columns = [name_column([row[0].name for row in rows], width), TableColumn(ends, curves, "words")]
+    columns = [name_column([row[0].name for row in rows], look.width), TableColumn(ends, curves, "words")]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
@@ -223,9 +223,8 @@ def draw_profile(
     left = len(profile.steps) - len(steps)
     if left:
         meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
-    table = draw_columns(columns, width=width, colour=colour)
-    table += more_in_words("parameters", left_out)
-    return table if alone else titled(f"Ratios by target, inside {profile.region}", table, meaning, width=width)
+    table = look.table(columns) + more_in_words("parameters", left_out)
+    return look.titled(f"Ratios by target, inside {profile.region}", table, meaning)
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
@@ -235,32 +234,32 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
     return [sum(group) / len(group) for group in groups]
 
 
-def draw_interactions(
-    result: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
-) -> str:
+def draw_interactions(result: Interactions, look: Look) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
-    pairs = result.order == 2
-    rows: Sequence[Interaction | SetInteraction] = result.rows[:most] if most else result.rows
-    sets = [row.names for row in rows]
-    names = short_names(list(dict.fromkeys(name for one in sets for name in one)))
-    labels = [printable(" × ".join(names[name] for name in one)) for one in sets]
+    pairs, width = result.order == 2, look.width
+    rows: Sequence[Interaction | SetInteraction] = result.rows[: look.most or None]
+    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
+    labels = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
     beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR  # letters, less the interaction and its bar
     crowded = max(map(width_of, labels), default=0) > beside
     above = (width < NARROW and crowded) if pairs else (width < NARROW or crowded)
     room = width if above or not pairs else width // 2
-    labels = [cut_label(label, [names[name] for name in one], room) for label, one in zip(labels, sets, strict=True)]
-    columns = interaction_columns(rows, PAIR_COLUMNS if pairs else SET_COLUMNS)
+    labels = [cut_label(label, [names[n] for n in row.names], room) for label, row in zip(labels, rows, strict=True)]
+    columns = [
+        TableColumn("interaction", [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]),
+        bars([row.interaction for row in rows]),
+        *declared(result, rows=range(len(rows)))[2:-1],
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
+    ]
     faint = {i for i, row in enumerate(rows) if not row.significant}
     title, many = ("pair", "pairs") if pairs else ("set", "sets")
     if above:
-        table = draw_below(title, labels, columns, width=width, colour=colour, faint=faint)
+        table = draw_below(title, labels, columns, width=width, colour=look.colour, faint=faint)
     else:
-        columns = [TableColumn(title, labels, "words"), *columns]
-        table = draw_columns(columns, width=width, colour=colour, faint=faint)
-    if alone:
-        return table
-    meanings = meanings_in(columns, INTERACTION_MEANINGS if pairs else SET_MEANINGS, width)
-    return titled(result.heading(), table + more_in_words(many, len(result.rows) - len(rows)), meanings, width=width)
+        columns.insert(0, TableColumn(title, labels, "words"))
+        table = look.table(columns, faint)
+    table += "" if look.alone else more_in_words(many, len(result.rows) - len(rows))
+    return look.titled(result.heading(), table, meanings_in(columns, PAIR_MEANINGS if pairs else SET_MEANINGS, width))
 
 
 def cut_label(label: str, names: Sequence[str], room: int) -> str:
@@ -270,12 +269,6 @@ def cut_label(label: str, names: Sequence[str], room: int) -> str:
     half = (room - 3) // 2
     spare = [max(0, half - width_of(name)) for name in names[::-1]]
     return " × ".join(shorten(name, half + more) for name, more in zip(names, spare, strict=True))
-
-
-def titled(title: str, table: str, *paragraphs: str, width: int) -> str:
-    """A table below its title, and what is to be known of it; empty paragraphs are left out."""
-    parts = [fill(f"{title}:", width), table, *(fill(text, width) for text in paragraphs)]
-    return "\n\n".join(part for part in parts if part)
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
@@ -303,27 +296,15 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
     return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
-def interaction_columns(
-    rows: Sequence[Interaction | SetInteraction], parts: Sequence[tuple[str, str, int]]
-) -> list[TableColumn]:
-    """What stands behind the names of a pair or a set: its interaction, `parts` (title, field, leave), and p."""
-    marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
-    return [
-        TableColumn("interaction", marked),
-        bars([row.interaction for row in rows]),
-        *(TableColumn(title, [percent(getattr(row, key)) for row in rows], leave=leave) for title, key, leave in parts),
-        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
-    ]
-
-
-def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_reduction(reduced: ReducedSpace, look: Look) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
+    width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
     faint = {i for i, row in enumerate(reduced.rows) if row.advice in ("keep", "undecided")}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint) if fits else ""
-    if alone and fits:
+    table = look.table(columns, faint) if fits else ""
+    if look.alone and fits:
         return table
     reasons = []
     for row in reduced.rows:
@@ -402,19 +383,16 @@ DIFFERENCE_MEANINGS = {
 }
 
 
-def draw_across(pooled: Pooling, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
-    """Ranking, critical difference, disagreements and studies; or the ranking `alone`."""
+def draw_across(pooled: Pooling, look: Look) -> str:
+    """Ranking, critical difference, disagreements and studies; or the ranking alone."""
     every = all(row.studies == len(pooled.answers) for row in pooled.rows)
     columns = [replace(column, title=SHORT.get(column.title, column.title)) for column in declared(pooled)]
     shares = [columns[1], bars([row.share for row in pooled.rows])]
-    columns = [name_column(list(pooled), width), *shares, *columns[2 : -1 if every else None]]
-    table = draw_columns(columns, width=width, colour=colour)
-    if alone:
-        return table
+    columns = [name_column(list(pooled), look.width), *shares, *columns[2 : -1 if every else None]]
     ranks = "" if pooled.ranks is None else ranks_in_words(pooled.ranks)
-    meanings = meanings_in(columns, POOLED_MEANINGS, width)
-    tables = draw_odd(pooled, width=width, colour=colour), draw_studies(pooled, width=width, colour=colour)
-    return "\n\n".join([titled(pooled.heading(), table, meanings, ranks, width=width), *tables])
+    meanings = meanings_in(columns, POOLED_MEANINGS, look.width)
+    ranking = look.titled(pooled.heading(), look.table(columns), meanings, ranks)
+    return ranking if look.alone else "\n\n".join([ranking, draw_odd(pooled, look), draw_studies(pooled, look)])
 
 
 def ranks_in_words(ranks: RankTest) -> str:
@@ -430,49 +408,43 @@ def ranks_in_words(ranks: RankTest) -> str:
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
 
 
-def draw_odd(pooled: Pooling, *, width: int, colour: bool) -> str:
+def draw_odd(pooled: Pooling, look: Look) -> str:
     odd = pooled.disagreements
     if not odd.rows:
-        return fill(f"{odd.heading()}.", width)
+        return fill(f"{odd.heading()}.", look.width)
     rows = range(len(odd.rows))[:MOST_STUDIES]
-    table = draw_columns(declared(odd, rows=rows), width=width, colour=colour)
     more = len(odd.rows) - len(rows)
-    return f"{odd.heading()}:\n\n{table}" + (f"\n… and {more:,} more" if more else "")
+    table = look.table(declared(odd, rows=rows)) + (f"\n… and {more:,} more" if more else "")
+    return look.titled(odd.heading(), table)
 
 
-def draw_studies(pooled: Pooling, *, width: int, colour: bool) -> str:
+def draw_studies(pooled: Pooling, look: Look) -> str:
     """Every study, or of many those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
-    rows, title = range(len(agreement)), "The studies"
+    rows, title = list(range(len(agreement))), "The studies"
     if len(rows) > MOST_STUDIES:
         title = f"The {MOST_STUDIES} of {len(rows)} studies that agree least with the others"
-        rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]  # type: ignore[assignment]
+        rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]
     columns = declared(pooled.studies, "study", "rows", "agreement", "what matters", rows=rows)
-    table = draw_columns(columns, width=width, colour=colour)
-    return titled(f"{title} (agreement: correlation of ranks with the mean of all others)", table, width=width)
+    words = f"{title} (agreement: correlation of ranks with the mean of all others)"
+    return look.titled(words, look.table(columns))
 
 
-def draw_changes(differences: Differences, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_changes(differences: Differences, look: Look) -> str:
     """Both studies by parameter, what is clear in words, and what the columns mean."""
-    rows, (first, second) = differences.rows, differences.names
+    rows = differences.rows
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
     overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
     columns = [
-        name_column([row.name for row in rows], width),
-        TableColumn(first, [percent(row.share) for row in rows]),
-        TableColumn(second, [percent(row.other) for row in rows]),
-        TableColumn("difference", [marked(row) for row in rows]),
-        TableColumn("95 % interval", [ends_in_words(row.low, row.high) for row in rows], leave=1),
+        name_column([row.name for row in rows], look.width),
+        *declared(differences)[1:5],
         TableColumn("p", p_values, leave=2),
         TableColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
         TableColumn("in common", overlaps, leave=4),
     ]
-    faint = {i for i, row in enumerate(rows) if not row.significant}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint)
-    if alone:
-        return table
-    meanings = meanings_in(columns, DIFFERENCE_MEANINGS, width)
-    return titled(differences.heading(), table, differences.in_words(), meanings, width=width)
+    table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
+    meanings = meanings_in(columns, DIFFERENCE_MEANINGS, look.width)
+    return look.titled(differences.heading(), table, differences.in_words(), meanings)
 
 
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
@@ -492,21 +464,19 @@ CEILING = (
 )
 
 
-def draw_along(along: Along, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_along(along: Along, look: Look) -> str:
     """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
-    shares, shown = draw_shares(along, colour=colour, width=width)
-    agreement = draw_agreement(along, colour=colour, width=width)
-    if alone:
-        return f"{shares}\n\n{agreement}"
+    shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
-    above = titled(along.heading(), shares, " ".join(words), width=width)
-    return "\n\n".join([above, agreement, fill(RANKING, width), fill(along.in_words(), width)])
+    texts = [] if look.alone else [fill(RANKING, look.width), fill(along.in_words(), look.width)]
+    parts = look.titled(along.heading(), shares, " ".join(words)), look.table(agreement_columns(along))
+    return "\n\n".join([*parts, *texts])
 
 
-def draw_shares(along: Along, *, colour: bool, width: int) -> tuple[str, TableColumn]:
+def draw_shares(along: Along, look: Look) -> tuple[str, TableColumn]:
     """A small curve for each parameter, and its share at a few budgets."""
     rows = along.by_parameter()
-    names = name_column([row[0].name for row in rows], width)
+    names = name_column([row[0].name for row in rows], look.width)
     columns = [names]
     if len(along) >= LEAST_STEPS:
         top = max((one.share for row in rows for one in row), default=0.0)
@@ -521,14 +491,14 @@ def draw_shares(along: Along, *, colour: bool, width: int) -> tuple[str, TableCo
         columns.insert(
             len(columns) - leave, TableColumn(f"{along.name} {short(along.steps[place].budget)}", cells, leave=leave)
         )
-    return draw_columns(columns, width=width, colour=colour), names
+    return look.table(columns), names
 
 
-def draw_agreement(along: Along, *, colour: bool, width: int) -> str:
+def agreement_columns(along: Along) -> list[TableColumn]:
     """One line for every budget."""
     steps = along.steps
     costs = [along.cost(step) for step in steps]
-    columns = [
+    return [
         TableColumn(along.name, [short(step.budget) for step in steps], "words"),
         TableColumn("rows", [f"{step.rows:,}" for step in steps]),
         TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
@@ -537,10 +507,8 @@ def draw_agreement(along: Along, *, colour: bool, width: int) -> str:
         TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
         TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
     ]
-    return draw_columns(columns, width=width, colour=colour)
 
 
-def draw_seeds(seeds: Seeds, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_seeds(seeds: Seeds, look: Look) -> str:
     """The seed's part of every variance, and the ceiling that it leaves."""
-    table = draw_columns(declared(seeds), width=width, colour=colour)
-    return table if alone else titled(seeds.heading(), table, CEILING, seeds.in_words(), width=width)
+    return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.in_words())
