@@ -55,7 +55,11 @@ def percent(part: float) -> str:
     """
     if math.isnan(part):
         return ""
-    return f"{_hundreds(100.0 * max(0.0, part))}{SPACE}%"
+    percents = 100.0 * max(0.0, part)
+    if 99.5 <= percents < 100:
+        return f"{min(percents, 99.9):.1f}{SPACE}%"
+    places = 0 if percents == 0.0 or percents >= 9.95 else 1
+    return f"{percents:.{places}f}{SPACE}%"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -63,14 +67,6 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
     return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
-
-
-def _hundreds(percents: float) -> str:
-    if percents in (0.0, 100.0):
-        return f"{percents:.0f}"
-    if 99.5 <= percents < 100:
-        return f"{min(percents, 99.9):.1f}"
-    return f"{percents:.1f}" if percents < 9.95 else f"{percents:.0f}"
 
 
 def times(lift: float) -> str:

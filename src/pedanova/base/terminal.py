@@ -72,14 +72,6 @@ def _fitting(text: str, width: int) -> str:
     return text
 
 
-def to_left(text: str, width: int) -> str:
-    return text + " " * (width - width_of(text))
-
-
-def to_right(text: str, width: int) -> str:
-    return " " * (width - width_of(text)) + text
-
-
 def bar(part: float, width: int = 20) -> str:
     """A bar of blocks, an eighth of a block at a time."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)
@@ -167,13 +159,9 @@ def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
 def _drawn(column: TableColumn, size: int) -> TableColumn:
     cells = [bar(part, size) for part in column.parts]
     if column.marks:
-        cells = [_marked(cell, mark, size) for cell, mark in zip(cells, column.marks, strict=True)]
+        places = [min(size - 1, round(max(0.0, min(1.0, mark)) * size)) for mark in column.marks]
+        cells = [f"{cell[:at]}┃{cell[at + 1 :]}" for cell, at in zip(cells, places, strict=True)]
     return replace(column, cells=cells, title=column.title[:size])
-
-
-def _marked(cell: str, mark: float, size: int) -> str:
-    at = min(size - 1, round(max(0.0, min(1.0, mark)) * size))
-    return f"{cell[:at]}┃{cell[at + 1 :]}"
 
 
 def draw_columns(
@@ -194,8 +182,13 @@ def draw_columns(
 def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0) -> list[list[str]]:
     """Cells as wide as their columns, the header being the first line; these columns stand left, others right."""
     widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
-    sides = [to_left if i in left else to_right for i in range(len(widths))]
-    return [[side(cell, width) for side, cell, width in zip(sides, line, widths, strict=True)] for line in lines]
+    result = []
+    for line in lines:
+        gaps = [" " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)]
+        result.append(
+            [cell + gap if i in left else gap + cell for i, (cell, gap) in enumerate(zip(line, gaps, strict=True))]
+        )
+    return result
 
 
 def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:

@@ -153,7 +153,7 @@ def parse_box(texts: list[str]) -> dict[str, Any]:
         if not equal or not name.strip() or not bounds.strip():
             raise QueryError(f"--region-box {text!r} must be NAME=LOW..HIGH or NAME=A,B")
         low, dots, high = bounds.partition("..")
-        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else as_values(bounds)
+        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else set(split_names([bounds]) or ())
     return box
 
 
@@ -161,10 +161,6 @@ def as_bound(text: str, whole: str) -> float | None:
     if text.strip() and as_float(text) is None:
         raise QueryError(f"--region-box {whole!r}: {text!r} is no number")
     return as_float(text)
-
-
-def as_values(text: str) -> set[str]:
-    return {value.strip() for value in text.split(",") if value.strip()}
 
 
 def parse_smoothing(text: str) -> Any:

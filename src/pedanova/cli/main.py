@@ -11,6 +11,7 @@ import csv
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -188,28 +189,15 @@ def show_versions() -> None:
     >>> pa.show_versions()  # doctest: +ELLIPSIS
     pedanova  ...
     """
-    print(describe_versions())
-
-
-def describe_versions() -> str:
     import platform  # both are slow to import, and few ask for versions
-
-    lines = [
-        f"pedanova  {__version__}",
-        f"kernel    {kernel.describe()}",
-        f"python    {platform.python_version()} on {platform.system()} {platform.machine()}",
-    ]
-    lines += [f"{name:<9} {version}" for name in LIBRARIES if (version := version_of(name))]
-    return "\n".join(lines)
-
-
-def version_of(name: str) -> str | None:
     from importlib import metadata
 
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+    print(f"pedanova  {__version__}")
+    print(f"kernel    {kernel.describe()}")
+    print(f"python    {platform.python_version()} on {platform.system()} {platform.machine()}")
+    for name in LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            print(f"{name:<9} {metadata.version(name)}")
 
 
 if __name__ == "__main__":

@@ -75,20 +75,15 @@ def shown_place(place: str) -> str:
     return without_password(place) if "://" in place else place
 
 
-def goals_in_words(a: Analysis) -> str:
-    """What is optimised which way; a way that was guessed is said to be."""
-    goals = a.data.observations.goals if a.data.observations is not None else ()
-    pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
-    return aim_in_words(pairs, a.notes)
-
-
 def heading(a: Analysis, options: argparse.Namespace) -> str:
     """What was read, in one line where there is room; a path is never broken."""
     if getattr(options, "quiet", False):
         return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
     place = printable(shown_place(options.file))
-    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
+    goals = a.data.observations.goals if a.data.observations is not None else ()
+    pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
+    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}"
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 
@@ -158,17 +153,11 @@ def emit_arrow(columns: Mapping[str, Sequence[Cell]], answer: Mapping[str, Any],
     """The table to the file or the pipe; of the answer, everything that is no table goes along."""
     if output is None and sys.stdout.isatty():
         raise QueryError("--format arrow is no text; name a file with -o, or pipe it into what reads Arrow")
-    about = {key: value for key, value in answer.items() if not _is_table(value)}
-    content = arrow_bytes(columns, about, streamed=output is None)
-    if output is not None:
-        write_file(Path(output), content)
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
-
-
-def arrow_bytes(columns: Mapping[str, Sequence[Cell]], about: Mapping[str, Any], *, streamed: bool) -> bytes:
+    about = {
+        key: value
+        for key, value in answer.items()
+        if not (isinstance(value, list) and value and isinstance(value[0], Mapping))
+    }
     try:
         import pyarrow as pa
     except ImportError:
@@ -180,10 +169,16 @@ def arrow_bytes(columns: Mapping[str, Sequence[Cell]], about: Mapping[str, Any],
         [pa.array(cells, types[kind]) for kind, cells in arrays.values()], names=list(arrays), metadata=metadata
     )
     sink = pa.BufferOutputStream()
-    open_writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
+    open_writer = pa.ipc.new_stream if output is None else pa.ipc.new_file
     with open_writer(sink, table.schema) as writer:
         writer.write_table(table)
-    return bytes(sink.getvalue())
+    content = bytes(sink.getvalue())
+    if output is not None:
+        write_file(Path(output), content)
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def typed(cells: Sequence[Cell]) -> tuple[str, Sequence[Cell]]:
@@ -196,7 +191,3 @@ def typed(cells: Sequence[Cell]) -> tuple[str, Sequence[Cell]]:
     if kinds == {bool}:
         return "truth", cells
     return "text", [None if cell is None else str(cell) for cell in cells]
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)

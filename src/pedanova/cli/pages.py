@@ -80,10 +80,17 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 
 def run_explore(options: argparse.Namespace) -> int:
     """The page, until Ctrl-C."""
-    check_question(options)
+    for name, rows in zip(("target", "region"), questions_of(options), strict=True):
+        if not isinstance(rows, Region):
+            words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
+            raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:
-        watched = watch_file(options)
+        if is_saved(options):
+            raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
+        if options.dask is not None:
+            raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
+        watched = Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
         first = cast("TrialData", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))
         return 0
@@ -109,15 +116,6 @@ def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched |
     )
 
 
-def watch_file(options: argparse.Namespace) -> Watched:
-    """The source, to be looked at again and again, with all options of `analyze` that the command has."""
-    if is_saved(options):
-        raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
-    if options.dask is not None:
-        raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
-    return Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
-
-
 def source_of(options: argparse.Namespace) -> str:
     """How this source was named, for the shell lines that the page shows."""
     words = [options.file]
@@ -134,14 +132,6 @@ def source_of(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def check_question(options: argparse.Namespace) -> None:
-    """Rows are selected on the page, so that what is asked for first is a part or values of the objective."""
-    for name, rows in zip(("target", "region"), questions_of(options), strict=True):
-        if not isinstance(rows, Region):
-            words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
-            raise QueryError(Arg(name, getattr(options, name)), words)
-
-
 def serve(explorer: Explorer) -> None:
     """Say where it is, and stay until Ctrl-C."""
     with explorer:
@@ -152,15 +142,10 @@ def serve(explorer: Explorer) -> None:
             explorer.wait()
         except KeyboardInterrupt:
             explorer.close()
-            leave()
-
-
-def leave() -> None:
-    """At once: an ordinary end waits for answers that nobody wants, and takes a large table apart piece by piece."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(0)
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(0)  # an ordinary end waits for answers that nobody wants, and takes a large table apart
 
 
 def demo_trials() -> Path:

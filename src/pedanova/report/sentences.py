@@ -121,23 +121,18 @@ def summarize(importances: Importances) -> str:
     if not any(beats_chance(row) for row in importances.rows):
         return f"{headline(importances)} The ranking may be nothing but luck."
     question = f"That is what separates {importances.target} from {_others(importances)}."
-    parts = headline(importances), question, _noise(importances), _never(importances)
-    return " ".join(part for part in parts if part)
+    noise = [row for row in importances.rows if row.significant is False]
+    never = [row for row in importances.rows if not row.varied]
+    parts = [headline(importances), question]
+    if noise:
+        parts.append(f"{_names(noise)} {'is' if len(noise) == 1 else 'are'} not distinguishable from noise.")
+    if never:
+        parts.append(f"{_names(never)} {NEVER} in these rows.")
+    return " ".join(parts)
 
 
 def _others(importances: Importances) -> str:
     return "the rest" if importances.whole else f"the rest of {importances.region}"
-
-
-def _noise(importances: Importances) -> str:
-    rows = [row for row in importances.rows if row.significant is False]
-    verb = "is" if len(rows) == 1 else "are"
-    return f"{_names(rows)} {verb} not distinguishable from noise." if rows else ""
-
-
-def _never(importances: Importances) -> str:
-    names = _names([row for row in importances.rows if not row.varied])
-    return f"{names} {NEVER} in these rows." if names else ""
 
 
 def _names(rows: Sequence[Importance]) -> str:

@@ -54,27 +54,17 @@ EVENTS = {
 
 def said_of_source(update: Update, source: str) -> list[str]:
     """What happened to the source and to the space."""
-    event = [] if update.event is None else [EVENTS[update.event].format(source=source)]
-    return [*event, *said_of_domains(update.domains)]
-
-
-def said_of_domains(changes: Sequence[DomainChange]) -> list[str]:
-    new = [one.name for one in changes if one.before is None]
-    gone = [one.name for one in changes if one.after is None]
-    other = [one for one in changes if one.before is not None and one.after is not None]
-    said = [
-        f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}" if new else "",
-        f"{names_in_words(gone)} {'is' if len(gone) == 1 else 'are'} no parameter any more" if gone else "",
-    ]
+    new = [one.name for one in update.domains if one.before is None]
+    gone = [one.name for one in update.domains if one.after is None]
+    other = {one.name: one.after for one in update.domains if one.before is not None and one.after is not None}
+    said = [] if update.event is None else [EVENTS[update.event].format(source=source)]
+    if new:
+        said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
+    if gone:
+        said.append(f"{names_in_words(gone)} {'is' if len(gone) == 1 else 'are'} no parameter any more")
     if len(other) > MOST_NAMED:
-        said.append(f"the domains of {names_in_words([one.name for one in other])} have changed with new values")
-    else:
-        said += [f"the domain of {one.name} is {_domain(one)} now" for one in other]
-    return [text for text in said if text]
-
-
-def _domain(change: DomainChange) -> str:
-    return "" if change.after is None else in_words(change.after)
+        return [*said, f"the domains of {names_in_words(other)} have changed with new values"]
+    return [*said, *(f"the domain of {name} is {in_words(after)} now" for name, after in other.items())]
 
 
 def said_of_passes(passes: Sequence[Pass]) -> list[str]:
