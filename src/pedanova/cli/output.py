@@ -109,8 +109,8 @@ def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
 
 def look(options: argparse.Namespace) -> Look:
     """How a result is drawn."""
-    given = {"alone": getattr(options, "quiet", False), "most": getattr(options, "top", 0)}
-    return Look(line_width(options.output), wants_colour(options.output), **given)
+    alone, most = getattr(options, "quiet", False), getattr(options, "top", 0)
+    return Look(line_width(options.output), wants_colour(options.output), alone, most)
 
 
 def answer(

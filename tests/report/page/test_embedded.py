@@ -43,7 +43,7 @@ def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
         question, answer = one["question"], one["answer"]
         target, region = question["target"]["part"][1], question["region"]["part"][1]
         found = a.importance(target, region, question["baseline"], estimator="counts", draws=50)
-        assert answer["importances"] == [answers.importance_row(row) for row in found.rows]
+        assert answer["importances"] == answers.importance_rows(found.rows)
         assert [row["parameter"] for row in answer["importances"]] == list(found)
         assert answer["notes"] == list(found.notes)
         assert answer["rows"] == {"selected": 400, "region": found.rows[0].n_region, "target": found.rows[0].n_target}
@@ -76,7 +76,7 @@ def test_a_box_is_a_selection_and_values_are_values(a: pa.Analysis) -> None:
     assert chosen["answer"]["rows"]["selected"] == len(inner)
     assert valued["question"]["target"] == {"value": [None, 1]}
     found = a.importance(pa.at_most(1.0), estimator="counts", draws=50)
-    assert valued["answer"]["importances"] == [answers.importance_row(row) for row in found.rows]
+    assert valued["answer"]["importances"] == answers.importance_rows(found.rows)
 
 
 def test_a_page_about_some_of_the_rows(a: pa.Analysis) -> None:
@@ -84,7 +84,7 @@ def test_a_page_about_some_of_the_rows(a: pa.Analysis) -> None:
     inner = a.within("optimizer == 'adam'")
     assert made["facts"]["rows"] == len(inner)
     found = inner.importance(0.1, 0.5, estimator="counts", draws=50)
-    assert answered(made)[0]["answer"]["importances"] == [answers.importance_row(row) for row in found.rows]
+    assert answered(made)[0]["answer"]["importances"] == answers.importance_rows(found.rows)
 
 
 def test_it_opens_at_the_strictest_target_that_has_an_answer(trials: dict[str, np.ndarray]) -> None:

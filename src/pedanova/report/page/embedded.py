@@ -66,7 +66,7 @@ def payload_of(
     answered = [(one, discreet(answer(a, one, **how))) for one in each]
     own[0] = opening(own[0], answered)
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
-    given = [
+    given: list[dict[str, Any]] = [
         {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}
         for card in CARDS
         if card.in_file is not None
