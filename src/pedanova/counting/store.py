@@ -74,7 +74,9 @@ def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
-    file = as_path(path)
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
+    file = Path(path)
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -83,12 +85,6 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
         return from_bytes(content)
     except FormatError as error:
         raise error.behind(f"{file}: ") from None
-
-
-def as_path(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
-    return Path(path)
 
 
 def to_bytes(stored: Stored) -> bytes:

@@ -108,7 +108,8 @@ def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -
             names.append(span_in_words(grid, int(inside[0]), int(inside[-1])))
         else:
             centres = list(grid.centres())
-            names.append(some_of([short(centres[cell]) for cell in inside]))
+            more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
+            names.append(f"{short(centres[inside[0]])}{more}")
     return tuple(names)
 
 
@@ -124,7 +125,3 @@ def span_in_words(grid: Grid, first: int, last: int) -> str:
         else:
             ends = rough(low, float(edges[0]), float(edges[-1])), rough(high, float(edges[0]), float(edges[-1]))
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-def some_of(labels: list[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"

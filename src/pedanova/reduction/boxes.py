@@ -302,8 +302,9 @@ def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Dom
         case Int():
             return _whole(domain, *_edges(axis, grid, groups))
         case Float():
-            low, high = _rounded(domain, *_edges(axis, grid, groups))
-            return Float(low, high, domain.log, domain.when)
+            low, high = _edges(axis, grid, groups)  # as a person would write them: rounded outwards, inside the domain
+            low = max(domain.low, _round(low, domain, math.floor))
+            return Float(low, min(domain.high, _round(high, domain, math.ceil)), domain.log, domain.when)
 
 
 def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]:
@@ -322,11 +323,6 @@ def _whole(domain: Int, low: float, high: float) -> Domain:
         return constant(domain.low + min(first, max(last, 0)) * domain.step, domain)
     bounds = domain.low + first * domain.step, domain.low + last * domain.step
     return Int(*bounds, domain.step, domain.log, domain.when)
-
-
-def _rounded(domain: Float, low: float, high: float) -> tuple[float, float]:
-    """Bounds as a person would write them: rounded outwards, inside the domain."""
-    return (max(domain.low, _round(low, domain, math.floor)), min(domain.high, _round(high, domain, math.ceil)))
 
 
 def _round(value: float, domain: Float, towards: object) -> float:
@@ -396,21 +392,17 @@ def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
         moved = low - part * (high - low) if low_side else high + part * (high - low)
         places = -math.floor(math.log10((high - low) / 100.0))
         moved = round(moved, places) if -300 < places < 300 else moved
-    moved = same_sign(moved, low if low_side else high)
+    bound = low if low_side else high
+    if moved * bound <= 0:  # never to zero or beyond: that would be another kind of value
+        moved = float(f"{bound / 2.0:.2g}")
     if isinstance(domain, Int):
-        steps = max(1, round(abs(moved - (low if low_side else high)) / domain.step))
+        steps = max(1, round(abs(moved - bound) / domain.step))
         moved = low - steps * domain.step if low_side else high + steps * domain.step
         beyond_one = low_side and low >= 1 and moved < 1  # a count of things: none of them is another matter
-        crosses = moved * (low if low_side else high) <= 0
-        if abs(moved) > LARGEST_INT or (domain.log and moved < 1) or beyond_one or crosses:
+        if abs(moved) > LARGEST_INT or (domain.log and moved < 1) or beyond_one or moved * bound <= 0:
             return None
     usable = math.isfinite(moved) and (moved < low if low_side else moved > high) and (moved > 0 or not domain.log)
     return moved if usable else None
-
-
-def same_sign(moved: float, bound: float) -> float:
-    """A bound moved outwards, which never comes to zero or beyond: that would be another kind of value."""
-    return float(f"{bound / 2.0:.2g}") if moved * bound <= 0 else moved
 
 
 def widened(domain: Float | Int, bounds: Bounds) -> Domain:

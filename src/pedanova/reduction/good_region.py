@@ -171,16 +171,17 @@ class GoodRegion:
         some = rows if len(rows) <= MOST_POINTS else np.sort(rng.choice(rows, MOST_POINTS, replace=False))
         wanted = (best if best[some].sum() >= ENOUGH_BEST else reached)[some].astype(np.float64)
         cells = {name: column[some] for name, column in search.cells().items()}
-        axes, places = laid_out(observed, cells, groups_for(int(reached.sum())))
+        most = max(FEWEST_GROUPS, min(MOST_GROUPS, int(reached.sum()) // ROWS_A_GROUP))
+        axes, places = laid_out(observed, cells, most)
         mass = wanted[:, None] * (rng.random((len(some), OPINIONS)) < 0.5)
         total = np.maximum(mass.sum(axis=0), 1e-300)
         unit, parents = 1.0 / max(1.0, wanted.sum()), deciders_of(observed.space)
         cloud = Cloud(axes, places, mass / total, unit=unit, parents=parents)
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
-        """The same by some of the rows alone, and what may be cut there; these names may be where all rows tell."""
-        return GoodRegion.of(self.search, rows), names
+    def among(self, rows: Rows) -> GoodRegion:
+        """The same by some of the rows alone."""
+        return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which these parameters are cut, which are distinguishable from noise."""
@@ -215,12 +216,12 @@ class ModelGoodRegion(GoodRegion):
         cloud = Cloud(axes, places, mass, wider=plain, parents=deciders_of(search.observed.space))
         return cls(search, cloud, plain, influence or {})
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
+    def among(self, rows: Rows) -> GoodRegion:
         target = self.search.target
         samples = self.search.samples_without(rows) if isinstance(target, Region) else None
         if samples is None or not isinstance(target, Region):
-            return GoodRegion.among(self, rows, names)
-        return ModelGoodRegion.by(self.search, samples, target), names
+            return GoodRegion.among(self, rows)
+        return ModelGoodRegion.by(self.search, samples, target)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -242,11 +243,10 @@ class TrialGoodRegion(GoodRegion):
         cloud, wider = (cloud_of(observed, cells, axes, deciding, rng) for deciding in (best, whole))
         return cls(search, cloud, cloud.pooled, tried=tried, wider=wider)
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
-        search, target = self.search, self.search.target
-        if not isinstance(target, Region):
+    def among(self, rows: Rows) -> GoodRegion:
+        if not isinstance(self.search.target, Region):
             raise TypeError("rows picked one by one are held against the other rows")
-        return TrialGoodRegion.by(search, rows, target), names
+        return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
@@ -278,11 +278,6 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
         return GoodRegion.of(search, rows)
     samples = search.samples()
     return ModelGoodRegion.by(search, samples, search.target, influences(samples, search.influence()))
-
-
-def groups_for(rows: int) -> int:
-    """Into how many groups a range is put where so many rows of the target have to tell about each."""
-    return max(FEWEST_GROUPS, min(MOST_GROUPS, rows // ROWS_A_GROUP))
 
 
 def laid_out(

@@ -92,8 +92,7 @@ def evidence_of(
         return lambda some: one.holds({name: axis.place(cells[name][some]) for name, axis in region.cloud.axes.items()})
 
     def box_of(some: Rows) -> Holds:
-        others, names = region.among(some, surely)
-        return holds(others.as_small(names, keep, size))
+        return holds(region.among(some).as_small(surely, keep, size))
 
     rows, reached = np.flatnonzero(search.counted), search.reached()
     judgement = judged(search, holds(box), box_of, folds)
@@ -239,13 +238,9 @@ class Judge:
             return "undecided", f"looks like noise, but {few}; left alone"
         if local[name] <= LEVEL:
             return "keep", "looks like noise over all rows, but matters among the best"
-        if self.leads(name):
+        if any(name in parents_of(parameter) for parameter in self.space.values()):
             return "keep", "others exist only under some of its values"
         return "fix", f"looks like noise over all rows and among the best (at most {most} of what decides)"
-
-    def leads(self, name: str) -> bool:
-        """Whether other parameters depend on this one."""
-        return any(name in parents_of(parameter) for parameter in self.space.values())
 
 
 def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:

@@ -375,12 +375,9 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
     """The part of a domain that lies in the box; None where none does, or the box says nothing of it."""
-    if isinstance(domain, Categorical):
-        choices = tuple(value for value in domain.choices if _is_in(value, chosen))
-        return replace(domain, choices=choices) if choices else None
-    if isinstance(domain, Ordinal):
-        values = tuple(value for value in domain.values if _is_in(value, chosen))
-        return replace(domain, values=values) if values else None
+    if isinstance(domain, Categorical | Ordinal):
+        values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
+        return type(domain)(values, domain.when) if values else None
     if not isinstance(domain, Float | Int) or not isinstance(chosen, tuple):
         return None
     first = domain.low if chosen[0] is None else max(domain.low, chosen[0])

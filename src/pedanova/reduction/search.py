@@ -109,15 +109,10 @@ def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) 
     """What is distinguishable from noise: each parameter by itself, once one is with all of them taken together."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
-    return with_parents([name for name, p in zip(names, p_values, strict=True) if p <= LEVEL], space)
-
-
-def with_parents(children: Sequence[str], space: Space) -> list[str]:
-    """Parameters, and those that decide whether they are active: both say the same."""
-    names = list(children)
-    for name in names:  # which grows on the way
-        names += [parent for parent, _ in space[name].when if parent in space and parent not in names]
-    return names
+    clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]
+    for name in clear:  # which grows on the way: parents that decide whether others are active say the same
+        clear += [parent for parent, _ in space[name].when if parent in space and parent not in clear]
+    return clear
 
 
 def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -88,15 +88,13 @@ class Rescan(Countable):
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
             return count_pushed(self.engine, self.plan, levels, self.look.notes)
-        if isinstance(self.workers, Workers) and self.workers.executor is None and self._cells(levels) > LARGE_RESULT:
+        cells = levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
+        if isinstance(self.workers, Workers) and self.workers.executor is None and cells > LARGE_RESULT:
             slices = [
                 self.workers.at_once(count_part, plan, levels, what="rows to count") for plan in in_slices(self.plan)
             ]
             return Counts.beside(slices)
         return self.workers.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
-
-    def _cells(self, levels: Levels) -> int:
-        return levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels and counts for a later question; it must be about the very rows of the first."""
@@ -241,14 +239,11 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
     workers.keep(())
-    notes = [*source_notes(scan, rescan), *plan.request.notes, *choice.notes]
+    lost = {**dict(scan.lost), **workers.lost}
+    notes = [] if engine is None else [Note("source", f"counted by the engine of {scan.name}")]
+    notes += [Note("doubt", f"skipped, and not counted: {why}") for why in lost.values()]
+    notes += [*plan.request.notes, *choice.notes]
     return assembled(rescan, cut, counts, notes=notes, inside=plan.request.inside)
-
-
-def source_notes(scan: TableScan, rescan: Rescan) -> list[Note]:
-    lost = {**dict(scan.lost), **rescan.workers.lost}
-    engine = [] if rescan.engine is None else [Note("source", f"counted by the engine of {scan.name}")]
-    return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
 
 def is_file(part: object) -> bool:

@@ -45,15 +45,10 @@ def literal_of(frame: Any) -> Literal:
     return lambda value: nw.lit(float(value))
 
 
-def is_single(frame: Any, name: str) -> bool:
-    """Whether a column is kept in single precision."""
-    return bool(nw.from_native(frame).lazy().collect_schema()[name] == nw.Float32)
-
-
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
     """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
-    ranged = is_ranged(parameter)
+    ranged = isinstance(parameter, Float) or (isinstance(parameter, Int) and grid.labels is None)  # many values a cell
     frame, inside = level_steps(frame, objective, levels)
     value = nw.col(name)
     if ranged:
@@ -92,11 +87,6 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     tables[1, place] = np.where(odd, np.nan, by_level[SUM])
     tables[2, place] = np.where(odd, np.inf, by_level[SQUARE])
     return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1], powers)
-
-
-def is_ranged(parameter: Parameter) -> bool:
-    """Cells with many values in each."""
-    return isinstance(parameter, Float) or (isinstance(parameter, Int) and grid_of(parameter).labels is None)
 
 
 def absent(number: Any) -> Any:
@@ -401,7 +391,7 @@ def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
         fate = "dropped" if plan.request.reading.nan == "drop" else "counted as the worst"
         words = f" rows have no number as objective; {fate}"
         notes = [Note("rows", Count(absent), " of ", Count(extent.rows), words)]
-    single = is_single(frame, plan.objective)
+    single = bool(nw.from_native(frame).lazy().collect_schema()[plan.objective] == nw.Float32)
     counts = np.array([extent.numbers, kept - extent.numbers])
     return FirstLook(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
 

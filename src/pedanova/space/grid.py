@@ -147,7 +147,9 @@ def _grid_of(parameter: Parameter, _: tuple[type, ...]) -> Grid:
         case Float():
             return _float_grid(parameter)
         case Int():
-            return _log_int_grid(parameter) if _is_log_range(parameter) else _int_grid(parameter)
+            # Whole numbers on a log scale that may be smoothed need cells that are even in log.
+            log = parameter.log and _int_count(parameter) > FEW_CELLS
+            return _log_int_grid(parameter) if log else _int_grid(parameter)
         case Ordinal(values):
             return _label_grid(parameter, values, ordered=True)
         case Categorical(choices):
@@ -200,11 +202,6 @@ def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: floa
 
 def _int_count(parameter: Int) -> int:
     return (parameter.high - parameter.low) // parameter.step + 1
-
-
-def _is_log_range(parameter: Int) -> bool:
-    """Whole numbers on a log scale that may be smoothed need cells that are even in log."""
-    return parameter.log and _int_count(parameter) > FEW_CELLS
 
 
 def _int_grid(parameter: Int) -> Grid:

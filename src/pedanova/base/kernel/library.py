@@ -91,7 +91,12 @@ class Placed:
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
         if self.lookup is None:
-            _describe(self.grid, feature)
+            grid = self.grid
+            feature.inner, feature.accept_low = address(grid.inner), address(grid.accept_low)
+            feature.accept_high, feature.range = address(grid.accept_high), int(grid.labels is None)
+            if grid.even and grid.edges is not None and grid.cells > 1:
+                feature.even, feature.origin = 1, float(grid.edges[0])
+                feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
         else:
             feature.offset, feature.size, feature.lookup = self.offset, len(self.lookup), address(self.lookup)
         feature.table = address(table)
@@ -213,14 +218,6 @@ def signed(values: NDArray[Any], sign: float) -> tuple[Any, ...]:
 def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
     """Addresses of some arrays, which must outlive them."""
     return (_pointer * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
-
-
-def _describe(grid: Any, feature: Feature) -> None:
-    feature.inner, feature.accept_low = address(grid.inner), address(grid.accept_low)
-    feature.accept_high, feature.range = address(grid.accept_high), int(grid.labels is None)
-    if grid.even and grid.edges is not None and grid.cells > 1:
-        feature.even, feature.origin = 1, float(grid.edges[0])
-        feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
 
 
 def empty_table(levels: int, width: int) -> NDArray[Any]:

@@ -57,7 +57,9 @@ def front_of(distinct: Reals) -> NDArray[np.int64]:
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():
-        return _fronts_by_kernel(np.ascontiguousarray(distinct))
+        rows, fronts = np.ascontiguousarray(distinct), np.empty(len(distinct), dtype=np.int64)
+        kernel.call("find_fronts", rows, *rows.shape, fronts)
+        return fronts
     if distinct.shape[1] == 2:
         return _fronts_of_two(distinct[:, 1])
     return _fronts_of_many(distinct)
@@ -105,29 +107,10 @@ def crowding(distinct: Reals, fronts: NDArray[np.int64]) -> Reals:
         here, front = position[order], fronts[order]
         first = np.r_[True, front[1:] != front[:-1]]
         last = np.r_[first[1:], True]
-        spread = np.maximum(_per_front(here, first, last), 1.0)
+        sizes = np.diff(np.r_[np.flatnonzero(first), len(here)])
+        smallest, largest = np.repeat(here[first], sizes), np.repeat(here[last], sizes)
+        spread = np.maximum(largest - smallest, 1.0)
         gap = np.r_[0.0, here[2:] - here[:-2], 0.0] / spread if len(here) > 2 else np.zeros(len(here))
-        gap[_ends(here, first, last)] = np.inf
+        gap[(here == smallest) | (here == largest)] = np.inf  # every row that ties with an end of its front
         room[order] += gap
     return room
-
-
-def _per_front(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> Reals:
-    """(rows,) The width of each row's front."""
-    sizes = np.diff(np.r_[np.flatnonzero(first), len(here)])
-    return np.repeat(here[last] - here[first], sizes)
-
-
-def _ends(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Every row that ties with the smallest or largest of its front."""
-    sizes = np.diff(np.r_[np.flatnonzero(first), len(here)])
-    smallest, largest = np.repeat(here[first], sizes), np.repeat(here[last], sizes)
-    ends: NDArray[np.bool_] = (here == smallest) | (here == largest)
-    return ends
-
-
-def _fronts_by_kernel(rows: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
-    fronts = np.empty(len(rows), dtype=np.int64)
-    kernel.call("find_fronts", rows, *rows.shape, fronts)
-    return fronts

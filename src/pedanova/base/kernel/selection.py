@@ -204,7 +204,9 @@ def pick_ranks(
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
     inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
-    small = _small_enough(sizes, most)
+    order = np.argsort(sizes, kind="stable")  # the smallest slots are collected, so that they are `most` rows at most
+    small = np.zeros(len(sizes), dtype=bool)
+    small[order] = np.cumsum(sizes[order]) <= most
     marks = np.full(len(counts), PASSED_OVER, dtype=np.int32)
     marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
     rest, ends = gather(marks, int(sizes[small].sum()), int((~small).sum()))
@@ -220,14 +222,6 @@ def pick_ranks(
     if odd.any():
         values[odd] = again(wanted[odd])
     return values
-
-
-def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
-    """Which slots to collect, the smallest first, so that they are `most` rows at the most."""
-    order = np.argsort(sizes, kind="stable")
-    small = np.zeros(len(sizes), dtype=bool)
-    small[order] = np.cumsum(sizes[order]) <= most
-    return small
 
 
 def gather_slots(
