@@ -86,11 +86,9 @@ def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
 def test_sharing_bytes_changes_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     a, codes, groups = counted(4, 3_000, columns, 6)
     assert a.data.observations is not None
-    width = max(int(group.max()) for group in groups.values()) + 1
     found = []
     for together in (1, 2):
-        layout = engine.Layout(tuple(groups), width, together)
-        monkeypatch.setattr(engine, "layout_of", lambda *_, layout=layout: layout)
+        monkeypatch.setattr(engine, "together_in_bytes", lambda *_, together=together: together)
         found.append(engine.count_pairs(a.data.observations, codes, groups))
     np.testing.assert_array_equal(*found)
 

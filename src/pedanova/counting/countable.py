@@ -128,20 +128,14 @@ def assembled(
     With `inside`, no row may lie outside the space.
     """
     tallies = counts.tallies(source.space, levels)
-    if not part:
-        check_conditions(counts.idle, source.space)
+    for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
+        condition = condition_in_words(source.space[name])
+        raise SpaceError(f"{name}: its condition {condition} holds in no row; check the values")
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
     dropped = counts.rows - counts.counted
     return Counted(source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=counts.moments)
-
-
-def check_conditions(idle: Iterable[str], space: Space) -> None:
-    """The whole table decides whether a condition ever holds, never a part of it."""
-    for name in idle:
-        condition = condition_in_words(space[name])
-        raise SpaceError(f"{name}: its condition {condition} holds in no row; check the values")
 
 
 def check_inside(tallies: Tallies, source: Countable) -> None:

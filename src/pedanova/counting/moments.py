@@ -58,13 +58,8 @@ class Moments:
             raise MergeError(f"moments of {len(self.centres)} levels cannot have shapes {sorted(shapes)}")
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
-    def range(self, first: int, last: int) -> tuple[float, float]:
-        """Mean and variance (divided by the rows) of the levels from `first` up to `last`."""
-        spread = self.spread(first, last)
-        return spread.mean, spread.variance
-
     def spread(self, first: int, last: int) -> ObjectiveSpread:
-        """The same, its variance kept where a double could not hold it.
+        """Mean and variance (divided by the rows) of the levels from `first` up to `last`.
 
         NaN where a level holds an objective that is infinite, NaN or too large to square.
         """

@@ -98,29 +98,6 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
     return placed
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How parameters share bytes: `together` of them in each, every one below `width`."""
-
-    names: tuple[str, ...]
-    width: int
-    together: int
-
-    @property
-    def bytes(self) -> int:
-        """Two at the least: a table needs two axes."""
-        return max(2, -(-len(self.names) // self.together))
-
-    @property
-    def side(self) -> int:
-        return int(self.width**self.together)
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        """Of the tables: pairs of bytes, parts, codes, codes."""
-        return self.bytes * (self.bytes - 1) // 2, PARTS, self.side, self.side
-
-
 def tally_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> SetTally:
@@ -138,75 +115,84 @@ def tally_sets(
 
 def count_pairs(observed: Observations, codes: Codes, groups: Mapping[str, Groups], *, threads: int = 1) -> Tables:
     """Every pair of the parameters in `groups`, by the kernel."""
-    layout = layout_of(len(codes), tuple(groups), width_of(groups))
+    count, width = len(groups), width_of(groups)
+    together = together_in_bytes(len(codes), count, width)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 
-    def count(rows: slice) -> NDArray[np.uint32]:
-        return count_piece(rows, codes[rows], fillers, layout)
+    def count_piece(rows: slice) -> NDArray[np.uint32]:
+        parts, columns = coarse_columns(rows, codes, fillers)
+        columns += [np.zeros_like(parts)] * (bytes_for(count, together) * together - count)
+        shared = [packed(columns[i : i + together], width) for i in range(0, len(columns), together)]
+        return count_bytes(shared, parts, width**together)
 
     pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
-    work = chunks(len(codes), pieces=pieces)
-    total: Any = 0
-    for first in range(0, len(work), 4 * threads):  # so that few tables are held at once
-        total = total + np.sum(
-            spread(count, work[first : first + 4 * threads], threads=threads), axis=0, dtype=np.int64
-        )
-    return apart(total, layout)
+    tables = added_pieces(count_piece, len(codes), pieces, threads)
+    return tables if together == 1 else apart(tables, width, count)
 
 
-def layout_of(rows: int, names: tuple[str, ...], width: int) -> Layout:
+def bytes_for(count: int, together: int) -> int:
+    """Two at the least: a table needs two axes."""
+    return max(2, -(-count // together))
+
+
+def together_in_bytes(rows: int, count: int, width: int) -> int:
     """Two parameters to a byte where that fits, and saves more counting than its larger tables cost."""
-    pairs = len(names) * (len(names) - 1) // 2
-    shared = Layout(names, width, 2)
-    entries = math.prod(shared.shape)
-    worth = shared.side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > 15 * entries
-    return shared if worth else Layout(names, width, 1)
+    side, entries = width**2, math.comb(bytes_for(count, 2), 2) * PARTS * width**4
+    worth = side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * math.comb(count, 2) > 15 * entries
+    return 2 if worth else 1
 
 
-def count_piece(rows: slice, codes: NDArray[np.uint8], fillers: list[FillCodes], layout: Layout) -> NDArray[np.uint32]:
-    """(pairs of bytes, parts, width, width) of some rows."""
-    parts, inside = codes, None
-    if codes.max(initial=0) >= PARTS:
-        inside = np.flatnonzero(codes < PARTS)
-        parts = codes[inside]
-    shared = np.zeros((layout.bytes, len(parts)), dtype=np.uint8)
-    column = np.empty(len(codes), dtype=np.uint8)
-    for i, fill in enumerate(fillers):
+def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
+    """Of the rows that are in the region, the part of each and its coarse cell of every parameter."""
+    inside = np.flatnonzero(codes[rows] < PARTS)
+    columns = []
+    for fill in fillers:
+        column = np.empty(rows.stop - rows.start, dtype=np.uint8)
         fill(rows, column)
-        byte = shared[i // layout.together]
-        if i % layout.together:
-            byte *= layout.width
-        byte += column if inside is None else column[inside]
-    tables = np.zeros(layout.shape, dtype=np.uint32)
-    kernel.call("count_pairs", shared, parts, len(parts), layout.bytes, layout.side, PARTS, tables)
+        columns.append(column if len(inside) == len(column) else column[inside])
+    return codes[rows][inside], columns
+
+
+def packed(columns: Sequence[Codes], width: int) -> Codes:
+    """Some columns in one byte a row."""
+    byte = columns[0].copy()
+    for column in columns[1:]:
+        byte *= width
+        byte += column
+    return byte
+
+
+def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.uint32]:
+    """(pairs of bytes, parts, codes, codes)"""
+    tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
+    kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
 
 
-def apart(tables: Tables, layout: Layout) -> Tables:
-    """Tables of single pairs from tables of bytes that hold two parameters each."""
-    if layout.together == 1:
-        return tables
-    width, count = layout.width, len(layout.names)
+def apart(tables: Tables, width: int, count: int) -> Tables:
+    """Tables of single pairs from tables of bytes that hold two parameters each, the first one times the width."""
     split = tables.reshape(-1, PARTS, width, width, width, width)
-    place = {pair: i for i, pair in enumerate(combinations(range(layout.bytes), 2))}
-    result = np.zeros((count * (count - 1) // 2, PARTS, width, width), dtype=np.int64)
+    place = {pair: i for i, pair in enumerate(combinations(range(bytes_for(count, 2)), 2))}
+    result = np.zeros((math.comb(count, 2), PARTS, width, width), dtype=np.int64)
     for i, (one, two) in enumerate(combinations(range(count), 2)):
         first, second = one // 2, two // 2
+        kept = 1 + one % 2, 3 + two % 2
         if first == second:  # both in one byte: any table of that byte knows them
-            other = first - 1 if first else 1
-            table = split[place[min(first, other), max(first, other)]]
-            kept = (1, 2) if first < other else (3, 4)
-        else:
-            table = split[place[first, second]]
-            kept = (axis_of(one, 1, count), axis_of(two, 3, count))
+            second = first - 1 if first else 1
+            kept = (1, 2) if first < second else (3, 4)
+        table = split[place[min(first, second), max(first, second)]]
         result[i] = table.sum(axis=tuple(axis for axis in (1, 2, 3, 4) if axis not in kept))
     return result
 
 
-def axis_of(parameter: int, axis: int, count: int) -> int:
-    """A byte is first · width + second; one that a parameter has alone is just that parameter."""
-    alone = parameter == count - 1 and parameter % 2 == 0
-    return axis + 1 if parameter % 2 or alone else axis
+def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads: int) -> Tables:
+    """What is counted of so many pieces of the rows, added up; few tables are held at once."""
+    work = chunks(rows, pieces=pieces)
+    total: Any = 0
+    for first in range(0, len(work), 2 * threads):
+        tables = spread(count, work[first : first + 2 * threads], threads=threads)
+        total = total + np.sum(tables, axis=0, dtype=np.int64)
+    return np.asarray(total)
 
 
 def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
@@ -250,35 +236,17 @@ def count_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
     """Sets of more than two, by the kernel."""
-    width, sets = width_of(groups), list(combinations(groups, order))
-    fillers = {name: filler_of(observed, name, group) for name, group in groups.items()}
+    width, sets, split = width_of(groups), list(combinations(groups, order)), half(order)
+    fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 
     def count(rows: slice) -> Tables:
-        columns = {}
-        inside = np.flatnonzero(codes[rows] < PARTS)
-        for name, fill in fillers.items():
-            column = np.empty(rows.stop - rows.start, dtype=np.uint8)
-            fill(rows, column)
-            columns[name] = column[inside]
-        return np.stack([count_set([columns[name] for name in names], codes[rows][inside], width) for names in sets])
+        parts, columns = coarse_columns(rows, codes, fillers)
+        by_name = dict(zip(groups, columns, strict=True))
+        tables = []
+        for names in sets:
+            one = [by_name[name] for name in names]
+            counts = count_bytes([packed(one[:split], width), packed(one[split:], width)], parts, width**split)
+            tables.append(counts[0, :, :, : width ** (order - split)].reshape(PARTS, -1))
+        return np.stack(tables)
 
-    total = np.zeros((len(sets), PARTS, width**order), dtype=np.int64)
-    work = chunks(len(codes), pieces=max(-(-len(codes) // PIECE), 1))
-    for first in range(0, len(work), 2 * threads):  # so that few tables are held at once
-        for part in spread(count, work[first : first + 2 * threads], threads=threads):
-            total += part
-    return total
-
-
-def count_set(columns: Sequence[Codes], parts: Codes, width: int) -> Tables:
-    """(parts, width ** order) of some rows."""
-    split = half(len(columns))
-    side, other = width**split, width ** (len(columns) - split)
-    shared = np.zeros((2, len(parts)), dtype=np.uint8)
-    for byte, some in zip(shared, (columns[:split], columns[split:]), strict=True):
-        for column in some:
-            byte *= width
-            byte += column
-    tables = np.zeros((1, PARTS, side, side), dtype=np.uint32)
-    kernel.call("count_pairs", shared, np.ascontiguousarray(parts), len(parts), 2, side, PARTS, tables)
-    return tables[0, :, :, :other].reshape(PARTS, -1).astype(np.int64)
+    return added_pieces(count, len(codes), max(-(-len(codes) // PIECE), 1), threads)

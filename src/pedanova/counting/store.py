@@ -29,17 +29,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.files import (
-    Attachment,
-    attached,
-    check_output_path,
-    count_of,
-    decode_file,
-    encode_file,
-    packed,
-    unpacked,
-    write_file,
-)
+from pedanova.base import files
+from pedanova.base.files import Attachment, packed, unpacked
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
@@ -70,7 +61,7 @@ class Stored:
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
-    write_file(check_output_path(path), to_bytes(stored))
+    files.write_file(files.check_output_path(path), to_bytes(stored))
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
@@ -115,11 +106,11 @@ def to_bytes(stored: Stored) -> bytes:
         "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
         "blocks": [len(block) for block in blocks],
     }
-    return encode_file(MAGIC, VERSION, header, b"".join(blocks))
+    return files.encode_file(MAGIC, VERSION, header, b"".join(blocks))
 
 
 def from_bytes(content: bytes) -> Stored:
-    header, rest = decode_file(content, MAGIC, VERSION, "file")
+    header, rest = files.decode_file(content, MAGIC, VERSION, "file")
     try:
         return decode(header, rest)
     except FormatError:
@@ -135,7 +126,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     spread = as_kind(header["moments"], "moments", bool)
     more = attachments_in(header)
     own = 1 + 2 * len(space) + spread
-    if len(sizes) != own + sum(count_of(one, name) for name, one in more.items()) or count < 1 or not space:
+    if len(sizes) != own + sum(files.count_of(one, name) for name, one in more.items()) or count < 1 or not space:
         raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
     ends = np.cumsum([0, *(as_count(size, "blocks", most=len(rest)) for size in sizes)]).tolist()
     if ends[-1] != len(rest):
@@ -165,7 +156,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         tallies=tallies,
         notes=tuple(map(Note.from_dict, as_kind(header["notes"], "notes", list))),
         moments=moments,
-        attachments={name: attached(one, rest_of, name) for name, one in more.items()},
+        attachments={name: files.attached(one, rest_of, name) for name, one in more.items()},
     )
 
 

@@ -26,19 +26,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.additive import (
-    FIRST_LOOK,
-    SEEN_OFTEN,
-    Design,
-    SetDesign,
-    design_of,
-    explained,
-    first_look,
-    p_value,
-    set_design,
-    set_p_value,
-    set_shares,
-)
+from pedanova.measures import additive
+from pedanova.measures.additive import Design, SetDesign, design_of
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.importance import never_notes
 from pedanova.measures.question import as_whole
@@ -359,14 +348,14 @@ def measure_pairs(
 
 def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> list[Reals]:
     """Interaction, closed, additive, redundancy and the two shares of every pair."""
-    raw = explained(design, target)
+    raw = additive.explained(design, target)
     parts, interaction = [raw.closed, raw.additive, raw.first, raw.second], raw.interaction
     if corrected:
         chance = design.freedoms / np.maximum(1.0, design.region.sum(axis=(-1, -2)) - 1.0)[:, None]
         parts = [without_chance(part, chance[:, i]) for i, part in enumerate(parts)]
         interaction = parts[0] - parts[1]
-    closed, additive, first, second = parts
-    return [interaction, closed, additive, first + second - additive, first, second]
+    closed, added, first, second = parts
+    return [interaction, closed, added, first + second - added, first, second]
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
@@ -375,13 +364,13 @@ def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: i
     So no pair changes what is drawn for another.
     """
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
-    often = first_look(design, target, np.random.Generator(np.random.PCG64([seed, FIRST_LOOK])))
+    often = additive.first_look(design, target, np.random.Generator(np.random.PCG64([seed, additive.FIRST_LOOK])))
 
     def test(pair: int) -> float:
-        if often[pair] >= SEEN_OFTEN:
-            return float(1 + often[pair]) / (1 + FIRST_LOOK)
+        if often[pair] >= additive.SEEN_OFTEN:
+            return float(1 + often[pair]) / (1 + additive.FIRST_LOOK)
         random = np.random.Generator(np.random.PCG64([seed, pair]))
-        return p_value(design.of(pair), target[pair], most=most, random=random)
+        return additive.p_value(design.of(pair), target[pair], most=most, random=random)
 
     return np.array(spread(test, range(len(target)), threads=threads))
 
@@ -417,12 +406,12 @@ def measure_sets(
     most = max(999, 40 * len(sets) - 1)  # enough that the best can pass the adjustment
 
     def measure(place: int) -> tuple[float, float, float, float, bool]:
-        design = set_design(cells, region[place])
-        own = design if shown is tally else set_design(cells, others[1][place])
+        design = additive.set_design(cells, region[place])
+        own = design if shown is tally else additive.set_design(cells, others[1][place])
         parts = parts_of(own, others[0][place][own.full], corrected=corrected)
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
-        p = set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
+        p = additive.set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
         return *parts, p, varies
 
     with one_thread():  # of linear algebra: the sets are spread over the others
@@ -434,7 +423,7 @@ def measure_sets(
 
 def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool) -> tuple[float, float, float]:
     """Interaction, closed, lower."""
-    both = [float(part) for part in set_shares(design, target)]
+    both = [float(part) for part in additive.set_shares(design, target)]
     if corrected:
         rows = max(1.0, float(design.region.sum()) - 1.0)
         both = [float(without_chance(p, free / rows)) for p, free in zip(both, design.freedoms, strict=True)]

@@ -309,9 +309,8 @@ def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Dom
 
 def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]:
     first, last = axis.ends(groups)
-    if grid.edges is None:
-        raise ValueError(f"{axis.name} is no range")
-    return float(grid.edges[first]), float(grid.edges[last + 1])
+    edges = np.asarray(grid.edges)
+    return float(edges[first]), float(edges[last + 1])
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import (
-    LEADING_BITS,
-    PASSED_OVER,
-    Gathered,
-    Window,
-    joined,
-    pick_ranks,
-    radix_select,
-    window_around,
-)
+from pedanova.base.kernel import selection
+from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note
 from pedanova.base.progress import report_interrupts
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
@@ -37,26 +30,9 @@ from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
+from pedanova.scale import parts
 from pedanova.scale.cuda.device import library
-from pedanova.scale.parts import (
-    FirstLook,
-    Plan,
-    SparseTable,
-    count_part,
-    digits_of_part,
-    few_of_part,
-    in_slices,
-    light,
-    look_at_part,
-    marked_of_part,
-    named_in,
-    sample_part,
-    spoken_for,
-    strung,
-    strung_parts,
-    summed,
-    wanted_of_part,
-)
+from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
 from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_in_engine
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
@@ -91,10 +67,11 @@ class Rescan(Countable):
         cells = levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
         if isinstance(self.workers, Workers) and self.workers.executor is None and cells > LARGE_RESULT:
             slices = [
-                self.workers.at_once(count_part, plan, levels, what="rows to count") for plan in in_slices(self.plan)
+                self.workers.at_once(parts.count_part, plan, levels, what="rows to count")
+                for plan in in_slices(self.plan)
             ]
             return Counts.beside(slices)
-        return self.workers.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
+        return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels and counts for a later question; it must be about the very rows of the first."""
@@ -122,7 +99,7 @@ class Rescan(Countable):
         elif look.window == LEADING_BITS:
             values = self._by_radix(wanted)
         else:
-            values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
+            values = selection.pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
     def constant(self) -> float | None:
@@ -136,14 +113,16 @@ class Rescan(Countable):
         """Read once more; whoever counts by itself does not hand out rows."""
         if self.engine is not None:
             return None
-        return self.workers.total(few_of_part, strung_parts, self.plan, what="rows for a model")
+        return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
 
     def describe_outside(self, _: str, parameter: Parameter) -> str:
         return f"rows lie outside {parameter}"
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
-        given = self.look.window, SparseTable.of(marks, PASSED_OVER), few, large
-        return self.workers.total(marked_of_part, joined, light(self.plan), *given, what="rows for thresholds")
+        given = self.look.window, SparseTable.of(marks, selection.PASSED_OVER), few, large
+        return self.workers.total(
+            parts.marked_of_part, selection.joined, light(self.plan), *given, what="rows for thresholds"
+        )
 
     def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         plan = light(self.plan)
@@ -152,13 +131,15 @@ class Rescan(Countable):
             if not tables and self.look.window == LEADING_BITS:  # counted at the first look
                 return np.append(self.look.counts[:-1], 0)[None, :]
             arguments = [SparseTable.of(table, -1) for table in tables], nodes, bits
-            return self.workers.total(digits_of_part, summed, plan, *arguments, what="rows for thresholds")
+            return self.workers.total(
+                parts.digits_of_part, partial(reduce, np.add), plan, *arguments, what="rows for thresholds"
+            )
 
         def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
             arguments = [SparseTable.of(table, -1) for table in tables], most
-            return self.workers.total(wanted_of_part, strung, plan, *arguments, what="rows for thresholds")
+            return self.workers.total(parts.wanted_of_part, parts.strung, plan, *arguments, what="rows for thresholds")
 
-        return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
+        return selection.radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 
 
 def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: object) -> Counted:
@@ -252,7 +233,7 @@ def is_file(part: object) -> bool:
 
 def look_at(workers: Workers | SparkWorkers, plan: Plan) -> FirstLook:
     window = window_of(workers, plan)
-    return workers.total(look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
+    return workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
 
 
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
@@ -261,8 +242,8 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
         return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
     last = len(workers.parts) - 1
     some = [workers.parts[i] for i in sorted({0, last // 2, last})]
-    samples = list(workers.each(sample_part, light(plan), what="a first look", parts=some))
-    return window_around(np.concatenate(samples or [np.empty(0)]))
+    samples = list(workers.each(parts.sample_part, light(plan), what="a first look", parts=some))
+    return selection.window_around(np.concatenate(samples or [np.empty(0)]))
 
 
 def check_request(request: TableOptions, scan: TableScan) -> None:

@@ -16,18 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import (
-    LEADING_BITS,
-    Gathered,
-    Window,
-    count_digits,
-    count_slots,
-    gather_slots,
-    gather_wanted,
-    joined,
-    sample_of,
-    slots_of,
-)
+from pedanova.base.kernel import selection
+from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
 from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, kept_values, sum_moments, usable
@@ -210,7 +200,7 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
     """Some signed objectives of its first rows: where to look closely at all of them."""
     batches = batches_of(part, plan, meter)
     try:
-        return next((sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
+        return next((selection.sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
     finally:
         batches.close()
 
@@ -221,7 +211,7 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        counts = count_slots(values, plan.sign, window, slots)
+        counts = selection.count_slots(values, plan.sign, window, slots)
         single = observed.ranked.dtype == np.float32
         look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
@@ -259,9 +249,9 @@ def marked_of_part(
     for observed in asked_batches(part, plan, window, marks.places, meter):
         values = kernel_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        count_slots(values, plan.sign, window, slots)
-        gathered.append(gather_slots(values, plan.sign, slots, table, few, large))
-    return joined(gathered)
+        selection.count_slots(values, plan.sign, window, slots)
+        gathered.append(selection.gather_slots(values, plan.sign, slots, table, few, large))
+    return selection.joined(gathered)
 
 
 def asked_batches(
@@ -270,7 +260,7 @@ def asked_batches(
     """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
 
     def may_hold(low: float, high: float) -> bool:
-        ends = np.sort(slots_of(plan.sign * np.array([low, high]), window))
+        ends = np.sort(selection.slots_of(plan.sign * np.array([low, high]), window))
         return bool(np.any((marked >= ends[0]) & (marked <= ends[1])))
 
     for one in getattr(part, "parts", (part,)):
@@ -288,7 +278,7 @@ def digits_of_part(
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
-        counts += count_digits(kernel_values(observed), sign, tables, nodes, bits)
+        counts += selection.count_digits(kernel_values(observed), sign, tables, nodes, bits)
     return counts
 
 
@@ -309,17 +299,15 @@ def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
     return strung_rows(filled) if filled else None
 
 
-def summed(tables: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Counts of several parts as counts of all."""
-    return reduce(np.add, tables)
-
-
 def wanted_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
     tables, sign = [one.table() for one in prefixes], plan.sign
-    values = [gather_wanted(kernel_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
+    values = [
+        selection.gather_wanted(kernel_values(observed), sign, tables, most)
+        for observed in batches_of(part, plan, meter)
+    ]
     return np.concatenate(values) if values else np.empty(0)
 
 

@@ -16,27 +16,20 @@ from pedanova.sources.scans.spark import Partition, run_on_partitions
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """What went wrong on a worker, as far as it is about the data."""
-
-    error: PedanovaError
-
-
 def packed(work: Callable[[], Any]) -> bytes:
-    """A result, or what went wrong, as it travels."""
+    """A result, or what went wrong as far as it is about the data, as it travels."""
     try:
         result = work()
     except PedanovaError as error:
-        result = Failed(error)
+        result = error
     return zlib.compress(pickle.dumps(result), 1)
 
 
 def unpacked(content: bytes) -> Any:
     """The result again; it fails as the work did."""
     result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
-    if isinstance(result, Failed):
-        raise result.error
+    if isinstance(result, PedanovaError):
+        raise result
     return result
 
 

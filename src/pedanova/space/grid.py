@@ -101,7 +101,7 @@ class Grid:
     def match(self, labels: tuple[Label, ...]) -> Cells:
         """Cells of labels: by equality, then by the same text, then as numbers."""
         if self.labels is None:
-            numbers = np.array([_number(label) for label in labels], dtype=np.float64)
+            numbers = np.array([number_of(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
             cells[np.isnan(numbers)] = self.outside  # text where numbers belong
             return cells
@@ -112,13 +112,13 @@ class Grid:
         cells = np.array(matches, dtype=np.int32)
         if self.inner is not None:  # text such as "0.10" for the number 0.1
             unknown = np.flatnonzero(cells == self.outside)
-            numbers = np.array([_number(labels[i]) for i in unknown], dtype=np.float64)
+            numbers = np.array([number_of(labels[i]) for i in unknown], dtype=np.float64)
             readable = ~np.isnan(numbers)
             cells[unknown[readable]] = self.locate(numbers[readable])
         return cells
 
 
-def _number(label: Label) -> float:
+def number_of(label: Label) -> float:
     try:
         return float(label)
     except (ValueError, OverflowError):

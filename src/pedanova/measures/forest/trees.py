@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, QueryError
-from pedanova.space.grid import Block, Cells, Grid, grid_of
+from pedanova.space.grid import Block, Cells, Grid, grid_of, number_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -111,7 +111,11 @@ def leaf_boxes(tree: TreeArrays, axes: Sequence[Axis]) -> Boxes:
         nodes = np.concatenate([left, right])
     leaves = np.flatnonzero(tree.left < 0)
     reached = [np.r_[0.0, axis.below(values), 1.0] for axis, values in zip(axes, cuts, strict=True)]
-    return _measured(low[leaves], high[leaves], tree.value[leaves], cuts, reached)
+    low, high, value = low[leaves], high[leaves], tree.value[leaves]
+    width = np.stack([part[high[:, d]] - part[low[:, d]] for d, part in enumerate(reached)], axis=1)
+    volume = width.prod(axis=1)
+    mean = float(volume @ value)
+    return Boxes(low, high, value - mean, mean, tuple(cuts), tuple(reached), width, volume)
 
 
 def _edges(tree: TreeArrays, dims: int) -> tuple[list[Reals], Places]:
@@ -124,13 +128,6 @@ def _edges(tree: TreeArrays, dims: int) -> tuple[list[Reals], Places]:
         cuts.append(values)
         edge[nodes] = place + 1
     return cuts, edge
-
-
-def _measured(low: Places, high: Places, value: Reals, cuts: list[Reals], reached: list[Reals]) -> Boxes:
-    width = np.stack([part[high[:, d]] - part[low[:, d]] for d, part in enumerate(reached)], axis=1)
-    volume = width.prod(axis=1)
-    mean = float(volume @ value)
-    return Boxes(low, high, value - mean, mean, tuple(cuts), tuple(reached), width, volume)
 
 
 def closed_variance(boxes: Boxes, dims: Sequence[int]) -> float:
@@ -311,16 +308,9 @@ def _numbers(column: Column) -> Reals:
     """The values as numbers; text that is none has been placed outside the space, or is missing."""
     if column.labels is None:
         return column.values.astype(np.float64)
-    table = np.array([*(_number(label) for label in column.labels), np.nan])
+    table = np.array([*map(number_of, column.labels), np.nan])
     codes = column.values.astype(np.intp)
     return table[np.where(codes < 0, len(column.labels), codes)]
-
-
-def _number(label: Any) -> float:
-    try:
-        return float(label)
-    except (ValueError, OverflowError):
-        return np.nan
 
 
 def positions(values: Reals, parameter: Float | Int) -> Reals:
