@@ -68,21 +68,15 @@ def describe_file(
     file: Path | ObjectFile, kind: str, delimiter: str | None = None, stamp: object = None
 ) -> tuple[tuple[str, ...], list[int]]:
     """The columns of a file, and the rows of its groups where it tells them."""
-    if isinstance(file, ObjectFile):
-        with far_complaints(file):
-            return retried(lambda: describe_parquet(file, stamp))
     with complaints(file, kind):
         if kind == "Parquet":
-            return describe_parquet(file)
+            meta = metadata_of(file, stamp)
+            rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+            return tuple(meta.schema.to_arrow_schema().names), rows
+        path = Path(str(file))  # other kinds lie here
         if kind == "Arrow IPC":
-            return tuple(open_ipc(file).schema.names), []
-        return tuple(read_header(file, delimiter or find_delimiter(file))), []
-
-
-def describe_parquet(file: Path | ObjectFile, stamp: object = None) -> tuple[tuple[str, ...], list[int]]:
-    meta = metadata_of(file, stamp)
-    rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-    return tuple(meta.schema.to_arrow_schema().names), rows
+            return tuple(open_ipc(path).schema.names), []
+        return tuple(read_header(path, delimiter or find_delimiter(path))), []
 
 
 def group_ranges(file: Path | ObjectFile, name: str, stamp: object = None) -> list[tuple[float, float] | None]:
@@ -131,8 +125,8 @@ def read_from_afar(
     file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object, kept: KeptColumns | None
 ) -> Iterator[Records]:
     """Row group by row group, each read whole, and again where the connection broke."""
-    with far_complaints(file):
-        meta = retried(lambda: footer_of(file, stamp))
+    with complaints(file, "Parquet"):
+        meta = footer_of(file, stamp)
         open_files: list[Any] = []  # the open file, until something breaks
 
         def opened() -> Any:
@@ -177,7 +171,7 @@ def footer_of(file: ObjectFile, stamp: object) -> Any:
     known = FOOTERS.get((file.url, stamp))
     if known is not None:
         return known
-    meta = parquet.read_metadata(file.open())
+    meta = retried(lambda: parquet.read_metadata(file.open()))
     if stamp is not None and meta.num_row_groups * meta.num_columns <= LONG_FOOTER:
         with ONE_AT_A_TIME:
             FOOTERS[file.url, stamp] = meta
@@ -317,37 +311,24 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
 
 
 @contextmanager
-def complaints(file: Path, kind: str) -> Iterator[None]:
-    """What pyarrow says of a file, in one line that names it."""
+def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
+    """What goes wrong on the way to a file, or with what it holds, in one line that names it."""
     import pyarrow as pa
 
+    far = isinstance(file, ObjectFile)
     try:
         yield
     except PedanovaError:
         raise
     except (pa.ArrowException, OSError, KeyError) as error:
+        if far and isinstance(error, FileNotFoundError):
+            raise FormatError(f"{file} does not exist; check the address") from None
+        words = without_secrets(str(error) or type(error).__name__, file.url if isinstance(file, ObjectFile) else "")
+        if far and isinstance(error, OSError):
+            words = words.removeprefix(f"{file}: ")
+            raise FormatError(f"{file} cannot be read: {words}; check the address and your rights to it") from None
         check_errno(error)
-        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again") from None
-
-
-@contextmanager
-def far_complaints(file: ObjectFile) -> Iterator[None]:
-    """What can go wrong on the way to a file, or with what it holds, in one line that names it."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except PedanovaError:
-        raise
-    except FileNotFoundError:
-        raise FormatError(f"{file} does not exist; check the address") from None
-    except OSError as error:
-        words = without_secrets(str(error), file.url).removeprefix(f"{file}: ")
-        raise FormatError(f"{file} cannot be read: {words}; check the address and your rights to it") from None
-    except (pa.ArrowException, KeyError) as error:
-        words = without_secrets(str(error), file.url)
-        raise FormatError(f"{file} is no readable Parquet file: {words}; write it again") from None
+        raise FormatError(f"{file} is no readable {kind} file: {words}; write it again") from None
 
 
 @contextmanager

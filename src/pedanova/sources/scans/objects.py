@@ -284,6 +284,6 @@ def without_secrets(message: str, url: str) -> str:
     """The first line of a message; the end of the address, and requests' numbers, left out."""
     first = next(iter(message.strip().splitlines()), "no answer")
     query = urlsplit(url).query
-    clean = first.replace(url, shown_address(url))
+    clean = first.replace(url, shown_address(url)) if url else first
     clean = clean.replace(query, "…") if query else clean
     return re.sub(r"\s*\(Request ID: [^)]*\)", "", clean).rstrip(". ")

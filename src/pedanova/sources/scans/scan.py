@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -286,9 +285,12 @@ def scan_files(
     lost: list[tuple[str, str]] = []
     keys = {pair for file in files for pair in keys_in(file)}
     texts = tuple(sorted({name for name, value in keys if batches.is_text(value)}))  # in one file at least
-    for file, look in zip(files, looks_at(files, kind, delimiter), strict=True):
+    far = isinstance(files[0], ObjectFile)
+    with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files)) if far else 1) as pool:  # stores are asked side by side
+        looks = [pool.submit(describe, file, kind, delimiter) for file in files]
+    for file, look in zip(files, looks, strict=True):
         try:
-            stamp, names, groups = look()
+            stamp, names, groups = look.result()
             lacking = [name for name in columns if name not in names]
             if lacking:
                 raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
@@ -312,18 +314,6 @@ def scan_files(
         words = tuple(sorted(set(text_names)))
         parts = [replace(part, words=words, delimiter=delimiter) for part in parts]
     return TableScan(place, columns, tuple(parts), known, size, tuple(lost))
-
-
-def looks_at(
-    files: Sequence[Path | ObjectFile], kind: str, delimiter: str | None
-) -> Iterator[Callable[[], tuple[Stamp | None, tuple[str, ...], list[int]]]]:
-    """For each file a call that tells what it is; those in a store are asked side by side."""
-    if not isinstance(files[0], ObjectFile):
-        yield from (partial(describe, file, kind, delimiter) for file in files)
-        return
-    with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files))) as pool:
-        futures = [pool.submit(describe, file, kind, delimiter) for file in files]
-        yield from (future.result for future in futures)
 
 
 def describe(

@@ -27,24 +27,14 @@ SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT":
 ORDERS: dict[str, Callable[[float, float], bool]] = {"GT": lambda a, b: a > b, "LT": lambda a, b: a < b}
 FEW_STEPS = 50  # a step with at most so many values makes an ordinal
 CLASSES = {
-    "UniformFloatHyperparameter": "uniform_float",
-    "UniformIntegerHyperparameter": "uniform_int",
-    "NormalFloatHyperparameter": "normal_float",
-    "NormalIntegerHyperparameter": "normal_int",
-    "BetaFloatHyperparameter": "beta_float",
-    "BetaIntegerHyperparameter": "beta_int",
-    "CategoricalHyperparameter": "categorical",
-    "OrdinalHyperparameter": "ordinal",
-    "Constant": "constant",
-    "UnParametrizedHyperparameter": "unparametrized",
-    "EqualsCondition": "EQ",
-    "NotEqualsCondition": "NEQ",
-    "InCondition": "IN",
-    "GreaterThanCondition": "GT",
-    "LessThanCondition": "LT",
-    "AndConjunction": "AND",
-    "OrConjunction": "OR",
-}
+    "UniformFloatHyperparameter": "uniform_float", "UniformIntegerHyperparameter": "uniform_int",
+    "NormalFloatHyperparameter": "normal_float", "NormalIntegerHyperparameter": "normal_int",
+    "BetaFloatHyperparameter": "beta_float", "BetaIntegerHyperparameter": "beta_int",
+    "CategoricalHyperparameter": "categorical", "OrdinalHyperparameter": "ordinal",
+    "Constant": "constant", "UnParametrizedHyperparameter": "unparametrized",
+    "EqualsCondition": "EQ", "NotEqualsCondition": "NEQ", "InCondition": "IN", "GreaterThanCondition": "GT",
+    "LessThanCondition": "LT", "AndConjunction": "AND", "OrConjunction": "OR",
+}  # fmt: skip
 FIELDS = ("lower", "upper", "log", "q", "choices", "sequence", "value", "values", "weights", "mu", "alpha")
 CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
@@ -129,7 +119,10 @@ class Clauses:
             values = tuple(range(domain.low, domain.high + 1, domain.step))
         if values is None:
             if kind in ("EQ", "IN"):
-                return Clause({parent: tuple(dict.fromkeys(_as_value(value) for value in wanted))})
+                numbers = [as_number(value) for value in wanted]  # whichever way they are written
+                plain = (as_plain(value) if n is None else n for value, n in zip(wanted, numbers, strict=True))
+                whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in plain)
+                return Clause({parent: tuple(dict.fromkeys(whole))})
             return Clause(words=self._in_words(condition))
         left = _accepted(values, kind, wanted)
         if len(left) > MOST_VALUES:
@@ -190,14 +183,6 @@ def _values_of(domain: Domain) -> tuple[Label, ...] | None:
     if isinstance(domain, Categorical):
         return domain.choices
     return domain.values if isinstance(domain, Ordinal) else None
-
-
-def _as_value(value: object) -> Label:
-    """A value of a parent that holds numbers, whichever way it is written."""
-    number = as_number(value)
-    if number is None:
-        return as_plain(value)
-    return int(number) if number.is_integer() else number
 
 
 def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tuple[Label, ...]:
@@ -337,7 +322,14 @@ def _read_one(item: object, reading: SpaceParts) -> None:
         reading.constants[name] = as_plain(item.get("value"))
         return
     try:
-        domain = _choices(item) if kind in ("categorical", "ordinal") else _range(item, kind, reading)
+        if kind in ("categorical", "ordinal"):
+            key, build = ("choices", Categorical) if kind == "categorical" else ("sequence", Ordinal)
+            given = item.get(key, item.get("values"))
+            if not isinstance(given, list | tuple) or not given:
+                raise FormatError(f"{key} is {shorten(given)}; it needs a list of values")
+            domain: Domain = build(as_labels(given))
+        else:
+            domain = _range(item, kind, reading)
     except (SpaceError, FormatError) as error:
         raise FormatError(f"{name}: {error}") from None
     values = _values_of(domain)
@@ -347,14 +339,6 @@ def _read_one(item: object, reading: SpaceParts) -> None:
     reading.domains[name] = domain
     if item.get("weights") or item.get("probabilities"):
         reading.notes.append(Note("space", "its choices have weights; they are not used", subject=name))
-
-
-def _choices(item: Mapping[str, Any]) -> Categorical | Ordinal:
-    key = "choices" if item["type"] == "categorical" else "sequence"
-    values = item.get(key, item.get("values"))
-    if not isinstance(values, list | tuple) or not values:
-        raise FormatError(f"{key} is {shorten(values)}; it needs a list of values")
-    return Categorical(as_labels(values)) if key == "choices" else Ordinal(as_labels(values))
 
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
