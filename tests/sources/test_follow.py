@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from helpers.servers import mariadb_url, postgresql_url  # noqa: F401
 from helpers.studies import TRIALS, fill_conditional, make, with_changed_range, with_moving_bounds
 from helpers.tools import need
 from pedanova.errors import DataError, FormatError, PedanovaError
-from pedanova.sources import follow as followers
-from pedanova.sources import read_records
+from pedanova.sources import databases, read_records
 from pedanova.sources.follow import follow
+from pedanova.sources.optuna import storage
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
@@ -153,14 +153,15 @@ def test_only_what_is_new_is_fetched(path: Path, monkeypatch: pytest.MonkeyPatch
     tale = Tale(follow(path))
     tale.look()
     fetched: list[int] = []
-    read = vars(followers)["read_trials"]
+    rows = databases.Database.rows
 
-    def counted(*given: object) -> object:
-        fetched.append(len(given[3]))  # type: ignore[arg-type]
-        return read(*given)  # type: ignore[arg-type]
+    def counted(database: databases.Database, query: str, values: Sequence[object] = ()) -> object:
+        result = rows(database, query, values)
+        fetched.extend([len(result)] if "FROM trial_values" in query else [])
+        return result
 
-    monkeypatch.setattr(followers, "read_trials", counted)
-    monkeypatch.setattr(followers, "APART", 50)
+    monkeypatch.setattr(databases.Database, "rows", counted)
+    monkeypatch.setattr(storage, "APART", 50)
     tale.look()
     assert fetched == []
     early = study.ask()

@@ -1,8 +1,7 @@
 """Sources that grow while somebody watches them.
 
-Optuna's relational storages are followed: trials that have ended since the last look are fetched, and no others.
-A trial that has ended never changes. Keys grow, but a server may show a later one before an earlier one, so
-the trials up to the last key are counted at every look: where one has come in between, all are listed anew.
+Optuna's relational storages are followed: every look lists the trials, and fetches what the storage holds of those that
+have ended since the last look. A trial that has ended never changes; where one is gone or another, all is fetched anew.
 Every look opens a connection of its own and every query is a short transaction, so no writer waits for it.
 
 Any other source is read anew as a whole when it has changed.
@@ -11,12 +10,12 @@ Any other source is read anew as a whole when it has changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -42,8 +41,6 @@ from pedanova.sources.scans.scan import is_pattern
 from pedanova.sources.tables.files import kind_of
 
 ENDED = ("COMPLETE", "PRUNED", "FAIL")
-AT_ONCE = 500  # keys in one query
-Listed = Sequence[Any]  # key, state, begin, end, number
 APPENDED = ("CSV", "TSV", "JSON lines")  # tables to which rows are appended in the order of the trials
 Item = TypeVar("Item")
 # Something happened to the source itself: its beginning is another, or it was read as a whole once more.
@@ -161,28 +158,6 @@ def stamp_of(path: Path) -> Hashable:
 # ── Optuna's databases ──────────────────────────────────────────────────────────────────────────
 
 
-def no_rows() -> Rows:
-    return np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What is known of the study so far."""
-
-    key: int  # of the study
-    mark: object  # of the file that holds it
-    log: StudyLog | None = None  # trials that have ended
-    numbers: Rows = field(default_factory=no_rows)  # of the log's rows
-    trials: Rows = field(default_factory=no_rows)  # keys of the log's rows
-    seen: frozenset[int] = frozenset()  # keys of all trials
-    waiting: frozenset[int] = frozenset()  # of those that have not ended
-    begin: tuple[object, ...] | None = None  # identity of the first trial that was taken
-
-    @property
-    def last(self) -> int:
-        return max(self.seen, default=-1)
-
-
 @dataclass(slots=True)
 class StorageFollow:
     """One study of a database."""
@@ -192,8 +167,9 @@ class StorageFollow:
     study: str | None = None
     file: Path | None = None
     ordered: bool = True
-    _taken: Taken | None = None
-    _event: Event | None = None
+    _place: tuple[object, int] | None = None  # the file and the key of the study in it
+    _log: StudyLog | None = None  # trials that have ended
+    _taken: dict[int, int] = field(default_factory=dict)  # keys of the log's rows → a hash of what was listed of each
 
     @classmethod
     def of_file(cls, path: Path, study: str | None) -> StorageFollow:
@@ -207,80 +183,46 @@ class StorageFollow:
     def look(self) -> Look:
         try:
             with self.open() as database:
-                taken, fresh = self._listed(database, self._of_study(database))
-                log = read_trials(database, taken.key, self.study or "", fresh, self.open) if fresh else None
+                place = self._find(database)
+                trials = list_trials(database, place[1])
+                ended = {int(trial[0]): hash((*map(str, trial),)) for trial in trials if state_of(trial[1]) in ENDED}
+                event = self._event(place, ended)
+                taken = {} if event else self._taken
+                new = ended.keys() - taken.keys()
+                fresh = [trial for trial in trials if int(trial[0]) in new]
+                log = read_trials(database, place[1], self.study or "", fresh, self.open) if fresh else None
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             if isinstance(error, PedanovaError):
                 raise
             raise FormatError(f"{self.shown} is damaged: {error}; restore it from a backup") from None
-        self._taken = taken = taken if log is None else self._with(taken, fresh, log)  # nothing can fail any more
-        event, self._event = self._event, None
-        complete = fresh and taken.log is not None and taken.log.settings
-        records = as_records(taken.log) if complete and taken.log is not None else None
-        return Look(records, len(fresh), len(taken.trials), len(taken.waiting), event)
+        before = None if event else self._log  # all was read: from here on nothing can fail
+        self._place, self._taken, self._log = place, ended, before
+        if log is not None:
+            row_of = {trial: row for row, trial in enumerate(ended)}
+            rows = {trial: row for row, trial in enumerate([*taken, *(int(trial[0]) for trial in fresh)])}
+            log = joined([log] if before is None else [before, log], np.array([rows[trial] for trial in ended]))
+            self._log = replace(log, points=partial(points_of, self.open, place[1], row_of))
+        records = as_records(self._log) if fresh and self._log is not None and self._log.settings else None
+        return Look(records, len(fresh), len(ended), len(trials) - len(ended), event)
 
-    def _of_study(self, database: Database) -> Taken:
-        """What was taken, unless the study is another by now."""
+    def _find(self, database: Database) -> tuple[object, int]:
+        """The file and the key of the study."""
         state = None if self.file is None else self.file.stat()
-        mark = None if state is None else (state.st_dev, state.st_ino)
-        before = self._taken
-        if before is None or self.study is None:
+        file = None if state is None else (state.st_dev, state.st_ino)
+        if self._place is None or self.study is None:
             check_schema(database)
             key, self.study = choose_study(database, self.study)
-            return Taken(key, mark)
+            return file, key
         rows = database.rows("SELECT study_id FROM studies WHERE study_name = ?", (self.study,))
         if not rows:
             raise DataError(f"{self.shown} holds no study called {self.study!r} any more; waiting for it to come back")
-        if (int(rows[0][0]), mark) == (before.key, before.mark) and self._begins_as(database, before):
-            return before
-        self._event = "study anew" if mark == before.mark else "replaced"
-        return Taken(int(rows[0][0]), mark)
+        return file, int(rows[0][0])
 
-    def _begins_as(self, database: Database, before: Taken) -> bool:
-        """Whether the first trial that was taken is still the same: keys of what was deleted may be given again."""
-        if before.begin is None:
-            return True
-        trials = list_trials(database, before.key, "AND trial_id = ?", (before.begin[0],))
-        return not trials or identity_of(trials[0]) == before.begin
-
-    def _listed(self, database: Database, taken: Taken) -> tuple[Taken, list[Listed]]:
-        """Trials that have ended and are not in the log, by their keys; all others are waiting."""
-        trials = list_trials(database, taken.key, "AND trial_id > ?", (taken.last,))
-        for keys in in_parts(sorted(taken.waiting), AT_ONCE):
-            trials += list_trials(database, taken.key, f"AND trial_id IN ({', '.join('?' * len(keys))})", keys)
-        seen = taken.seen | {int(trial[0]) for trial in trials}
-        upto = "SELECT COUNT(*) FROM trials WHERE study_id = ? AND trial_id <= ?"
-        if int(database.rows(upto, (taken.key, max(seen, default=-1)))[0][0]) != len(seen):
-            trials = list_trials(database, taken.key)  # one came late, or some are gone
-            listed = frozenset(int(trial[0]) for trial in trials)
-            if not seen <= listed:
-                self._event, taken = "study anew", Taken(taken.key, taken.mark)
-            known, seen = set(taken.trials.tolist()), listed
-            trials = [trial for trial in trials if int(trial[0]) not in known]
-        ended = [trial for trial in trials if state_of(trial[1]) in ENDED]
-        waiting = frozenset(int(trial[0]) for trial in trials) - {int(trial[0]) for trial in ended}
-        return replace(taken, seen=seen, waiting=waiting), sorted(ended, key=lambda trial: int(trial[0]))
-
-    def _with(self, taken: Taken, fresh: Sequence[Listed], log: StudyLog) -> Taken:
-        """The log with more trials, in order of their numbers."""
-        numbers = np.append(taken.numbers, [int(trial[4]) for trial in fresh])
-        trials = np.append(taken.trials, [int(trial[0]) for trial in fresh])
-        order = np.lexsort((trials, numbers))
-        log = joined([log] if taken.log is None else [taken.log, log], order)
-        row_of = {trial: row for row, trial in enumerate(trials[order].tolist())}
-        log = replace(log, points=partial(points_of, self.open, taken.key, row_of))
-        begin = taken.begin or identity_of(fresh[0])
-        return replace(taken, log=log, numbers=numbers[order], trials=trials[order], begin=begin)
-
-
-def identity_of(trial: Listed) -> tuple[object, ...]:
-    """Key, state and times: of a trial that has ended they never change."""
-    return int(trial[0]), state_of(trial[1]), str(trial[2]), str(trial[3])
-
-
-def in_parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """So many at once: a database takes no query of any length."""
-    return (items[start : start + size] for start in range(0, len(items), size))
+    def _event(self, place: tuple[object, int], ended: Mapping[int, int]) -> Event | None:
+        """What happened to the study itself; keys of what was deleted may be given again."""
+        if self._place is None or (place == self._place and self._taken.items() <= ended.items()):
+            return None
+        return "study anew" if place[0] == self._place[0] else "replaced"
 
 
 # ── logs of one study that were read at different times, as one ─────────────────────────────────

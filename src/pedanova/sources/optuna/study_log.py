@@ -172,7 +172,7 @@ def log_of_trials(
         settings=settings,
         metrics=metrics,
         constraints=constraints if any(constraints) else [],
-        attributes={key: [row[key] if is_plain(row.get(key)) else None for row in noted] for key in keys},
+        attributes={key: [row.get(key) if is_plain(row.get(key)) else None for row in noted] for key in keys},
         reports={row: max(trial.reports.items()) for row, trial in enumerate(trials) if trial.reports},
         points=partial(_points, trials),
         seconds=seconds_taken([trial.begin for trial in trials], [trial.end for trial in trials]),
