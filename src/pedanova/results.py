@@ -9,7 +9,7 @@ from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest.forest import ForestEffects, ForestPairs
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
-from pedanova.measures.questions.compare import Comparison
+from pedanova.measures.questions.ask import Comparison
 from pedanova.measures.studies.along import Along
 from pedanova.measures.studies.seeds import Seeds
 from pedanova.measures.studies.study_difference import Difference, Differences

@@ -20,8 +20,7 @@ from pedanova.data.regions import Region
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
-from pedanova.measures.studies.across import Pooling
-from pedanova.measures.studies.groups import DRAWS, grouped, pooled_studies
+from pedanova.measures.studies.across import DRAWS, Pooling, grouped, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,10 @@ from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How, Question, check_how
 from pedanova.measures.questions.ask import (
+    Comparison,
     check_names,
+    compare_measures,
+    compare_objectives,
     densities_of_all,
     effects_within,
     importance_of,
@@ -24,12 +27,11 @@ from pedanova.measures.questions.ask import (
     pair_planes,
     profile_of,
 )
-from pedanova.measures.questions.compare import Comparison, compare_measures, compare_objectives
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
+from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.along import Along
 from pedanova.measures.studies.budgets import along_budgets
-from pedanova.measures.studies.groups import groups_by
 from pedanova.measures.studies.seeds import Seeds, seeds_within
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.space.parameters import Space

@@ -294,6 +294,6 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     >>> pa.load(path)
     Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
     """
-    from pedanova.analysis.files import read_data
+    from pedanova.analysis.output import read_data
 
     return Analysis(read_data(path))

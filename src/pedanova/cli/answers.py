@@ -37,7 +37,7 @@ from pedanova.cli.pages import write_report
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.question import DEFAULT
-from pedanova.measures.studies.groups import DRAWS
+from pedanova.measures.studies.across import DRAWS
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (

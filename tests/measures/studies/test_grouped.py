@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.analysis.across import grouped_analyses
 from pedanova.data.column import as_column
-from pedanova.measures.studies.groups import codes_of, grouped
+from pedanova.measures.studies.across import codes_of, grouped
 
 SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}
 

@@ -1,24 +1,30 @@
-"""Questions to an analysis that take more than a line: effects, interactions, planes of pairs, the rows as a table."""
+"""Questions to an analysis: importances, densities, effects, interactions, planes, trials, and answers side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from pedanova.base.notes import explaining
+from pedanova.base.digits import percent
+from pedanova.base.notes import Note, explaining
+from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
-from pedanova.data.regions import as_parts, as_region
+from pedanova.data.regions import as_part, as_parts, as_region
+from pedanova.data.regions import percent as part_in_words
 from pedanova.data.row_selection import RowSet
 from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_of
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import PedanovaError, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, effects_of
-from pedanova.measures.importance import Importances, rank
+from pedanova.measures.forest.forest import ForestEffects, forest_effects
+from pedanova.measures.importance import Importance, Importances, known_percent, rank
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.question import DEFAULT, Question, as_whole, check_no_paper
@@ -195,3 +201,130 @@ def trial_table(
         resolved = data.resolved(question)
         codes = data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), shown)
     return trials_of(observed, shown, total, codes, params)
+
+
+Ranked: TypeAlias = Importances | Effects | ForestEffects
+Answer = TypeVar("Answer", bound=Ranked)
+Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Table, Mapping[str, Answer]):
+    """Answers about the same parameters side by side: by measure, or by objective (`Analysis.compare`).
+
+    Attributes
+    ----------
+    answers
+        Tables by name: ``c["PED"]["lr"].ratio``, ``c["loss"]["lr"].share``.
+    shown
+        What is printed of each, ``"ratio"`` or ``"share"``.
+    meanings
+        What the answers are, in words.
+    notes
+        What to know beside the numbers, and which answers were left out.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
+    >>> c = a.compare(by="objective", estimator="counts", draws=0)
+    >>> next(iter(c["train_seconds"]))
+    'epochs'
+    """
+
+    answers: Mapping[str, Answer]
+    shown: Literal["ratio", "share"] = "share"
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, name: str) -> Answer:
+        if name not in self.answers:
+            raise UnknownParameterError(unknown_name(name, tuple(self.answers), what="answer"))
+        return self.answers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @property
+    def ratios(self) -> dict[str, dict[str, float]]:
+        """Ratios by answer and parameter."""
+        return {name: answer.ratios for name, answer in self.items()}
+
+    @property
+    def noise(self) -> dict[str, frozenset[str]]:
+        """The parameters that are not distinguishable from noise, by answer, where it can tell."""
+        known = {name: answer for name, answer in self.items() if isinstance(answer, Importances)}
+        return {
+            name: frozenset(row.name for row in one.rows if row.significant is False) for name, one in known.items()
+        }
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = list(next(iter(self.answers.values())))
+        columns: dict[str, list[Cell]] = {"parameter": list(names)}
+        for key, result in self.items():
+            columns[f"{key} ratio"] = [result[name].ratio for name in names]
+            columns[f"{key} share"] = [result[name].share for name in names]
+        return columns
+
+    def printed(self) -> Printed:
+        names, noise = list(next(iter(self.answers.values()))), self.noise
+        columns = [TableColumn("parameter", names)]
+        for key, result in self.items():
+            marks = ["~ " if name in noise.get(key, ()) else "" for name in names]
+            values = [self._shown(result[name]) for name in names]
+            columns.append(TableColumn(key, [mark + value for mark, value in zip(marks, values, strict=True)]))
+        return columns
+
+    def _shown(self, row: Any) -> str:
+        """A ratio in per cent; a share likewise, unless the parameter never varied."""
+        value = getattr(row, self.shown)
+        return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
+
+
+def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:
+    """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest."""
+    part = as_part(target, "target")
+    whole, tenth = part_in_words(part), part_in_words(part / 10)
+    ways: Ways = {
+        "PED": (
+            f"what separates the best {whole} from all rows",
+            lambda: importance_of(data, Question(part, seed=seed)),
+        ),
+        "PED local": (
+            f"what separates the best {tenth} from the best {whole}",
+            lambda: importance_of(data, Question(part / 10, part, seed=seed)),
+        ),
+        "f-ANOVA": ("what moves the objective itself, by counts", lambda: effects_within(data)),
+        "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: effects_within(data, part)),
+        "forest": (
+            "what moves a random forest's prediction over the space",
+            lambda: forest_effects(data.observed(), seed=seed, pairs=False, threads=data.threads),
+        ),
+        "forest clipped": (
+            f"the same, everything worse than the best {whole} taken as equal",
+            lambda: forest_effects(data.observed(), clip=float(part), seed=seed, pairs=False, threads=data.threads),
+        ),
+    }
+    # What cannot be answered is listed in the notes, unless it is the first question.
+    answers: dict[str, Ranked] = {}
+    meanings, notes = {}, []
+    for name, (meaning, ask) in ways.items():
+        try:
+            answers[name], meanings[name] = ask(), meaning
+        except PedanovaError as error:
+            if not answers:
+                raise
+            notes.append(Note("answer", "left out, ", *error.words, subject=name))
+            continue
+        notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
+    return Comparison(answers, "ratio", meanings, tuple(notes))
+
+
+def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
+    """The importances for each of several objectives alone, beside those for all together."""
+    goals = data.observed().goals
+    together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
+    return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
 from pedanova.base.terminal import shorten
+from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
 from pedanova.measures.interactions import Interaction, Interactions
@@ -22,7 +23,6 @@ from pedanova.measures.panels import round_values
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.studies.along import Along
 from pedanova.measures.surrogate.profile import Profile
-from pedanova.measures.tradeoff import Tradeoff
 from pedanova.report.names import NO_NESTING, Nesting, short_names
 from pedanova.report.palette import DARK, LIFTS, LIGHT, ink_on, lift_colour, luminance, mixed
 

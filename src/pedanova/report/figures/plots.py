@@ -8,10 +8,13 @@ from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
+from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import HOW, How, Question, check_how
 from pedanova.measures.questions.ask import (
+    compare_measures,
+    compare_objectives,
     densities_of_all,
     effects_within,
     importance_of,
@@ -19,11 +22,9 @@ from pedanova.measures.questions.ask import (
     pair_plane,
     profile_of,
 )
-from pedanova.measures.questions.compare import compare_measures, compare_objectives
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.studies.budgets import along_budgets
-from pedanova.measures.tradeoff import tradeoff_of
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.figures.draw import (

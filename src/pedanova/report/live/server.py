@@ -18,7 +18,7 @@ from typing import Any, Self, TypeAlias, TypeVar, Unpack
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.measures.question import How
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.groups import groups_by
+from pedanova.measures.studies.across import groups_by
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.live.watch import Watcher, Watches
 from pedanova.report.page.cards import BY_NAME

@@ -16,7 +16,7 @@ from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.groups import groups_by
+from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import inside
 from pedanova.report.page.cards import BY_NAME, Card, can_be_asked, taken
 from pedanova.report.page.embedded import QUESTIONS, TITLE, check_options, payload_of

@@ -27,6 +27,7 @@ from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How, Question
 from pedanova.measures.questions.ask import (
+    compare_objectives,
     densities_of_all,
     effects_within,
     importance_of,
@@ -35,11 +36,9 @@ from pedanova.measures.questions.ask import (
     profile_of,
     trial_table,
 )
-from pedanova.measures.questions.compare import compare_objectives
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import Pooling, StudyRow
+from pedanova.measures.studies.across import Pooling, StudyRow, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
-from pedanova.measures.studies.groups import groups_by, pooled_studies
 from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.answer import Glance
 from pedanova.reduction.reduce import reduce_space

@@ -15,8 +15,8 @@ from pedanova.errors import PedanovaError, QueryError, unknown_name
 from pedanova.measures.question import How, Question
 from pedanova.measures.questions.ask import importance_of, pair_planes
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
-from pedanova.measures.studies.groups import groups_by
 from pedanova.report.page import answers
 from pedanova.report.page.facts import Ladder
 from pedanova.report.page.question import PageQuestion

@@ -16,7 +16,7 @@ from pedanova.data.regions import Region, as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline, How, Question, check_how
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.groups import groups_by
+from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import CARDS, FilePlan, distinct
 from pedanova.report.page.facts import RUNGS, Ladder, bins_for, facts_of, ladder_of, part_of, rounded

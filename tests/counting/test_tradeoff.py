@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.base.kernel.pareto import ranks_of
+from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.errors import QueryError
-from pedanova.measures.tradeoff import tradeoff_of
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30))
