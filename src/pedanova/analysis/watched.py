@@ -27,12 +27,10 @@ IN_PARTS = ("stream", "executor", "pushdown")  # options of tables that do not g
 
 
 class Watched:
-    """One source and the options of `analyze`.
+    """One source and the options of `analyze`; of one of Optuna's databases a look reads what is new, of others all.
 
-    Of one of Optuna's databases a look reads what is new, of any other source all when it has changed.
-
-    A space that was guessed stays as it was guessed, until a value lies outside or a parameter is new.
-    A space that was given stays whatever comes: rows outside are counted apart.
+    A space that was guessed stays until a value lies outside or a parameter is new, one that was given stays always:
+    rows outside are counted apart.
     """
 
     def __init__(

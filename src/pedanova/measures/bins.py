@@ -42,22 +42,16 @@ Z = 1.959964  # 95 % of a normal law lie so many deviations around its mean
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Which bar or step every cell of a grid belongs to.
-
-    apart
-        Whether these are the only values that rows of a range stand on: nothing lies between them to be smoothed.
-    widths
-        Of steps, parts of the axis, which add to one; None for bars.
-    """
+    """Which bar or step every cell of a grid belongs to."""
 
     kind: Kind
     groups: NDArray[np.int64]  # (cells,)
     labels: tuple[str, ...]
     edges: Reals | None = None  # (steps + 1,) in units of the parameter, never beyond its bounds; None for bars
-    widths: Reals | None = None
+    widths: Reals | None = None  # of steps, parts of the axis, which add to one; None for bars
     log: bool = False
     values: tuple[Label, ...] | None = None  # where every bar is one value
-    apart: bool = False
+    apart: bool = False  # the only values that rows of a range stand on: nothing lies between them to be smoothed
 
     def __len__(self) -> int:
         return len(self.labels)

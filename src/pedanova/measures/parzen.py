@@ -1,10 +1,7 @@
 """The densities of the paper's authors, so that their numbers can be found here and differences be shown.
 
-Their released code takes every value as a point of a grid, puts a kernel on each distinct one and one more,
-as wide as the range, on its middle (a prior that counts as one row). The width is Scott's rule, with the
-number of *distinct* values for n, never below 1 % of the grid; target and region have a width each, and all
-rows together count as a uniform draw. Categories are frequencies with the same prior. Why the package does
-otherwise stands in docs/paper.md.
+Every distinct value is a point of a grid with a kernel (Scott's rule with the number of distinct values for n, never
+below 1 % of the grid), and a prior as wide as the range counts as one row. docs/paper.md says why we do otherwise.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How far two rankings of the same parameters agree, given how sure each share is.
+"""Importances along a budget, and how far their ranking agrees with that of the full one, given how sure each share is.
 
-Spearman's rank correlation of the shares; its interval is that of shares drawn anew, each from a normal law on
-either side of its own interval. Both answers are drawn as if they had no row in common; where they share trials
-they err together, so that the interval is wider than it need be. What is noise in both answers is tied, last.
+The interval of Spearman's correlation is that of shares drawn anew, as if both answers had no row in common; where
+they share trials it is wider than it need be. What is noise in both answers is tied, last.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Statistics over studies: pooled means, rank tests, disagreements and a map, with the distributions they need.
+"""Statistics over studies: means of random effects (Paule and Mandel 1982), rank tests, disagreements and a map.
 
-Means are those of random effects, so that one large study does not rule. A study's share varies for two reasons: its
-rows were sampled, and studies differ. The first is taken from the answers' own deviations, but as one variance per
-row for all studies: a share near 0 deviates little, and weights that knew it would pull the mean down. The second is
-solved for as by Paule and Mandel (1982). The interval is that of Hartung and Knapp (2001), which holds for few studies.
+The chance of rows is one variance per row for all studies: a share near 0 deviates little, and weights that knew it
+would pull the mean down. Intervals are those of Hartung and Knapp (2001), which hold for few studies.
 """
 
 from __future__ import annotations
@@ -91,7 +89,6 @@ class Mean:
     low: float | None
     high: float | None
     spread: float
-    error: float
 
 
 def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
@@ -108,11 +105,10 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
     weights = weights_of(own + between)
     mean = float(weights @ found)
     if len(found) < 2:
-        return Mean(mean, None, None, 0.0, float(np.sqrt(own[0])))
+        return Mean(mean, None, None, 0.0)
     scatter = float(weights @ (found - mean) ** 2) / (len(found) - 1)
-    error = math.sqrt(scatter)
-    half = student_end(len(found) - 1) * error
-    return Mean(mean, mean - half, mean + half, math.sqrt(between), error)
+    half = student_end(len(found) - 1) * math.sqrt(scatter)
+    return Mean(mean, mean - half, mean + half, math.sqrt(between))
 
 
 def weights_of(variances: Reals) -> Reals:
@@ -144,25 +140,15 @@ def spread_between(found: Reals, own: Reals) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankTest(Table):
-    """Mean ranks of parameters over studies, best first, and whether they differ by more than chance.
-
-    ranks
-        Mean rank of each name; 1 is the most important.
-    statistic, p_value
-        Friedman's chi-square, and how often chance alone gives as much: by the F of Iman and Davenport.
-    critical
-        Nemenyi's critical difference: mean ranks that are closer are not told apart (5 % over all pairs).
-    alike
-        First and last place of each longest run of names that are not told apart.
-    """
+    """Mean ranks of parameters over studies, best first, and whether they differ by more than chance."""
 
     names: tuple[str, ...]
-    ranks: tuple[float, ...]
+    ranks: tuple[float, ...]  # 1 is the most important
     studies: int
-    statistic: float
-    p_value: float
-    critical: float
-    alike: tuple[tuple[int, int], ...]
+    statistic: float  # Friedman's chi-square
+    p_value: float  # by the F of Iman and Davenport
+    critical: float  # Nemenyi's difference: mean ranks that are closer are not told apart (5 % over all pairs)
+    alike: tuple[tuple[int, int], ...]  # first and last place of each longest run of names that are not told apart
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {"parameter": list(self.names), "rank": list(self.ranks)}
@@ -332,16 +318,12 @@ def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StudyMap(Table):
-    """A place for every study; `held` is the part of all squared distances that the two axes hold.
-
-    arrows
-        (parameters, 2) Where a study lies whose ratio of the parameter is larger: correlations with the axes.
-    """
+    """A place for every study; `held` is the part of all squared distances that the two axes hold."""
 
     studies: tuple[str, ...]
     names: tuple[str, ...]
     places: Reals  # (studies, 2)
-    arrows: Reals
+    arrows: Reals  # (parameters, 2) where a study lies whose ratio is larger: correlations with the axes
     held: float
 
     def to_dict(self) -> dict[str, list[Cell]]:

@@ -1,8 +1,7 @@
 """Where good values lie over many studies: a density for every parameter, to sample the next search from.
 
-Each study contributes a lift for every parameter: how much likelier the target's rows are at a value than all rows.
-A lift depends neither on how a study sampled its values nor on the scale of its domain, so lifts of studies with
-different samplers, bounds and scales can be averaged. docs/studies.md has what was measured.
+Each study contributes how much likelier its target's rows are at a value than all rows: a lift, which depends neither
+on how a study sampled nor on the scale of its domain. docs/studies.md has what was measured.
 """
 
 from __future__ import annotations
@@ -40,19 +39,13 @@ PSEUDO_ROWS = 1.0  # of target and region alike, spread evenly: a value that nob
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterPrior:
-    """One parameter: where its good values lie.
-
-    lift
-        (cells,) How much likelier a value is than in a uniform draw.
-    studies, lifts
-        The studies that have the parameter, and (studies, cells) the lift of each.
-    """
+    """One parameter: where its good values lie."""
 
     name: str
     parameter: Domain
-    lift: Reals
-    studies: tuple[str, ...]
-    lifts: Reals
+    lift: Reals  # (cells,) how much likelier a value is than in a uniform draw
+    studies: tuple[str, ...]  # that have the parameter
+    lifts: Reals  # (studies, cells)
 
     @property
     def uniform(self) -> Reals:

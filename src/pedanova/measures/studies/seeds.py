@@ -1,9 +1,7 @@
 """What repeated configurations tell: how much of a variance is the seed's, and what is left for parameters to explain.
 
-One-way random effects: a row is its configuration's own value plus what the run added. The two variances are
-found from the mean squares between and within configurations (Searle, Casella and McCulloch 1992, unbalanced), both
-without bias whatever the law. The interval comes from leaving out each configuration in turn (Arvesen 1969) on the
-scale of log(mean square between / within), where it is nearly normal, and holds up under laws that are not.
+One-way random effects of unbalanced groups (Searle, Casella and McCulloch 1992), with intervals by leaving out each
+configuration in turn (Arvesen 1969) on the scale of log(mean square between / within), where it is nearly normal.
 """
 
 from __future__ import annotations
@@ -42,23 +40,13 @@ ROUGH = 20  # repeated configurations below which the numbers are called rough
 
 @dataclass(frozen=True, slots=True)
 class SeedPart:
-    """Of one variance: what is the seed's, and what parameters can explain at most.
+    """Of one variance: what is the seed's, and what parameters can explain at most (the ceiling: what is left)."""
 
-    name
-        What varies: the objective, or whether a row is in the target.
-    seed, low, high
-        The part of the variance among rows of one configuration, with a 95 % interval.
-    ceiling, ceiling_low, ceiling_high
-        What is left: no share, alone or of all parameters together, can truly be larger (intraclass correlation).
-    averaged
-        The ceiling where each configuration's runs are averaged first (``repeats="mean"``).
-    """
-
-    name: str
-    seed: float
+    name: str  # what varies: the objective, or whether a row is in the target
+    seed: float  # the part among rows of one configuration, with a 95 % interval
     low: float
     high: float
-    averaged: float
+    averaged: float  # the ceiling where each configuration's runs are averaged first (repeats="mean")
 
     @property
     def ceiling(self) -> float:

@@ -1,8 +1,7 @@
 """Two studies side by side: how they are related, what matters more in one, and where good values have moved.
 
-Rows are compared by their values while they are at hand; how rows were sampled, by the counts of all rows in each
-cell. Both answers are independent, so their variances add. What a model gets wrong alike in both studies cancels out
-of the difference; so deviations are those of the draws, not widened as the interval of a single share is.
+Both answers are independent, so their variances add. What a model gets wrong alike in both cancels out; so deviations
+are those of the draws, not widened as the interval of a single share is.
 """
 
 from __future__ import annotations
