@@ -124,7 +124,10 @@ class Output:
         >>> len(pa.load(path))
         1000
         """
-        write_analysis(path, self.data, rows=rows, model=model)
+        data = self.data
+        attachments = attachments_of(data, rows=rows) if rows or model else {}
+        kept = (data.objective, data.dropped, data.levels, data.tallies, data.notes)
+        write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
     @property
     def plot(self) -> Plots:
@@ -264,13 +267,6 @@ class Output:
 
         about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
         return explore(self.data, **about, port=port, show=open, wait=wait, **how)
-
-
-def write_analysis(path: str | os.PathLike[str], data: TrialData, *, rows: bool, model: bool) -> None:
-    """Write tallies, and what else the file is to keep."""
-    attachments = attachments_of(data, rows=rows) if rows or model else {}
-    kept = (data.objective, data.dropped, data.levels, data.tallies, data.notes)
-    write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
 
 def attachments_of(data: TrialData, *, rows: bool) -> dict[str, Attachment]:

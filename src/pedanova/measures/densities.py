@@ -205,7 +205,11 @@ def densities_of(
 ) -> Densities:
     grid = contrast.grid
     wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
-    widths = [_shown_width(smoothing, wanted, base, block) for block in grid.blocks]
+    widths = []
+    for block in grid.blocks:  # the kernel of the measure; where the target has no two rows, that of the region
+        cells = slice(block.start, block.stop)
+        few = smoothing == "auto" and wanted[cells].sum() < 2
+        widths.append(float(bandwidth(smoothing, base[cells] if few else wanted[cells], block)))
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),
@@ -220,13 +224,6 @@ def densities_of(
         basis=Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths)),
         words=words,
     )
-
-
-def _shown_width(smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[np.int64], block: Block) -> float:
-    """The kernel of the measure; where the target has no two rows, that of the region, to be seen at all."""
-    cells = slice(block.start, block.stop)
-    few = smoothing == "auto" and wanted[cells].sum() < 2
-    return float(bandwidth(smoothing, base[cells] if few else wanted[cells], block))
 
 
 def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:

@@ -232,7 +232,8 @@ def effects_of(
         words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"
         notes.append(Note("rows", words))
         moments = moments.clipped(cut.level, cut.value)
-    elif endless := unknown_rows(levels, moments, outer):
+    elif outer[1] == levels.count and levels.apart and moments.rows[-1] and not np.isfinite(moments.squares[-1]):
+        endless = int(moments.rows[-1])  # rows without a finite objective have a level of their own
         outer, rows = (outer[0], outer[1] - 1), rows - endless
         words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
         notes.append(Note("rows", words, Arg("clip", 0.1), " counts them as the worst of the best 10 %"))
@@ -251,13 +252,6 @@ def effects_of(
     return Effects(
         ranked, str(region), None if cut is None else cut.words, rows, spread.mean, spread.variance, tuple(notes)
     )
-
-
-def unknown_rows(levels: Levels, moments: Moments, outer: Range) -> int:
-    """How many rows of the region have no finite objective, where a level of their own holds them."""
-    if outer[1] < levels.count or not levels.apart or np.isfinite(moments.squares[-1]):
-        return 0
-    return int(moments.rows[-1])
 
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:

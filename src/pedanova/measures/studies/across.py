@@ -80,17 +80,18 @@ class Studies(NamedTable[StudyRow]):
             self.column("study", lambda row: row.name),
             self.column("rows", lambda row: f"{row.n_region:,}", leave=3),
             self.column("target", lambda row: f"{row.n_target:,}"),
-            self.column("what matters", self._leading, kind="words", leave=1),
+            self.column(
+                "what matters",
+                lambda row: ", ".join(f"{name} {percent(part)}" for name, part in row.leading),
+                kind="words",
+                leave=1,
+            ),
             self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}", leave=2),
             self.column("differs in", lambda row: ", ".join(row.differs)),
         ]
 
     def heading(self) -> str:
         return "The studies, and how their rankings agree with those of all others"
-
-    @staticmethod
-    def _leading(row: StudyRow) -> str:
-        return ", ".join(f"{name} {percent(part)}" for name, part in row.leading)
 
 
 NAMED, KINDS = 5, 3  # studies, and ways in which they differ, in a note

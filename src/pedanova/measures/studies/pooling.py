@@ -102,21 +102,15 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
     """
     found, own = np.asarray(values, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     between = spread_between(found, own)
-    weights = weights_of(own + between)
+    alike = not (own + between > 0).all()  # nothing known to be uncertain
+    weights = np.full(len(found), 1.0) if alike else 1.0 / (own + between)
+    weights = weights / weights.sum()
     mean = float(weights @ found)
     if len(found) < 2:
         return Mean(mean, None, None, 0.0)
     scatter = float(weights @ (found - mean) ** 2) / (len(found) - 1)
     half = student_end(len(found) - 1) * math.sqrt(scatter)
     return Mean(mean, mean - half, mean + half, math.sqrt(between))
-
-
-def weights_of(variances: Reals) -> Reals:
-    """The more certain, the heavier; they add to one. Nothing known to be uncertain: all alike."""
-    if not (variances > 0).all():
-        return np.full(len(variances), 1.0 / len(variances))
-    weights: Reals = (1.0 / variances) / np.sum(1.0 / variances)
-    return weights
 
 
 def spread_between(found: Reals, own: Reals) -> float:

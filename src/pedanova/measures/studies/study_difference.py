@@ -59,15 +59,14 @@ class StudyRelation:
             "other": "other configurations were run",
             "unknown": "the rows are no longer at hand, so whether one continues the other cannot be told",
         }[self.kind]
-        return f"{rows}; {self._search()}"
-
-    def _search(self) -> str:
+        search = "in the same space, drawn alike"
         if not self.space:
-            return "the search spaces differ"
-        if self.drawn:
-            return f"another sampler: {listed(list(self.drawn), most=3)} were not drawn alike, in the same space"
-        alike = "in the same space, drawn alike"
-        return f"{alike}: another seed of the same search" if self.kind == "other" else alike
+            search = "the search spaces differ"
+        elif self.drawn:
+            search = f"another sampler: {listed(list(self.drawn), most=3)} were not drawn alike, in the same space"
+        elif self.kind == "other":
+            search += ": another seed of the same search"
+        return f"{rows}; {search}"
 
     @property
     def note(self) -> Note:
