@@ -60,13 +60,10 @@ class Across(Pooling):
 
     Examples
     --------
-    >>> import numpy as np, pedanova as pa
-    >>> rng = np.random.default_rng(0)
-    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car", "iris"], 100)}
-    >>> table["loss"] = (table["lr"] - 0.3) ** 2
-    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
-    >>> x["lr"].share > x["other"].share, x.ranks.names, list(x.analyses)
-    (True, ('lr', 'other'), ['adult', 'car', 'iris'])
+    >>> import pedanova as pa
+    >>> x = pa.across(pa.demo_trials(), "error", group="solver", estimator="counts")
+    >>> x["learning_rate"].share > x["alpha"].share, x.ranks.names[0], list(x.analyses)
+    (True, 'learning_rate', ['adam', 'sgd'])
     >>> len(x.disagreements.rows)
     0
     """
@@ -108,13 +105,10 @@ class Across(Pooling):
 
         Examples
         --------
-        >>> import numpy as np, pedanova as pa
-        >>> rng = np.random.default_rng(0)
-        >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
-        >>> table["loss"] = (table["lr"] - 0.3) ** 2
-        >>> prior = pa.across(table, "loss", group="dataset", estimator="counts").prior()
-        >>> list(prior), 0.2 < prior["lr"].mode < 0.4
-        (['lr', 'other'], True)
+        >>> import pedanova as pa
+        >>> prior = pa.across(pa.demo_trials(), "error", group="solver", estimator="counts").prior()
+        >>> list(prior)[:2], 0.01 < prior["learning_rate"].mode < 0.1
+        (['learning_rate', 'units'], True)
         """
         how.setdefault("estimator", "counts")
         question = replace(Question(target, **check_how(how)), force=True)
@@ -171,13 +165,10 @@ def across(
 
     Examples
     --------
-    >>> import numpy as np, pedanova as pa
-    >>> rng = np.random.default_rng(0)
-    >>> lr, seed, dataset = rng.random(600), rng.random(600), np.repeat(["adult", "car", "iris"], 200)
-    >>> table = {"lr": lr, "other": seed, "dataset": dataset, "loss": (lr - 0.3) ** 2}
-    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
-    >>> list(x), x["lr"].studies
-    (['lr', 'other'], 3)
+    >>> import pedanova as pa
+    >>> x = pa.across(pa.demo_trials(), "error", group="solver", estimator="counts")
+    >>> list(x)[:2], x["learning_rate"].studies
+    (['learning_rate', 'units'], 2)
     """
     how, table = split_keywords(options)
     how.setdefault("draws", DRAWS)

@@ -524,11 +524,10 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import numpy as np, pedanova as pa
-        >>> lr, dataset = np.random.default_rng(0).random(200), np.repeat(["adult", "car"], 100)
-        >>> a = pa.analyze({"lr": lr, "dataset": dataset, "loss": lr**2}, "loss", exclude=["dataset"])
-        >>> list(a.groups("dataset")), len(a.groups("dataset")["car"])
-        (['adult', 'car'], 100)
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error", exclude=["solver"])
+        >>> list(a.groups("solver")), len(a.groups("solver")["sgd"])
+        (['adam', 'sgd'], 503)
         """
         return GroupAnalyses(groups_by(self.data, column))
 

@@ -182,12 +182,9 @@ class PooledShare:
 
     Examples
     --------
-    >>> import numpy as np, pedanova as pa
-    >>> rng = np.random.default_rng(0)
-    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
-    >>> table["loss"] = (table["lr"] - 0.3) ** 2
-    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
-    >>> x["lr"].rank, x["lr"].first, x["lr"].studies
+    >>> import pedanova as pa
+    >>> x = pa.across(pa.demo_trials(), "error", group="solver", estimator="counts")
+    >>> x["learning_rate"].rank, x["learning_rate"].first, x["learning_rate"].studies
     (1.0, 1.0, 2)
     """
 

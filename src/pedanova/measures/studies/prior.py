@@ -110,15 +110,12 @@ class SearchPrior(NamedTable[ParameterPrior]):
 
     Examples
     --------
-    >>> import numpy as np, pedanova as pa
-    >>> rng = np.random.default_rng(0)
-    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
-    >>> table["loss"] = (table["lr"] - 0.3) ** 2
-    >>> prior = pa.across(table, "loss", group="dataset", estimator="counts").prior()
-    >>> list(prior), 0.2 < prior["lr"].mode < 0.4
-    (['lr', 'other'], True)
-    >>> [list(one) for one in prior.sample(2)]
-    [['lr', 'other'], ['lr', 'other']]
+    >>> import pedanova as pa
+    >>> prior = pa.across(pa.demo_trials(), "error", group="solver", estimator="counts").prior()
+    >>> list(prior)[:2], 0.01 < prior["learning_rate"].mode < 0.1
+    (['learning_rate', 'units'], True)
+    >>> [one["units"] for one in prior.sample(2)]
+    [77, 4]
     """
 
     rows: tuple[ParameterPrior, ...]
