@@ -24,6 +24,7 @@ from pedanova.reduction.good_region import (
     WHOLE,
     GoodRegion,
     ModelGoodRegion,
+    Search,
     TrialGoodRegion,
     cloud_of,
     configurations,
@@ -33,7 +34,6 @@ from pedanova.reduction.good_region import (
     roomier,
     trimmed,
 )
-from pedanova.reduction.search import Search
 from pedanova.results import ReducedSpace
 from pedanova.space.grid import grid_of
 

@@ -31,9 +31,9 @@ from pedanova.reduction.boxes import (
     way_down,
     widened,
 )
+from pedanova.reduction.good_region import Search, beyond_noise
 from pedanova.reduction.reduce import small
 from pedanova.reduction.result import Verdict
-from pedanova.reduction.search import Search, beyond_noise
 from pedanova.results import ReducedSpace
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Domain

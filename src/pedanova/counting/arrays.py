@@ -47,20 +47,7 @@ def kept_codes(
 ) -> NDArray[Any]:
     """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the kept rows."""
     keep = observations.keep
-    if keep is None:
-        return level_codes(observations.ranked, levels, threads=threads, survey=survey)
-    if survey is None:
-        return level_codes(observations.ranked, levels, threads=threads, keep=keep)
-    some = level_codes(kept_values(observations, threads=threads), levels, threads=threads, survey=survey)
-    codes = np.full(len(keep), levels.count, dtype=some.dtype)
-    pieces = portions(len(keep), threads=threads)
-    ends = np.cumsum([0, *(np.count_nonzero(keep[rows]) for rows in pieces)])
-
-    def put(piece: int) -> None:
-        codes[pieces[piece]][keep[pieces[piece]]] = some[ends[piece] : ends[piece + 1]]
-
-    spread(put, range(len(pieces)), threads=threads)
-    return codes
+    return level_codes(observations.ranked, levels, threads=threads, survey=survey if keep is None else None, keep=keep)
 
 
 def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]:

@@ -78,13 +78,8 @@ class Tally:
     @cached_property
     def _reached(self) -> NDArray[np.int64]:
         """(levels + 1, cells + 2) rows before each level."""
-        levels, width = self.counts.shape
-        reached = np.zeros((levels + 1, width), dtype=np.int64)
-        if levels > width:
-            np.cumsum(self.counts, axis=0, out=reached[1:])
-            return reached
-        for level in range(levels):  # whole lines at a time: several times as fast as a cumulative sum down the columns
-            np.add(reached[level], self.counts[level], out=reached[level + 1])
+        reached = np.zeros((len(self.counts) + 1, self.counts.shape[1]), dtype=np.int64)
+        np.cumsum(self.counts, axis=0, out=reached[1:])
         return reached
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:

@@ -27,9 +27,16 @@ from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
-from pedanova.reduction.good_region import GoodRegion, configurations, good_region_of
+from pedanova.reduction.good_region import (
+    GoodRegion,
+    Rows,
+    Search,
+    best_part,
+    beyond_noise,
+    configurations,
+    good_region_of,
+)
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
-from pedanova.reduction.search import Rows, Search, best_part, beyond_noise
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import (
     Categorical,

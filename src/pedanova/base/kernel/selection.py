@@ -95,11 +95,11 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     return Survey(window, every[0], slots)
 
 
-def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
-    """(slots + 1,) How many rows lie in each slot, and how many are NaN; each row's own goes into `slots`."""
-    counts = np.zeros(window[2] + 1, dtype=np.int64)
+def count_slots(objective: NDArray[Any], sign: float, window: Window) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    """(slots + 1,) How many rows lie in each slot, and how many are NaN; and (rows,) each row's own."""
+    counts, slots = np.zeros(window[2] + 1, dtype=np.int64), np.empty(len(objective), dtype=np.uint16)
     kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, slots)
-    return counts
+    return counts, slots
 
 
 def select_ranks(
