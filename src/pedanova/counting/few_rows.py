@@ -47,7 +47,6 @@ class FewRows:
         return len(self.signed)
 
     def take(self, some: Mask) -> FewRows:
-        """Some of the rows."""
         return FewRows(
             cells={name: column[some] for name, column in self.cells.items()},
             exact={name: column[some] for name, column in self.exact.items()},
@@ -65,7 +64,6 @@ def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
 
 
 def few_rows(observed: Observations, rows: Indices) -> FewRows:
-    """These rows of the observations."""
     grids = {name: grid_of(parameter) for name, parameter in observed.space.items()}
     cells = {name: cells_of(observed.columns[name], grid)[rows] for name, grid in grids.items()}
     exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}

@@ -405,7 +405,6 @@ def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
 
 
 def widened(domain: Float | Int, bounds: Bounds) -> Domain:
-    """The domain with bounds moved outwards."""
     low = domain.low if bounds[0] is None else bounds[0]
     high = domain.high if bounds[1] is None else bounds[1]
     if isinstance(domain, Int):

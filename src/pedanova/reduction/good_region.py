@@ -137,7 +137,6 @@ def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) 
 
 
 def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The best fifth of some rows."""
     rows = np.flatnonzero(reached)
     ranked = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     count = math.ceil(len(rows) / SHOWN)
@@ -204,7 +203,6 @@ def deciders_of(space: Space) -> frozenset[str]:
 
 
 def space_points(space: Space, cells: CellsByName) -> CellsByName:
-    """Uniform points of the space."""
     rows = len(next(iter(cells.values())))
     arrangement = arranged(space, cells, np.zeros(rows, dtype=np.int64))
     return arrangement.cells(uniform_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))

@@ -292,7 +292,6 @@ def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows |
 
 
 def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
-    """Rows of several parts, one after the other."""
     filled = [few for few in parts if few is not None]
     return strung_rows(filled) if filled else None
 
@@ -310,5 +309,4 @@ def wanted_of_part(
 
 
 def strung(arrays: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Rows of several parts, one after the other."""
     return np.concatenate(list(arrays))

@@ -107,7 +107,6 @@ def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[L
 
 
 def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
-    """Values of a list that lie in a range."""
     numbers = {v for v in values if isinstance(v, int | float) and not isinstance(v, bool)}
     both: set[Label] = {value for value in numbers if span.low <= value <= span.high}
     return both if len(both) > 1 else None

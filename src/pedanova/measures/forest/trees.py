@@ -348,20 +348,15 @@ def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
     idle = float(absent.mean())
     weights = np.r_[grid.prior * (1.0 - idle), idle]
     place = np.arange(grid.cells + 1)
-    for block in _unordered(grid):
+    # Blocks to be ranked; of a category's choices, "no value" is one.
+    whole = [Block(0, grid.cells + 1, ordered=False)] if isinstance(grid.parameter, Categorical) else grid.blocks
+    for block in (block for block in whole if not block.ordered):
         place[block.start : block.stop] = block.start + _ranking(cells, block, objective)
     return place[cells].astype(np.float64), _row_of(weights[np.argsort(place)])
 
 
 def _has_middle(grid: Grid) -> bool:
     return not isinstance(grid.parameter, Categorical | Switch)
-
-
-def _unordered(grid: Grid) -> list[Block]:
-    """Blocks to be ranked; of a category's choices, "no value" is one."""
-    if isinstance(grid.parameter, Categorical):
-        return [Block(0, grid.cells + 1, ordered=False)]
-    return [block for block in grid.blocks if not block.ordered]
 
 
 def _row_of(weights: Reals) -> Lattice:

@@ -378,7 +378,6 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
 
 
 def objective_notes(table: DeviceTable) -> list[Note]:
-    """Rows that have no number."""
     gone = len(table.goal) - table.ranking.numbers
     if not gone:
         return []
