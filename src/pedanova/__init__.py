@@ -14,10 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pedanova.analysis.across import across
     from pedanova.analysis.analysis import Analysis
     from pedanova.analysis.analyze import analyze, guess_space, load
-    from pedanova.analysis.difference import difference
+    from pedanova.analysis.studies import across, difference
     from pedanova.base.version import __version__
     from pedanova.cli.main import show_versions
     from pedanova.cli.pages import demo_trials
@@ -33,10 +32,9 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "base.version": ["__version__"],
-    "analysis.across": ["across"],
+    "analysis.studies": ["across", "difference"],
     "analysis.analysis": ["Analysis"],
     "analysis.analyze": ["analyze", "guess_space", "load"],
-    "analysis.difference": ["difference"],
     "cli.main": ["show_versions"],
     "cli.pages": ["demo_trials"],
     "counting.levels": ["Levels"],

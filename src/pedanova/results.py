@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pedanova.analysis.across import Across
-from pedanova.analysis.difference import StudyDifferences
+from pedanova.analysis.studies import Across, StudyDifferences
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest.forest import ForestEffects, ForestPairs

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pedanova.analysis.across import across, by_stem
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import guess_space
-from pedanova.analysis.difference import difference
 from pedanova.analysis.options import OBJECTIVE
+from pedanova.analysis.studies import across, by_stem, difference
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import draw_table
 from pedanova.cli.inputs import (

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.question import DEFAULT, Question
+from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.trial_data import TrialData
 from pedanova.sources.optuna.study_log import as_records, log_of_study
 
 try:
@@ -123,21 +124,19 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         chosen = log.settings.keys() & set(names)
         records = as_records(log)
         metadata = replace(records.metadata, params=tuple(name for name in records.metadata.params if name in chosen))
-        a = analyze(replace(records, metadata=metadata))
-        return shares_of(a, self._question)
+        return shares_of(analyze(replace(records, metadata=metadata)).data, self._question)
 
 
-def shares_of(a: Analysis, question: Question) -> dict[str, float]:
+def shares_of(data: TrialData, question: Question) -> dict[str, float]:
     """Corrected shares; where rows are so few that none is left, those of the counts, widely smoothed.
 
     Optuna promises an answer from three trials on.
     """
-    result = a.importance(question.target, question.region, **question.how)
+    result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}
     if any(shares.values()):
         return shares
-    wide = replace(question, estimator="counts", smoothing=WIDE)
-    rough = a.importance(wide.target, wide.region, **wide.how)
+    rough = importance_of(data, replace(question, estimator="counts", smoothing=WIDE))
     return {name: max(0.0, float(rough[name].raw_share)) for name in rough}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.analysis.across import grouped_analyses
+from pedanova.analysis.studies import grouped_analyses
 from pedanova.data.column import as_column
 from pedanova.measures.studies.across import codes_of, grouped
 
