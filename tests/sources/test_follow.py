@@ -157,7 +157,7 @@ def test_only_what_is_new_is_fetched(path: Path, monkeypatch: pytest.MonkeyPatch
 
     def counted(database: databases.Database, query: str, values: Sequence[object] = ()) -> object:
         result = rows(database, query, values)
-        fetched.extend([len(result)] if "FROM trial_values" in query else [])
+        fetched.extend([len({row[0] for row in result})] if "FROM trial_params" in query else [])
         return result
 
     monkeypatch.setattr(databases.Database, "rows", counted)
