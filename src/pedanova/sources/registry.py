@@ -12,7 +12,6 @@ from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.databases import is_database_url, open_sqlite
 from pedanova.sources.logs import (
     ax,
-    deepcave,
     hydra,
     hyperopt,
     kerastuner,
@@ -86,9 +85,9 @@ LOGS: tuple[Kind, ...] = (
     Kind("SMAC3 run", "a folder with runhistory.json",
          "pedanova analyze smac3_output/run/0", "path", smac.fits, smac.read),
     Kind("DeepCAVE run", "a folder with meta.json, configs.json and history.jsonl",
-         "pedanova analyze deepcave_run/", "path", deepcave.fits, deepcave.read, True),
+         "pedanova analyze deepcave_run/", "path", smac.fits_deepcave, smac.read_deepcave, True),
     Kind("DeepCAVE table", "a folder with configspace.csv and trials.csv",
-         "pedanova analyze run_1/", "path", deepcave.fits_tables, deepcave.read_tables, True),
+         "pedanova analyze run_1/", "path", smac.fits_tables, smac.read_tables, True),
     Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
          "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
     Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or one that holds such",

@@ -15,7 +15,7 @@ from helpers.common import refuse
 from helpers.tools import cut_short, odd_values, places_in, replaced, tame
 from pedanova.errors import DataError, FormatError
 from pedanova.sources import read_records
-from pedanova.sources.logs.deepcave import state_of
+from pedanova.sources.logs.smac import DEEPCAVE_STATUS, state_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 
 SPACE = {
@@ -101,9 +101,14 @@ def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
 
 
 def test_words_for_states() -> None:
-    assert state_of("Status.NOT_EVALUATED") == state_of("not evaluated") == state_of(6) == "PENDING"
-    assert state_of("success") == state_of(1) == "SUCCESS"
-    assert state_of(0) == state_of(7) == "FAIL"
+    assert (
+        state_of("Status.NOT_EVALUATED", DEEPCAVE_STATUS)
+        == state_of("not evaluated", DEEPCAVE_STATUS)
+        == state_of(6, DEEPCAVE_STATUS)
+        == "PENDING"
+    )
+    assert state_of("success", DEEPCAVE_STATUS) == state_of(1, DEEPCAVE_STATUS) == "SUCCESS"
+    assert state_of(0, DEEPCAVE_STATUS) == state_of(7, DEEPCAVE_STATUS) == "FAIL"
 
 
 def test_without_space_or_configuration(tmp_path: Path) -> None:
