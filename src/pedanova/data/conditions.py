@@ -84,7 +84,16 @@ def condition_in_words(parameter: Parameter) -> str:
 def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], notes: list[Note]) -> Column:
     """Where each value lies between its own bounds, 0 to 1; NaN where there is no value."""
     values = as_reals(column)
-    low, high = (_bound(bound, column, table) for bound in (parameter.low, parameter.high))
+    ends = []
+    for bound in (parameter.low, parameter.high):
+        if not isinstance(bound, str):
+            ends.append(np.full(len(column), float(bound)))
+            continue
+        ends.append(as_reals(column_named(bound, table, needed_by=column.name)))
+        gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
+        if len(gone):
+            raise DataError(f"{column.name}: row {int(gone[0])} has no bound in {bound!r}; fill it or drop the row")
+    low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
     with np.errstate(invalid="ignore", divide="ignore"):
         if parameter.log:  # a value below 0 lies below every bound
@@ -117,16 +126,6 @@ def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool
             raise SpaceError(f"{name}: row {int(rows[0])} has {rule}; mend the bounds")
 
 
-def _bound(bound: float | str, column: Column, table: Mapping[str, Column]) -> NDArray[np.float64]:
-    if not isinstance(bound, str):
-        return np.full(len(column), float(bound))
-    numbers = as_reals(column_named(bound, table, needed_by=column.name))
-    gone = np.flatnonzero(np.isnan(numbers) & ~column.absent())
-    if len(gone):
-        raise DataError(f"{column.name}: row {int(gone[0])} has no bound in {bound!r}; fill it or drop the row")
-    return numbers
-
-
 def as_reals(column: Column) -> NDArray[np.float64]:
     if column.labels is not None or column.is_time:
         raise DataError(f"{column.name}: holds text or dates where numbers are needed")
@@ -135,35 +134,24 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """Cells of the joint grid: in each row those of the domain that its switch chooses."""
-    grid = grid_of(parameter)
-    if parameter.is_own:
-        return _by_value(column, parameter)
-    by = column_named(parameter.by, table, needed_by=column.name)
-    absent = column.absent()
-    cells = np.full(len(column), grid.missing, dtype=np.int32)
-    idle = np.ones(len(column), dtype=bool)
+    """Cells of the joint grid: in each row those of the domain that its switch chooses, or the first that has it."""
+    grid, absent = grid_of(parameter), column.absent()
+    by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
+    lacking = np.where(absent, grid.missing, grid.outside)
+    cells = lacking if by is None else np.full(len(column), grid.missing)
+    idle = np.full(len(column), by is not None)
     for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
-        chosen = equals_any(by, tuple(value for value, other in parameter.domains if other == domain))
         own = cells_of(column, grid_of(domain))
-        width = block.stop - block.start
-        here = np.where(own < width, own + block.start, np.where(absent, grid.missing, grid.outside))
-        cells = np.where(chosen, here, cells).astype(np.int32)
+        inside = own < block.stop - block.start
+        if by is None:
+            chosen = (cells == grid.outside) & inside
+        else:
+            chosen = equals_any(by, tuple(value for value, other in parameter.domains if other == domain))
+        cells = np.where(chosen, np.where(inside, own + block.start, lacking), cells)
         idle &= ~chosen
     if np.any(idle & ~absent):
         notes.append(idle_note(column.name, int(np.sum(idle & ~absent))))
-    return Column(column.name, cells, None, None, located=True)
-
-
-def _by_value(column: Column, parameter: Switch) -> Column:
-    """Cells of the joint grid: each value in the first domain that has it."""
-    grid = grid_of(parameter)
-    cells = np.where(column.absent(), grid.missing, grid.outside).astype(np.int32)
-    for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
-        own = cells_of(column, grid_of(domain))
-        fits = (cells == grid.outside) & (own < block.stop - block.start)
-        cells = np.where(fits, own + block.start, cells).astype(np.int32)
-    return Column(column.name, cells, None, None, located=True)
+    return Column(column.name, cells.astype(np.int32), None, None, located=True)
 
 
 MOST_VALUES = 50  # of a column that may decide over others
@@ -210,7 +198,10 @@ class Presence:
     def condition(self, child: str) -> tuple[str, tuple[Label, ...]] | None:
         """The first parent, fewest values first, that tells present from missing without exception."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
-        values = {parent: _values(counts) for parent, counts in self.all.items()}
+        values: dict[str, list[Label]] = {}
+        for parent, counts in self.all.items():  # numbers before texts
+            present_values = (value for value in counts if value is not None)
+            values[parent] = sorted(present_values, key=lambda value: (isinstance(value, str), value))
         for parent in sorted(values, key=lambda name: len(values[name])):
             if (child, parent) in self.gone and 1 < len(values[parent]) <= most:
                 total, gone = self.all[parent], self.gone[child, parent]
@@ -226,12 +217,6 @@ class Presence:
 
 def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> ByValue:
     return Counter({label: int(count) for label, count in zip(labels, counts, strict=True) if count})
-
-
-def _values(counts: ByValue) -> list[Label]:
-    """Numbers before texts."""
-    present = [value for value in counts if value is not None]
-    return sorted(present, key=lambda value: (isinstance(value, str), value))
 
 
 def gaps_in(space: Space, columns: Mapping[str, Column]) -> list[str]:

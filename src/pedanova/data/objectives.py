@@ -85,16 +85,13 @@ def _read_goal(
     column = as_column("objective", objective)
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
-    twin = next((name for name, other in table.items() if _is_same(other, column)), None)
+    values, twin = column.values, None
+    for name, other in table.items():  # the very same numbers: an array that is a column of the table too
+        if other.values.dtype == values.dtype and other.labels is None and len(other) > 1:
+            floats = values.dtype.kind == "f"
+            if values[0] == other.values[0] and np.array_equal(values, other.values, equal_nan=floats):
+                twin = twin or name
     return Goal("objective", _as_numbers(column, decimal), direction, None, twin)
-
-
-def _is_same(one: Column, other: Column) -> bool:
-    """The very same numbers: an objective given as an array that is a column of the table too."""
-    if one.values.dtype != other.values.dtype or one.labels is not None or len(one) < 2:
-        return False
-    floats = one.values.dtype.kind == "f"
-    return bool(one.values[0] == other.values[0]) and np.array_equal(one.values, other.values, equal_nan=floats)
 
 
 def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:

@@ -143,7 +143,13 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     rows = about["rows"]
     if any(array.shape != (rows,) for array in arrays.values()):
         raise FormatError("has rows of different lengths")
-    table = {str(one["name"]): column_from(i, one, arrays) for i, one in enumerate(about["columns"])}
+    table: dict[str, Column] = {}
+    for i, one in enumerate(about["columns"]):
+        name, values = str(one["name"]), arrays[f"column {i}"]
+        labels: tuple[Label, ...] | None = None if one["labels"] is None else tuple(one["labels"])
+        if labels is not None and (values.dtype.kind not in "iu" or int(values.max(initial=-1)) >= len(labels)):
+            raise FormatError(f"has values of {name!r} without a label")
+        table[name] = Column(name, values, labels, arrays[f"missing {i}"] if one["missing"] else None)
     missing = [name for name in space if name not in table]
     if missing:
         raise FormatError(f"has no rows of {missing[0]!r}")
@@ -166,14 +172,6 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )
-
-
-def column_from(i: int, one: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Column:
-    labels: tuple[Label, ...] | None = None if one["labels"] is None else tuple(one["labels"])
-    values = arrays[f"column {i}"]
-    if labels is not None and (values.dtype.kind not in "iu" or int(values.max(initial=-1)) >= len(labels)):
-        raise FormatError(f"has values of {one['name']!r} without a label")
-    return Column(str(one["name"]), values, labels, arrays[f"missing {i}"] if one["missing"] else None)
 
 
 def plain(label: Label) -> object:

@@ -290,8 +290,10 @@ def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     column = column if numbers is None else numbers[0]
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
-    low, high = (_number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True))
-    if math.isnan(low) or math.isnan(high) or low > high:
+    ends = [default if bound is None else bound for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)]
+    real = all(isinstance(end, Real) and not isinstance(end, bool | np.bool_) for end in ends)
+    low, high = map(as_real, ends) if real else (math.nan, math.nan)
+    if not low <= high:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
     with np.errstate(invalid="ignore", over="ignore"):  # a bound may be too large for float32
         within = between_ends(column.values, low, high)  # NaN is in no range
@@ -310,13 +312,6 @@ def between_ends(values: NDArray[Any], low: float, high: float) -> Mask:
     within: Mask = values >= first
     within &= values <= last
     return within
-
-
-def _number(bound: Any, default: float) -> float:
-    if bound is None:
-        return default
-    is_number = isinstance(bound, Real) and not isinstance(bound, bool | np.bool_)
-    return as_real(bound) if is_number else math.nan
 
 
 def _bounds_in_words(bounds: Any) -> str:

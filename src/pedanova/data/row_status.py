@@ -154,19 +154,18 @@ def average(goals: tuple[Goal, ...], status: RowStatus, groups: NDArray[np.int64
     """Goals with one value for each configuration; a row that counts as worst weighs as infinity."""
     count = int(groups.max(initial=-1)) + 1
     kept = status.keep
-    combine = _means if how == "mean" else _medians
     averaged = []
     for goal in goals:
         signed = np.where(status.worst, np.inf, goal.sign * goal.values.astype(np.float64))[kept]
-        averaged.append(replace(goal, values=goal.sign * combine(signed, groups[kept], count)))
+        if how == "mean":
+            with np.errstate(invalid="ignore", divide="ignore"):
+                middle = np.bincount(groups[kept], weights=signed, minlength=count) / np.bincount(
+                    groups[kept], minlength=count
+                )
+        else:
+            middle = _medians(signed, groups[kept], count)
+        averaged.append(replace(goal, values=goal.sign * middle))
     return tuple(averaged)
-
-
-def _means(values: NDArray[np.float64], groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    rows = np.bincount(groups, minlength=count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: NDArray[np.float64] = np.bincount(groups, weights=values, minlength=count) / rows
-    return means
 
 
 def _medians(values: NDArray[np.float64], groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
