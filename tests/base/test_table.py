@@ -81,7 +81,7 @@ OFFERED = {
     "effects": {
         "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",
     },
-    "interactions": {"cells", "corrected", "estimator", "notes", "region", "rows", "target"},
+    "interactions": {"cells", "corrected", "estimator", "notes", "order", "region", "rows", "target"},
     "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
     "pairs": {"computed", "rows"},
     "compare": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
