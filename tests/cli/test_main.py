@@ -203,12 +203,12 @@ def test_numpy_can_be_chosen() -> None:
 
 
 def test_colours_only_on_a_terminal() -> None:
-    from pedanova.base.terminal import draw_table
+    from pedanova.base.terminal import TableColumn, draw_table
 
-    rows = [["a[red]", "1.0%", "██", "2.0%"]]
-    assert "\x1b[" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)
-    assert "a[red]" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)
-    assert "\x1b[" not in draw_table(["parameter", "ratio", "", "share"], rows)
+    columns = [TableColumn("parameter", ["a[red]"]), TableColumn("ratio", ["1.0%"]), TableColumn("", ["██"])]
+    assert "\x1b[" in draw_table(columns, colour=True)
+    assert "a[red]" in draw_table(columns, colour=True)
+    assert "\x1b[" not in draw_table(columns)
 
 
 @pytest.mark.slow

@@ -80,7 +80,6 @@ class Attachment:
 
 
 def type_of(array: NDArray[Any]) -> str:
-    """Its type in a file."""
     kind = (
         "<M8[ns]"
         if array.dtype.kind == "M"
@@ -129,7 +128,6 @@ def attached(described: object, blocks: Iterator[memoryview], name: str) -> Atta
 
 
 def count_of(described: object, name: str) -> int:
-    """How many blocks an attachment takes."""
     if not isinstance(described, dict):
         raise FormatError(f"has an attachment {name!r} without a description")
     return len(listed(described.get("arrays"), name))

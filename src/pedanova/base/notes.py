@@ -87,7 +87,6 @@ class Note(str):
         return _note(self.kind, tuple(words), self.subject, self.severity)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for a file."""
         return {
             "kind": self.kind,
             "subject": self.subject,
@@ -97,7 +96,6 @@ class Note(str):
 
     @classmethod
     def from_dict(cls, plain: object) -> Note:
-        """A note out of a file."""
         if not isinstance(plain, Mapping) or not isinstance(plain.get("words"), list):
             raise FormatError(f"has a note {str(plain)[:40]!r} that is none")
         kind: Any = plain.get("kind")

@@ -46,10 +46,6 @@ class Meter:
         self._reported = self._begin + PATIENCE - PAUSE
         self._written = False
 
-    @classmethod
-    def forget_last(cls) -> None:
-        cls.last = None
-
     def __enter__(self) -> Self:
         Meter.last = self
         return self
@@ -100,7 +96,7 @@ def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb:
 @contextmanager
 def report_interrupts() -> Iterator[None]:
     """On an interrupt, writes how far the last meter had come."""
-    Meter.forget_last()
+    Meter.last = None
     try:
         yield
     except KeyboardInterrupt:

@@ -144,7 +144,6 @@ class Table:
         return TableColumn(title, [text(row) for row in self.rows], kind, leave, parts)
 
     def percents(self, key: str, title: str = "", *, bar: bool = False, leave: int = 0) -> TableColumn:
-        """A column of parts of one, as percentages."""
         return self.column(title or key, lambda row: percent(getattr(row, key)), bar=key if bar else "", leave=leave)
 
     def header(self) -> list[str]:

@@ -30,7 +30,6 @@ def _shown(letter: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Several lines, each of them printable."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
@@ -223,13 +222,11 @@ def _ink(text: str, ink: str, colour: bool) -> str:
     return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
 
 
-def draw_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = 100, colour: bool = False) -> str:
+def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
     """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
-    columns = [
-        TableColumn(title, [row[i] for row in rows], "name" if i == 0 else "number") for i, title in enumerate(header)
+    first, *others = [
+        _safe(replace(c, kind="number" if i else "name"), max(16, width // 3)) for i, c in enumerate(columns)
     ]
-    columns = [_safe(column, max(16, width // 3)) for column in columns]
-    first, *others = columns
     parts, line, taken = [], [first], first.width
     for column in others:
         if taken + GAP + column.width > width and len(line) > 1:

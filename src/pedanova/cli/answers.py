@@ -82,9 +82,8 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 
 def shares_by_objective(a: Analysis, options: argparse.Namespace, look: Look) -> str:
-    """The shares for each objective alone, beside those for all."""
     answers = a.compare(*questions_of(options), by="objective", **estimation(options))
-    table = draw_table(answers.header(), answers.lines(), width=look.width, colour=look.colour)
+    table = draw_table(answers.printed(), width=look.width, colour=look.colour)
     best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
     return f"Shares by objective:\n\n{table}\n\n{fill(best, look.width)}"
 
@@ -183,8 +182,7 @@ def run_compare(options: argparse.Namespace) -> int:
         notes = [*result.notes, *a.notes]
 
     def drawn(look: Look) -> str:
-        """Ratios by measure, and what each measure means."""
-        table = draw_table(result.header(), result.lines(), width=look.width, colour=look.colour)
+        table = draw_table(result.printed(), width=look.width, colour=look.colour)
         noise = "~ marks what is not distinguishable from noise, where a measure can tell."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]

@@ -56,7 +56,6 @@ def leave_out_group(options: argparse.Namespace) -> None:
 
 
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
-    """`analyze`, with all of its options that the command has."""
     return analyze(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options, executor))
 
 
@@ -77,7 +76,6 @@ def as_argument(option: Option, value: Any) -> Any:
 
 
 def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str | dict[str, Any]]:
-    """Target and region."""
     return parse_rows(options.target, "target"), region_of(options)
 
 
@@ -86,7 +84,6 @@ def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:
-    """How the numbers are computed."""
     names = ("baseline", "estimator", "of", "draws", "seed", "force")
     how = {name: getattr(options, name) for name in names if hasattr(options, name)}
     return how | {"smoothing": parse_smoothing(options.smoothing)}
@@ -126,7 +123,6 @@ def parse_rows(text: str, name: str) -> Region | str:
 
 
 def parse_numbers(texts: list[str] | None, name: str, rule: str) -> list[float] | None:
-    """Numbers, separated by commas."""
     if texts is None:
         return None
     numbers = []

@@ -45,22 +45,16 @@ LONGEST_LINE = 1_000_000  # letters; a longer heading is not worth waiting for
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
-def overview() -> str:
-    """What there is, for whoever typed no command."""
-    lines = {command.name: f"  {usage_of(command):<34} {command.what}" for command in COMMANDS}
-    about_sources = ("space", "formats")
-    questions = [line for name, line in lines.items() if name not in (*about_sources, "demo")]
-    others = [lines[name] for name in about_sources]
-    return OVERVIEW.format(questions="\n".join(questions), others="\n".join(others))
-
-
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; whatever is no command or option of it ends here, in one line."""
     parser = build_parser()
     complete(parser)  # ends here if it was the shell that asked
     commands = {command.name: command for command in COMMANDS}
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
-        parser.error(unknown_command(arguments[0]))
+        name = arguments[0]
+        if Path(name).exists() or "/" in name or Path(name).suffix:
+            parser.error(f"{name} is no command; write what to do with it first: pedanova analyze {name}")
+        parser.error(unknown_name(name, tuple(commands), what="command", most=2))
     options, rest = parser.parse_known_args(arguments)
     if options.command in BEHIND:  # names may stand behind options too
         getattr(options, BEHIND[options.command]).extend(text for text in rest if not text.startswith("-"))
@@ -75,7 +69,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(sys.argv[1:] if arguments is None else arguments)
     if options.command is None:
-        print(overview(), end="")
+        lines = {command.name: f"  {usage_of(command):<34} {command.what}" for command in COMMANDS}
+        others = [lines.pop(name) for name in ("space", "formats")]
+        del lines["demo"]
+        print(OVERVIEW.format(questions="\n".join(lines.values()), others="\n".join(others)), end="")
         return 0
     module = next(command.module for command in COMMANDS if command.name == options.command)
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
@@ -104,14 +101,6 @@ def refused(message: str) -> int:
 
 
 # --- mistakes --------------------------------------------------------------------------------------
-
-
-def unknown_command(name: str) -> str:
-    """The nearest command; for whoever named only their file, the whole line."""
-    names = tuple(command.name for command in COMMANDS)
-    if Path(name).exists() or "/" in name or Path(name).suffix:
-        return f"{name} is no command; write what to do with it first: pedanova analyze {name}"
-    return unknown_name(name, names, what="command", most=2)
 
 
 def left_over(command: Command | None, rest: Sequence[str]) -> str:

@@ -92,7 +92,6 @@ def paragraphs(*parts: str) -> str:
 
 
 def as_rows(columns: Mapping[str, Sequence[Cell]]) -> list[dict[str, Cell]]:
-    """Columns as one dict for each row."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -102,13 +101,11 @@ def as_json(answer: Mapping[str, Any]) -> str:
 
 
 def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
-    """Notes of an answer whose form has no place for them."""
     for note in worded(notes, options):
         complain(note)
 
 
 def look(options: argparse.Namespace) -> Look:
-    """How a result is drawn."""
     alone, most = getattr(options, "quiet", False), getattr(options, "top", 0)
     return Look(line_width(options.output), wants_colour(options.output), alone, most)
 

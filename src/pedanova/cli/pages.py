@@ -56,7 +56,6 @@ STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the add
 
 
 def run_report(options: argparse.Namespace) -> int:
-    """The page, where it lies, and the browser if wished."""
     leave_out_group(options)
     with opened(options) as a:
         write_report(a, options.output, options)
@@ -79,7 +78,6 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 
 
 def run_explore(options: argparse.Namespace) -> int:
-    """The page, until Ctrl-C."""
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
             words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
@@ -133,7 +131,6 @@ def source_of(options: argparse.Namespace) -> str:
 
 
 def serve(explorer: Explorer) -> None:
-    """Say where it is, and stay until Ctrl-C."""
     with explorer:
         try:
             emit(f"{printable(explorer.url)}\n", None)

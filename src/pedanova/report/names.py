@@ -59,7 +59,6 @@ def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, st
 
 
 def _families(forms: dict[str, str], separators: str) -> list[dict[str, str]]:
-    """Names whose first part is the same."""
     firsts = {name: _parts(form, separators)[0] for name, form in forms.items()}
     return [{name: forms[name] for name in forms if firsts[name] == first} for first in sorted(set(firsts.values()))]
 

@@ -79,7 +79,6 @@ def mixed(one: str, other: str, part: float) -> str:
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue from 0 to 255."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return red, green, blue
 

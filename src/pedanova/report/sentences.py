@@ -136,7 +136,6 @@ def _others(importances: Importances) -> str:
 
 
 def _names(rows: Sequence[Importance]) -> str:
-    """At most a few of them."""
     names = [shorten(row.name, LONGEST_NAME) for row in rows]
     more = len(names) - MOST_NAMED
     return joined(names if more <= 0 else [*names[:MOST_NAMED], f"{more} more"])

@@ -18,7 +18,7 @@ from pedanova.base.terminal import shorten
 from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
-from pedanova.measures.interactions import Interaction, Interactions
+from pedanova.measures.interactions import Interactions
 from pedanova.measures.panels import round_values
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.studies.along import Along
@@ -48,20 +48,14 @@ def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, d
     return ax, colours_of(ax)
 
 
-def as_hex(colour: Any) -> str:
-    """Any colour that matplotlib knows; what is see-through lies on white."""
+def is_dark(ax: Axes) -> bool:
     from matplotlib.colors import to_rgba
 
-    *parts, alpha = to_rgba(colour)
-    return "#" + "".join(f"{round(255 * (1 - alpha + alpha * part)):02x}" for part in parts)
-
-
-def is_dark(ax: Axes) -> bool:
-    return luminance(as_hex(ax.get_facecolor())) < 0.2
+    *parts, alpha = to_rgba(ax.get_facecolor())  # what is see-through lies on white
+    return luminance("#" + "".join(f"{round(255 * (1 - alpha + alpha * part)):02x}" for part in parts)) < 0.2
 
 
 def colours_of(ax: Axes) -> dict[str, str]:
-    """The palette for the ground that the Axes have."""
     return DARK if is_dark(ax) else LIGHT
 
 
@@ -71,7 +65,6 @@ def plain(text: object, longest: int = LONGEST) -> str:
 
 
 def plain_names(names: Sequence[str]) -> dict[str, str]:
-    """Short names of all parameters of one figure."""
     return {name: form.replace("$", r"\$") for name, form in short_names(names, LONGEST).items()}
 
 
@@ -284,8 +277,9 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     """Shares over the budget with their 95 % intervals; grey lines are noise everywhere, or less important."""
     ax, ink = axes_with_ink(ax, 7.2, 4.2)
     budgets = [step.budget for step in along.steps]
-    named, others = named_lines(along)
-    for row in others:
+    rows = sorted(along.by_parameter(), key=lambda row: -max(one.share for one in row))
+    named = [row for row in rows if any(beats_chance(one) for one in row)][:LINES]
+    for row in (row for row in rows if row not in named):
         ax.plot(budgets, shares(row), color=ink["noise"], linewidth=0.9, zorder=1)
     for row, (colour, marker, line) in zip(named, STYLES, strict=False):
         low, high = (np.array([100 * (getattr(one, end) or 0.0) for one in row]) for end in ("low", "high"))
@@ -307,13 +301,6 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     ax.set_title("\n".join(textwrap.wrap(along.in_words(), WIDEST)).replace("$", r"\$"), loc="left", fontsize="small")
     trim(ax)
     return ax
-
-
-def named_lines(along: Along) -> tuple[list[list[Importance]], list[list[Importance]]]:
-    """Parameters to name, the most important anywhere first; and the others."""
-    rows = sorted(along.by_parameter(), key=lambda row: -max(one.share for one in row))
-    sure = [row for row in rows if any(beats_chance(one) for one in row)][:LINES]
-    return sure, [row for row in rows if row not in sure]
 
 
 def shares(row: list[Importance]) -> list[float]:
@@ -343,7 +330,6 @@ TIMES = {0.25: "≤ ¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "≥ 4"}
 
 
 def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> Any:
-    """One cell of a plane."""
     from matplotlib.patches import Rectangle
 
     return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
@@ -377,7 +363,8 @@ def _draw_matrix(interactions: Interactions, names: list[str], ax: Axes | None) 
         part = min(1.0, max(0.0, 100 * row.interaction) / top)
         fill = mixed(ink["card"], ink["target"] if row.significant else ink["noise"], part)
         ax.add_patch(box(i, j, fill, ink["ground"]))
-        ax.text(i, j, _marked(row), ha="center", va="center", fontsize="small", color=ink_on(fill))
+        words = f"{'' if row.significant else NOISE}{percent(row.interaction).removesuffix('%').strip()}"
+        ax.text(i, j, words, ha="center", va="center", fontsize="small", color=ink_on(fill))
     shown = plain_names(names)
     ax.set_xticks(range(len(names) - 1), [shown[name] for name in names[:-1]], rotation=45, ha="right")
     ax.set_yticks(range(1, len(names)), [shown[name] for name in names[1:]])
@@ -388,10 +375,6 @@ def _draw_matrix(interactions: Interactions, names: list[str], ax: Axes | None) 
     words = f"interaction (% of the variance); {NOISE}chance explains it"
     ax.set_title(words, loc="left", fontsize="medium")
     return ax
-
-
-def _marked(row: Interaction) -> str:
-    return f"{'' if row.significant else NOISE}{percent(row.interaction).removesuffix('%').strip()}"
 
 
 def _draw_list(interactions: Interactions, names: list[str], ax: Axes | None) -> Axes:

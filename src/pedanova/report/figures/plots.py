@@ -204,7 +204,7 @@ class Plots:
         Raises
         ------
         QueryError
-            `over` is neither.
+            `over` is neither, or there are too few rows for ``over="rows"``.
 
         Examples
         --------
@@ -220,8 +220,11 @@ class Plots:
             return draw_profile(profile_of(self._data, question, **others), ax)
         if over != "rows":
             raise QueryError(f"over={over!r} must be 'target' or 'rows'")
-        steps = steps_to(self._data.rows)
-        answers = [importance_of(self._data.first(rows), Question(target, region, **options)) for rows in steps]
+        rows = self._data.rows
+        if rows < FEWEST_ROWS:
+            raise QueryError(f"{rows} rows are too few to see ratios settle; at least {FEWEST_ROWS} are needed")
+        steps = sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})
+        answers = [importance_of(self._data.first(step), Question(target, region, **options)) for step in steps]
         return draw_growth(steps, answers, ax)
 
     def along(
@@ -493,10 +496,3 @@ def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
     """The options of a question, and those that are none."""
     how = {name: value for name, value in options.items() if name in HOW}
     return check_how(how), {name: value for name, value in options.items() if name not in HOW}
-
-
-def steps_to(rows: int) -> list[int]:
-    """Ever more rows, up to all: a few steps, even on a log scale."""
-    if rows < FEWEST_ROWS:
-        raise QueryError(f"{rows} rows are too few to see ratios settle; at least {FEWEST_ROWS} are needed")
-    return sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})

@@ -253,7 +253,9 @@ def draw_map(studies: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
     ax.scatter(x[~strange], y[~strange], s=26, color=ink["target"], alpha=0.75, linewidth=0, label="a study")
     if strange.any():
         ax.scatter(x[strange], y[strange], s=34, color=ink["B"], marker="D", label="disagrees with all others")
-    for i in named_on(studies.places, strange):
+    far = np.argsort(-np.linalg.norm(studies.places, axis=1))[: MOST_NAMED // 3]
+    few = sorted({*far.tolist(), *np.flatnonzero(strange).tolist()})  # of many studies the odd ones and the furthest
+    for i in range(len(x)) if len(x) <= MOST_NAMED else few:
         at = (float(x[i]), float(y[i]))
         style = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": "x-small", "color": ink["soft"]}
         ax.annotate(plain(studies.studies[i], 16), at, **style)
@@ -274,14 +276,6 @@ def draw_map(studies: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
     ax.legend(fontsize="small", frameon=False, loc="best")
     title(ax, f"Studies by what matters in them ({percent(studies.held)} of their distances)")
     return ax
-
-
-def named_on(places: np.ndarray, odd: np.ndarray) -> list[int]:
-    """All of a few studies; of many the odd ones and those furthest out."""
-    if len(places) <= MOST_NAMED:
-        return list(range(len(places)))
-    far = np.argsort(-np.linalg.norm(places, axis=1))[: MOST_NAMED // 3]
-    return sorted({*far.tolist(), *np.flatnonzero(odd).tolist()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +414,6 @@ COLUMNS = 3
 
 
 def draw_prior(prior: SearchPrior, names: Sequence[str] | None = None) -> list[Axes]:
-    """One panel for each parameter."""
     rows = [prior[name] for name in (names if names is not None else list(prior)[:MOST_PANELS])]
     if not rows:
         raise QueryError("names=[] leaves nothing to draw; name at least one parameter")

@@ -158,7 +158,6 @@ class RequestQueue:
                 del self._newest[request.lane]
 
     async def slowly(self, work: Callable[[], Value]) -> Value:
-        """Something that takes its time, one at a time."""
         if self.waiting >= MOST_WAITING:
             raise BusyError("too many questions at once; ask again in a moment")
         async with self._lanes["slow"]:
@@ -318,7 +317,6 @@ class Explorer:
         return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
 
     def open(self) -> bool:
-        """Show it in the browser; False where there is none."""
         return webbrowser.open(self.url)
 
     def wait(self) -> None:

@@ -150,11 +150,9 @@ class Session:
         return facts | about | {"ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
-        """A request of the page, understood; `QueryError` where it is not."""
         return PageRequest.parse(data, self.analysis.space)
 
     def ask(self, data: Any) -> dict[str, Any]:
-        """The answer to a request of the page."""
         return self.answer(self.request(data))
 
     def answer(self, request: PageRequest) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any, Protocol
@@ -192,10 +192,13 @@ class Watcher:
     def _ranked(self, analysis: TrialData) -> list[str]:
         """The standings brought up to date, and who passed whom."""
         before, self._ranked_rows = self.standings, analysis.rows
-        rankings = self._looked_back(analysis) if before is None else iter(())
-        for rows, earlier in [*rankings, (analysis.rows, analysis)]:
+        steps = [analysis.rows]
+        if before is None and self.watched.ordered:  # each of half as many rows, so that stability is known at once
+            halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
+            steps = [*(rows for rows in halves if rows >= FEWEST), analysis.rows]
+        for rows in steps:
             try:
-                ranking = self._ranking(earlier)
+                ranking = self._ranking(analysis if rows == analysis.rows else analysis.first(rows))
             except TooFewRowsError:
                 self._wanted = "too few trials in the target"
                 continue
@@ -213,10 +216,3 @@ class Watcher:
         start = self.session.start
         inner, target, region = asked_of(analysis, start)
         return importance_of(inner, Question(target, region, **start.how(self.session.options)))
-
-    def _looked_back(self, analysis: TrialData) -> Iterator[tuple[int, TrialData]]:
-        """Earlier rankings, each of half as many rows, oldest first: so that stability is known from the start."""
-        halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
-        for rows in halves if self.watched.ordered else ():
-            if rows >= FEWEST:
-                yield rows, analysis.first(rows)

@@ -41,12 +41,6 @@ class Widget:
         return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
-def check_height(height: object) -> int:
-    if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
-        raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
-    return height
-
-
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page has no use for
 GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
 NO_ROWS = "A page of fixed answers: the rows are no longer at hand (loaded or added)."
@@ -66,7 +60,8 @@ def cell_of(
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)
-    height = check_height(height)  # before the page, which takes its time
+    if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
+        raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
     if live:
         from pedanova.report.live.notebook import LiveWidget
 

@@ -22,7 +22,7 @@ from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import BinnedMarginal, binned_marginal
+from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How, Question
@@ -37,7 +37,7 @@ from pedanova.measures.questions.ask import (
     trial_table,
 )
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import Pooling, StudyRow, groups_by, pooled_studies
+from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.answer import Glance
@@ -75,7 +75,6 @@ class Inside:
         return self.rows.within(*self.chosen, at=(self.target, self.region))
 
     def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
-        """How many rows there are, or about how many."""
         counts = {"selected": selected, "region": region, "target": target}
         return {name: None if rows is None else round(self.weight * rows) for name, rows in counts.items()}
 
@@ -281,6 +280,11 @@ def side_by_side(
     within = list(question.rows()) if question.selects else None
     asking = Question(question.target, question.region, **how)
     pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
+    shown = list(pooled.studies.rows)
+    if order == "size":
+        shown.sort(key=lambda row: -row.n_region)
+    elif order == "disagreement":
+        shown.sort(key=lambda row: (-len(row.differs), 2.0 if row.agreement is None else row.agreement))
     return {
         "column": column,
         "summary": shares_over_studies(pooled),
@@ -294,23 +298,13 @@ def side_by_side(
                 "differs": list(row.differs),
                 "importances": importance_rows(with_intervals(pooled, row.name, studies, question, how).rows),
             }
-            for row in first_studies(pooled, order, limit)
+            for row in shown[:limit]
         ],
         "total": len(pooled.studies.rows),
         "left_out": len(studies) - len(pooled.answers),
         "notes": [*notes, *map(str, gathered(pooled.notes))],
         "lines": {"python": python_line(column, question, parts, how)},
     }
-
-
-def first_studies(pooled: Pooling, order: str, limit: int) -> list[StudyRow]:
-    """So many of them: the largest, or those that agree least with all others, or just the first."""
-    rows = list(pooled.studies.rows)
-    if order == "size":
-        rows.sort(key=lambda row: -row.n_region)
-    elif order == "disagreement":
-        rows.sort(key=lambda row: (-len(row.differs), 2.0 if row.agreement is None else row.agreement))
-    return rows[:limit]
 
 
 def with_intervals(
@@ -367,7 +361,6 @@ def pairs(
 
 @refusing
 def plane(a: TrialData, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
-    """Rows of target and region on the plane of two parameters."""
     inner, target, region = asked_of(a, question)
     return plane_to_json(pair_plane(inner, (first, second), Question(target, region), PLANE))
 
@@ -442,7 +435,9 @@ def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
     effects = effects_within(inner, region)
     shapes = bins_for(a)
     binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
-    places = places_of(list(binned.values()))
+    means = np.concatenate([one.mean for one in binned.values()])
+    span = float(np.nanmax(means) - np.nanmin(means)) if np.isfinite(means).any() else 0.0
+    places = MEAN_DIGITS - math.floor(math.log10(span)) if span > 0 else 15
     return {
         "rows": effects.n_region,
         "mean": exact(effects.mean),
@@ -461,13 +456,6 @@ def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
         ],
         "notes": [str(note) for note in effects.notes],
     }
-
-
-def places_of(binned: list[BinnedMarginal]) -> int:
-    """Decimal places to which means are told."""
-    means = np.concatenate([one.mean for one in binned])
-    span = float(np.nanmax(means) - np.nanmin(means)) if np.isfinite(means).any() else 0.0
-    return MEAN_DIGITS - math.floor(math.log10(span)) if span > 0 else 15
 
 
 def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None]:
@@ -568,7 +556,6 @@ def trials(
 
 @refusing
 def parallel(a: TrialData, question: PageQuestion, limit: int) -> dict[str, Any]:
-    """A sample of the rows with all their settings."""
     read = partial(trial_table, limit=None, sample=limit)
     return rows_to_json(shown_rows(a, question, read), a.space)
 
@@ -605,7 +592,6 @@ def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict
 
 
 def cell_to_json(cell: Cell, *, infinite: bool) -> Any:
-    """As JSON can say it; in a table infinity is a word."""
     if infinite and isinstance(cell, float) and math.isinf(cell):
         return "inf" if cell > 0 else "-inf"
     return exact(cell)

@@ -111,10 +111,6 @@ def quantiles(value: Any, name: str, _: Space) -> list[Any] | None:
     return [as_part(one, name) for one in value]
 
 
-def other_question(value: Any, _: str, space: Space) -> PageQuestion:
-    return PageQuestion.parse(value, space)
-
-
 # --- what a file holds -------------------------------------------------------------------------------
 
 
@@ -122,13 +118,7 @@ def distinct(questions: Iterable[PageQuestion]) -> list[PageQuestion]:
     return list({json.dumps(one.to_json()): one for one in questions}.values())
 
 
-def importances_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """Every two steps of the sliders."""
-    return ((question, {}, one) for question, one in plan.answered)
-
-
 def pairs_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """Interactions of the user's questions."""
     for question in distinct(plan.questions):
         names = paired(plan.analysis, question)
         if len(names) >= 2:
@@ -136,7 +126,6 @@ def pairs_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The plane of every two parameters, for the user's questions."""
     for question in distinct(plan.questions):
         names = paired(plan.analysis, question)
         if len(names) < 2:
@@ -233,7 +222,7 @@ CARDS = (
         answers.answer,
         {"sure": flag(default=True), "drawn": flag(default=True)},
         (*OPTIONS, "source"),
-        in_file=importances_in_file,
+        in_file=lambda plan: ((question, {}, one) for question, one in plan.answered),
     ),
     Card("densities", answers.densities, takes=OPTIONS),
     PAIRS,
@@ -255,14 +244,19 @@ CARDS = (
     Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
     Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS)}, needs_rows=True),
     Card("points", answers.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
-    Card("difference", answers.difference_of, {"other": other_question}, OPTIONS, slow=True),
+    Card(
+        "difference",
+        answers.difference_of,
+        {"other": lambda value, _, space: PageQuestion.parse(value, space)},
+        OPTIONS,
+        slow=True,
+    ),
     Card("news", None, {"since": whole(0, 10**12)}),
 )
 BY_NAME = {card.name: card for card in CARDS}
 
 
 def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords that a card takes of those that are given."""
     return {name: value for name, value in given.items() if name in card.takes}
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Unpack
 
-from pedanova.base.notes import shortened
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import QueryError
@@ -19,7 +18,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import CARDS, FilePlan, distinct
-from pedanova.report.page.facts import RUNGS, Ladder, bins_for, facts_of, ladder_of, part_of, rounded
+from pedanova.report.page.facts import Ladder, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import PageQuestion, Picks, Span, chosen_part
 
 TITLE = "Hyperparameter importance"
@@ -56,15 +55,24 @@ def payload_of(
     how, wanted = check_options(options), check_questions(questions)
     modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
     parts = {part for pair in wanted for part in pair if part}
-    steps = ladder_of(
-        a, parts, ladder, usual=RUNGS, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"]
-    )
+    steps = ladder_of(a, parts, ladder, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
     baseline, of = how.pop("baseline"), how.pop("of")
     own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
-    every = all_questions(steps, own, of)
+    bands = [as_region(rung.part, "target") for rung in steps.rungs]
+    plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
+    plain += [replace(one, baseline="region") for one in own]
+    every = distinct(replace(one, baseline=base) for one in plain for base in BASELINES)
     each = watched(every, "questions of the page", len(every), verb="answering")
-    answered = [(one, discreet(answer(a, one, **how))) for one in each]
-    own[0] = opening(own[0], answered)
+    answered = []
+    for one in each:
+        result = answer(a, one, **how)
+        ends = result.get("ends") or {}  # the objective of single rows: for drawing, a few digits of it will do
+        blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
+        answered.append((one, {**result, "ends": blurred or None}))
+    good = [question for question, result in answered if result["refused"] is None]
+    if own[0] not in good:  # too few rows: the strictest target that has enough is shown first
+        alike = [one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline)]
+        own[:1] = alike[:1] or own[:1]
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
     given: list[dict[str, Any]] = [
         {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}
@@ -72,27 +80,10 @@ def payload_of(
         if card.in_file is not None
         for question, extra, one in card.in_file(plan)
     ]
-    notes = shortened([*a.notes, *steps.notes])
-    facts = facts_of(a, title.strip() or TITLE, steps, bins_for(a), own[0], notes)
+    facts = facts_of(a, title.strip() or TITLE, steps, own[0])
     followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
     return {"facts": facts | {"budget": followed, "means": means, "group": group}, "answers": given}
-
-
-def opening(first: PageQuestion, answered: Sequence[tuple[PageQuestion, dict[str, Any]]]) -> PageQuestion:
-    """The question that is shown first: where it has too few rows, the strictest target that has enough."""
-    good = [question for question, one in answered if one["refused"] is None]
-    if first in good:
-        return first
-    alike = [one for one in good if (one.region, one.baseline) == (first.region, first.baseline)]
-    return alike[0] if alike else first
-
-
-def discreet(answer: dict[str, Any]) -> dict[str, Any]:
-    """Where target and region end is the objective of single rows: for drawing, a few digits of it will do."""
-    ends = answer.get("ends") or {}
-    blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
-    return {**answer, "ends": blurred or None}
 
 
 def check_options(options: Mapping[str, Any]) -> How:
@@ -127,11 +118,3 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
     if part is None and not isinstance(rows, Region):
         raise QueryError(f"questions: a {name} on a page is a part or values of the objective; choose rows by within=")
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)
-
-
-def all_questions(steps: Ladder, own: Sequence[PageQuestion], of: str) -> list[PageQuestion]:
-    """Every two rungs, then what they cannot ask, against both baselines."""
-    parts = [as_region(rung.part, "target") for rung in steps.rungs]
-    plain = [PageQuestion(target=parts[i], region=parts[j], of=of) for i, j in combinations(range(len(parts)), 2)]
-    every = [*plain, *(replace(one, baseline="region") for one in own)]
-    return distinct(replace(one, baseline=base) for one in every for base in BASELINES)

@@ -5,7 +5,7 @@ written for it: few digits for drawings, shapes cut once for all questions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -75,7 +75,6 @@ def ladder_of(
     wanted: Iterable[Fraction],
     chosen: Iterable[object] | None,
     *,
-    usual: Sequence[Fraction] = RUNGS,
     force: bool = False,
     of: str = "rows",
     seed: int = 0,
@@ -87,7 +86,7 @@ def ladder_of(
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
     if chosen is None:
-        rungs, notes = _usual(a, reach, usual, needed, least=1 if force else LEAST_TARGET)
+        rungs, notes = _usual(a, reach, needed, least=1 if force else LEAST_TARGET)
     else:
         needed |= set(as_parts(chosen))
         rungs, notes = [], []
@@ -97,27 +96,19 @@ def ladder_of(
     return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 
-def _usual(
-    a: TrialData, reach: Reach, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
-) -> tuple[list[Rung], list[Note]]:
+def _usual(a: TrialData, reach: Reach, needed: set[Fraction], *, least: int) -> tuple[list[Rung], list[Note]]:
     rungs: list[Rung] = []
     few: list[Rung] = []
-    for part in (part for part in _at_hand(a, usual) if part not in needed):
+    usual, counted = RUNGS, a.levels.quantiles
+    if a.observations is None and len(set(usual) & set(counted)) <= 3:  # too few of the usual rungs were counted
+        usual = counted[:: max(1, math.ceil(len(counted) / len(RUNGS)))]
+    for part in (part for part in usual if part not in needed):
         with suppress(LevelsError):  # not counted, and the rows are gone
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
     words = f"left out of the sliders, with fewer than {least} rows: the best {names}"
     return rungs, [Note("question", words)] if few else []
-
-
-def _at_hand(a: TrialData, usual: Sequence[Fraction]) -> Sequence[Fraction]:
-    """The usual rungs; where too few of them were counted, the ones that were."""
-    counted = a.levels.quantiles
-    if a.observations is not None or len(set(usual) & set(counted)) > 3:
-        return usual
-    step = max(1, math.ceil(len(counted) / len(RUNGS)))
-    return tuple(counted[::step])
 
 
 def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
@@ -154,23 +145,33 @@ def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
     by_rows = how.get("estimator") == "counts" or how.get("smoothing", "auto") != "auto"
     ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=how.get("seed", 0))
-    return facts_of(a, title, ladder, bins_for(a), start, shortened([*a.notes, *ladder.notes]))
+    return facts_of(a, title, ladder, start)
 
 
-def facts_of(
-    a: TrialData, title: str, ladder: Ladder, shapes: Mapping[str, Bins], start: PageQuestion, notes: Sequence[Note]
-) -> dict[str, Any]:
+def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> dict[str, Any]:
     """JSON: all that does not change with the question."""
-    short = short_names(tuple(a.space))
+    short, shapes = short_names(tuple(a.space)), bins_for(a)
+    ends = [None if rung.threshold is None else rounded(rung.threshold) for rung in ladder.rungs]
+    sign = "≤" if sign_of(a.direction) > 0 else "≥"
+
+    def where(end: float | None) -> str:
+        return "" if end is None else f"{a.objective} {sign} {end:g}"
+
     return {
         "title": title,
         "rows": a.rows,
         "dropped": a.dropped,
         "objective": objective_of(a),
         "parameters": [parameter_of(name, a.space[name], shapes.get(name), short[name]) for name in a.space],
-        "rungs": [rung_of(rung, a) for rung in ladder.rungs],
+        "rungs": [
+            {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where(end)}
+            for rung, end in zip(ladder.rungs, ends, strict=True)
+        ],
         "start": start.to_json(),
-        "notes": [{"kind": note.kind, "severity": note.severity, "text": str(note)} for note in notes],
+        "notes": [
+            {"kind": note.kind, "severity": note.severity, "text": str(note)}
+            for note in shortened([*a.notes, *ladder.notes])
+        ],
         "live": False,  # whether questions can be asked of somebody
         "budget": budget_name(a),  # what trials were given more or less of, where the source tells
         "watch": False,  # whether rows may be added
@@ -216,13 +217,6 @@ def parameter_of(name: str, parameter: Parameter, shape: Bins | None, short: str
         "parents": [parent for parent, _ in parameter.when],
         "shape": None if shape is None else shape_to_json(parameter, shape),
     }
-
-
-def rung_of(rung: Rung, a: TrialData) -> dict[str, Any]:
-    end = None if rung.threshold is None else rounded(rung.threshold)
-    sign = "≤" if sign_of(a.direction) > 0 else "≥"
-    where = "" if end is None else f"{a.objective} {sign} {end:g}"
-    return {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where}
 
 
 DIGITS = 4

@@ -57,7 +57,6 @@ def draw_page(payload: Payload, nonce: str = "") -> str:
 
 
 def colours() -> str:
-    """The palette as variables of the style sheet."""
     light, dark = (
         "".join(f"--{name}:{colour};" for name, colour in (*plain.items(), *lifts))
         for plain, lifts in (

@@ -139,7 +139,6 @@ class PageQuestion:
 
     @property
     def selects(self) -> bool:
-        """Whether it is about some of the rows only."""
         return bool(self.selection)
 
     def rows(self) -> tuple[Any, ...]:

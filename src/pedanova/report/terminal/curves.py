@@ -55,7 +55,6 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
 
 
 def draw_key(words: tuple[str, str], look: Look) -> str:
-    """What the signs mean."""
     target, region = (printable(word) for word in words)
     area, line = (f"{ink}{sign}{PLAIN}" if look.colour else sign for ink, sign in ((CYAN, "█"), (FAINT, LINE)))
     key = f"{area} {target}   {line} {region}"
@@ -140,9 +139,12 @@ def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, 
         order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
     target, region = panel.target[order], panel.region[order]
     top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
-    clear = (drawing.more | drawing.less)[drawing.bins.groups] if len(drawing) < len(labels) else None
-    clear = drawing.more | drawing.less if clear is None else clear
-    lift = [_lift(t, r, bool(clear[i])) for t, r, i in zip(target, region, order, strict=True)]
+    clear = drawing.more | drawing.less
+    clear = clear[drawing.bins.groups] if len(drawing) < len(labels) else clear
+    lift = [
+        f"{'' if clear[i] else '~ '}{times(t / r)}" if r > 0 else ""
+        for t, r, i in zip(target, region, order, strict=True)
+    ]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
@@ -157,7 +159,3 @@ def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, 
     )
     left = len(labels) - len(order)
     return table + (f"\n… and {left} more values" if left else "")
-
-
-def _lift(target: float, region: float, clear: bool) -> str:
-    return f"{'' if clear else '~ '}{times(target / region)}" if region > 0 else ""

@@ -281,7 +281,6 @@ def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> 
 
 
 def more_in_words(what: str, left: int) -> str:
-    """A line on what is not shown; empty where all is."""
     return f"\n… and {left:,} more {what}; --top 0 shows all" if left else ""
 
 
@@ -495,7 +494,6 @@ def draw_shares(along: Along, look: Look) -> tuple[str, TableColumn]:
 
 
 def agreement_columns(along: Along) -> list[TableColumn]:
-    """One line for every budget."""
     steps = along.steps
     costs = [along.cost(step) for step in steps]
     return [
