@@ -46,6 +46,10 @@ class Meter:
         self._reported = self._begin + PATIENCE - PAUSE
         self._written = False
 
+    @classmethod
+    def forget_last(cls) -> None:
+        cls.last = None
+
     def __enter__(self) -> Self:
         Meter.last = self
         return self
@@ -96,7 +100,7 @@ def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb:
 @contextmanager
 def report_interrupts() -> Iterator[None]:
     """On an interrupt, writes how far the last meter had come."""
-    Meter.last = None
+    Meter.forget_last()
     try:
         yield
     except KeyboardInterrupt:
