@@ -49,7 +49,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "optuna": {"integrations.optuna", "space.exports"},
     "ConfigSpace": {"space.exports"},
     "ray": {"space.exports"},
-    "distributed": {"scale.dask"},
+    "distributed": {"scale.workers"},
     "tensorboard": {"sources.logs.tensorboard"},
     "google": {"sources.logs.tensorboard"},  # its messages
     "anywidget": {"report.live.notebook"},

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.counting.moments import Moments
 from pedanova.counting.store import MAGIC, VERSION, Stored, from_bytes, to_bytes
+from pedanova.counting.tally import Moments
 from pedanova.errors import DataError, FormatError, LevelsError
 
 

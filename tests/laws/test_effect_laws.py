@@ -11,7 +11,7 @@ import pedanova as pa
 from pedanova.base.kernel import library as kernel
 from pedanova.counting.arrays import sum_moments
 from pedanova.counting.levels import Levels, as_ladder
-from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.tally import Moments, centres_of
 from pedanova.errors import MergeError
 from pedanova.results import Effects
 

@@ -12,9 +12,9 @@ import pytest
 from pedanova.base.notes import Count, Note, added
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
-from pedanova.scale.dask import GROUP, SumTree, client_of, ordered_sum
 from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
+from pedanova.scale.workers import GROUP, SumTree, client_of, ordered_sum
 
 SIZES = [0, 1, 2, 15, 16, 17, 31, 255, 256, 257, 272, 300]
 

@@ -14,7 +14,7 @@ from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
 from pedanova.cli.parser import DASK, THREADS
 from pedanova.data.regions import Region, as_region, at_least, at_most, between
 from pedanova.errors import Arg, QueryError
-from pedanova.scale.dask import dask_executor
+from pedanova.scale.workers import dask_executor
 
 
 @contextmanager

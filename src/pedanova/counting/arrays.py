@@ -18,8 +18,8 @@ from pedanova.base.kernel.selection import Beside, Rough, Survey
 from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.reference import Counted
+from pedanova.counting.tally import Moments, centres_of, powers_of
 from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of

@@ -16,8 +16,7 @@ from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.arrays import count_codes, kept_codes, kept_values
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
 from pedanova.counting.levels import LADDER, LARGEST_TALLIES, SHORT_LADDER, SMALL, Levels, as_ladder, cut_levels
-from pedanova.counting.moments import Moments
-from pedanova.counting.tally import Counts, Tallies, Tally
+from pedanova.counting.tally import Counts, Moments, Tallies, Tally
 from pedanova.data.column import count_nan
 from pedanova.data.conditions import condition_in_words
 from pedanova.data.observations import Observations, describe_outside

@@ -33,8 +33,7 @@ from pedanova.base import files
 from pedanova.base.files import Attachment, packed, unpacked
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
-from pedanova.counting.moments import Moments, centres_of, powers_of
-from pedanova.counting.tally import Tally
+from pedanova.counting.tally import Moments, Tally, centres_of, powers_of
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space

@@ -19,8 +19,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.contrasts import FEW_ROWS, Range, ties_note
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, ObjectiveSpread
-from pedanova.counting.tally import Tally
+from pedanova.counting.tally import Moments, ObjectiveSpread, Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, centres_of, powers_of
-from pedanova.counting.tally import Counts
+from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import cells_of
 from pedanova.errors import Arg, DataError, QueryError, Word
 from pedanova.scale.parts import FirstLook, Plan

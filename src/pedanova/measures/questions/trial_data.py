@@ -38,8 +38,7 @@ from pedanova.counting.countable import Countable, Counted, InMemory, Recount, a
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments
-from pedanova.counting.tally import Tallies, Tally, check_alike
+from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal

@@ -16,8 +16,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.counting.arrays import kept_codes, lookup_of
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels, levels_at
-from pedanova.counting.moments import Moments, centres_of, powers_of
-from pedanova.counting.tally import Counts
+from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import LAST_PLACES, Column, cells_of
 from pedanova.data.conditions import Presence, idle_note
 from pedanova.data.objectives import Goal, as_directions, guess_directions
