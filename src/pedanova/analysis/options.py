@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from pedanova.data.options import Decimal, Ending, Engine, NanPolicy, OnError, Outside, PrunedEnding, Reading, Scan
 from pedanova.data.records import RepeatPolicy
-from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf
+from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf, Question
 
-READING, SCAN = Reading(), Scan()
 Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 ROWS = (
     "0.1 for the best 10 %; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
@@ -35,14 +35,16 @@ class Option:
     shell_default: Any = None  # where a text stands for the default
 
 
-OBJECTIVE = Option(
-    "objective",
-    None,
-    "the column to optimise; several may be given",
-    metavar="COLUMN",
-    several=True,
-    names_columns=True,
-)
+def field_of(
+    kind: Reading | Scan | Question, name: str, words: str, group: Group = "the question", **more: Any
+) -> Option:
+    """An option that is a field of one of these, with its default there."""
+    return Option(name, getattr(kind, name), words, group, **more)
+
+
+columns = partial(Option, default=None, metavar="COLS", several=True, names_columns=True)
+reading, scan, question = (partial(field_of, kind) for kind in (Reading(), Scan(), DEFAULT))
+OBJECTIVE = columns("objective", help="the column to optimise; several may be given", metavar="COLUMN")
 TABLE = (
     Option(
         "direction",
@@ -59,26 +61,10 @@ TABLE = (
         "columns",
         metavar="FILE",
     ),
-    Option("nan", READING.nan, "rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
-    Option("outside", READING.outside, "values outside the given space", "columns", choices=get_args(Outside)),
-    Option(
-        "params",
-        None,
-        "columns to use, separated by commas (default: all others)",
-        "columns",
-        metavar="COLS",
-        several=True,
-        names_columns=True,
-    ),
-    Option(
-        "exclude",
-        None,
-        "columns to leave out, separated by commas",
-        "columns",
-        metavar="COLS",
-        several=True,
-        names_columns=True,
-    ),
+    reading("nan", "rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
+    reading("outside", "values outside the given space", "columns", choices=get_args(Outside)),
+    columns("params", help="columns to use, separated by commas (default: all others)", group="columns"),
+    columns("exclude", help="columns to leave out, separated by commas", group="columns"),
     Option(
         "where",
         None,
@@ -86,90 +72,60 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    Option(
-        "feasible",
-        None,
-        "a boolean column, or columns that must be at most 0",
-        "rows",
-        metavar="COLS",
-        several=True,
-        names_columns=True,
+    columns("feasible", help="a boolean column, or columns that must be at most 0", group="rows"),
+    reading("infeasible", "rows that are not feasible", "rows", choices=get_args(Ending)),
+    reading(
+        "state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN", names_columns=True
     ),
-    Option("infeasible", READING.infeasible, "rows that are not feasible", "rows", choices=get_args(Ending)),
-    Option(
-        "state",
-        None,
-        "the column of states: COMPLETE, FAIL, PRUNED, RUNNING",
-        "rows",
-        metavar="COLUMN",
-        names_columns=True,
-    ),
-    Option("failed", READING.failed, "rows that failed", "rows", choices=get_args(Ending)),
-    Option("pruned", READING.pruned, "rows that were pruned", "rows", choices=get_args(PrunedEnding)),
+    reading("failed", "rows that failed", "rows", choices=get_args(Ending)),
+    reading("pruned", "rows that were pruned", "rows", choices=get_args(PrunedEnding)),
     Option("repeats", None, "rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
     Option("study", None, "which study or experiment, where a store holds several", "rows", metavar="NAME"),
-    Option(
+    reading(
         "delimiter",
-        None,
         "the sign between the fields of a CSV file, such as ';' or tab (default: found)",
         "columns",
         metavar="SIGN",
     ),
-    Option("decimal", None, "the sign before the decimals (default: found)", "columns", choices=get_args(Decimal)),
-    Option(
+    reading("decimal", "the sign before the decimals (default: found)", "columns", choices=get_args(Decimal)),
+    scan(
         "stream",
-        None,
         "read files in parts, in memory that does not grow with them (default: large ones only)",
         "large tables",
         flag=True,
     ),
-    Option("on_error", SCAN.on_error, "files that cannot be read", "large tables", choices=get_args(OnError)),
-    Option(
-        "engine",
-        None,
-        "count on the CPU, or on a CUDA GPU (default: the CPU)",
-        "large tables",
-        choices=get_args(Engine),
-    ),
-    Option("threads", None, "threads to count with (default: all cores)", "output", metavar="N", type=int),
+    scan("on_error", "files that cannot be read", "large tables", choices=get_args(OnError)),
+    scan("engine", "count on the CPU, or on a CUDA GPU (default: the CPU)", "large tables", choices=get_args(Engine)),
+    scan("threads", "threads to count with (default: all cores)", "output", metavar="N", type=int),
 )
 QUESTION = (
-    Option(
+    question(
         "target",
-        DEFAULT.target,
         f"the rows to reach: {ROWS} (default {DEFAULT.target})",
         metavar="T",
         shell_default=str(DEFAULT.target),
     ),
-    Option(
+    question(
         "region",
-        DEFAULT.region,
         f"the rows to stand in: {ROWS} (default {DEFAULT.region}: all)",
         metavar="R",
         shell_default=str(DEFAULT.region),
     ),
-    Option(
-        "baseline",
-        DEFAULT.baseline,
-        "hold the target against the region's rows (default) or a uniform draw",
-        choices=get_args(Baseline),
+    question(
+        "baseline", "hold the target against the region's rows (default) or a uniform draw", choices=get_args(Baseline)
     ),
-    Option("smoothing", DEFAULT.smoothing, "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
-    Option(
+    question("smoothing", "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
+    question(
         "estimator",
-        DEFAULT.estimator,
         "counts of the rows, a model for few rows, whichever is nearer the truth (default), or the paper's own",
         choices=get_args(Estimator),
     ),
-    Option("draws", DEFAULT.draws, "behind intervals and p-values; 0 for none", metavar="N", type=int),
-    Option("seed", DEFAULT.seed, "of everything random (default 0)", metavar="N", type=int),
-    Option(
-        "of",
-        DEFAULT.of,
-        "after an adaptive sampler: quantiles of the space (default) or of the rows",
-        choices=get_args(PartsOf),
+    question("draws", "behind intervals and p-values; 0 for none", metavar="N", type=int),
+    question("seed", "of everything random (default 0)", metavar="N", type=int),
+    question(
+        "of", "after an adaptive sampler: quantiles of the space (default) or of the rows", choices=get_args(PartsOf)
     ),
-    Option("force", DEFAULT.force, "answer from fewer than 5 target rows too", flag=True),
+    question("force", "answer from fewer than 5 target rows too", flag=True),
 )
 BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *TABLE, *QUESTION)}
 
