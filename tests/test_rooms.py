@@ -33,7 +33,7 @@ OPTIONAL = {  # library → the only modules that may import it
         "sources.tables.text",
         "sources.scans.batches",
         "sources.scans.objects",
-        "sources.scans.spark",
+        "sources.scans.scan",
         "sources.scans.warehouses",
         "cli.output",
     },

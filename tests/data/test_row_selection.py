@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.data.column import as_column
-from pedanova.data.row_selection import between_ends, rows_in_box
+from pedanova.data.regions import between_ends, rows_in_box
 from pedanova.errors import DataError, PedanovaError, QueryError
 
 SPACE = {

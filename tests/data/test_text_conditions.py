@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pedanova.data.column import as_column
-from pedanova.data.row_selection import LONGEST, columns_in, rows_where
+from pedanova.data.regions import LONGEST, columns_in, rows_where
 from pedanova.errors import QueryError
 
 RAW: dict[str, list[object]] = {

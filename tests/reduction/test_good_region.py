@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.counting.few_rows import counted_rows, few_rows
-from pedanova.data.regions import as_region
-from pedanova.data.row_selection import as_rows
+from pedanova.data.regions import as_region, as_rows
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
 from pedanova.reduction.good_region import (
     LEAST,

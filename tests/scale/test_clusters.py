@@ -319,8 +319,8 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
         fetched.append(len(rows) if "result" in self.columns else 0)
         return rows
 
-    monkeypatch.setattr("pedanova.sources.scans.spark.AT_ONCE", 0)
-    monkeypatch.setattr("pedanova.sources.scans.spark.HANDFUL", 2)
+    monkeypatch.setattr("pedanova.sources.scans.scan.AT_ONCE", 0)
+    monkeypatch.setattr("pedanova.sources.scans.scan.HANDFUL", 2)
     monkeypatch.setattr(type(frame), "collect", noting)
     a = pa.analyze(frame, "loss", **OPTIONS)
     assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two

@@ -18,8 +18,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import Direction, Region, as_region, percent, rank_of, sign_of
-from pedanova.data.row_selection import RowSet, cut_at
+from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, percent, rank_of, sign_of
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space, children_of

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, Mask, as_column, as_numbers
 from pedanova.data.records import SourceMetadata
-from pedanova.data.regions import Direction, sign_of
-from pedanova.data.row_selection import columns_in, rows_where
+from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 
 DIRECTIONS: dict[str, Direction] = {

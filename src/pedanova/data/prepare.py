@@ -22,8 +22,7 @@ from pedanova.data.objectives import Goal, read_goals, result_like_notes
 from pedanova.data.observations import Observations, check_countable
 from pedanova.data.options import Reading
 from pedanova.data.records import Records
-from pedanova.data.regions import Region
-from pedanova.data.row_selection import RowSet, as_rows, cut_at
+from pedanova.data.regions import Region, RowSet, as_rows, cut_at
 from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
 from pedanova.data.space_inference import Choice, TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete

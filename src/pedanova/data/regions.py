@@ -1,20 +1,28 @@
-"""Which rows a question is about: quantiles, values and bands of the objective."""
+"""Which rows a question is about: regions of the objective (quantiles, values, bands), or a mask, box or condition."""
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Iterable
+import operator
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.digits import short
-from pedanova.errors import Arg, QueryError
+from pedanova.base.kernel.selection import select_ranks
+from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any, shorten
+from pedanova.errors import Arg, QueryError, unknown_name
+from pedanova.space.values import as_labels, as_real, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
@@ -285,3 +293,338 @@ def as_parts(chosen: Iterable[object]) -> list[Fraction]:
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         raise QueryError(Arg("ladder", chosen), " must be a list of quantiles, such as [0.01, 0.1, 1.0]")
     return [as_part(part, "ladder") for part in chosen]
+
+
+LONGEST = 10_000
+ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.Gt: ast.Lt,
+    ast.LtE: ast.GtE,
+    ast.GtE: ast.LtE,
+    ast.Eq: ast.Eq,
+    ast.NotEq: ast.NotEq,
+}
+# Text in quotes stays as it is; what stands in backticks elsewhere is a name.
+QUOTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]+)`""")
+EXAMPLE = "write it like: epochs >= 10 and optimizer == 'adam'"
+
+
+def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
+    """(rows,) True where the condition holds."""
+    try:
+        tree, names = parse(text)
+        return Reader(text, table, names).truth(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, QueryError):
+            raise
+        raise QueryError(f"{text[:80]!r} is no condition; {EXAMPLE}") from None
+
+
+def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
+    """The columns that a well-formed condition speaks of; any other speaks of none, and `rows_where` refuses it."""
+    try:
+        tree, names = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    columns = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return [name for name in dict.fromkeys(columns) if name in table]
+
+
+def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
+    """The parsed text, and the names in backticks by what stands for them."""
+    names: dict[str, str] = {}
+
+    def stand_in(match: re.Match[str]) -> str:
+        if match.group(2) is None:
+            return match.group(0)
+        name = f"_{len(names)}_"
+        while name in text:  # a column may be called so
+            name = f"_{name}"
+        names[name] = match.group(2)
+        return f" {name} "
+
+    if len(text) > LONGEST:
+        raise QueryError(f"a condition of {len(text)} letters is longer than {LONGEST}; use a boolean column")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python's advice on style is none on conditions
+        tree = ast.parse(QUOTED.sub(stand_in, text).strip(), mode="eval")
+    return tree.body, names
+
+
+class Reader:
+    """Walks a parsed condition; whatever it does not know, it refuses."""
+
+    def __init__(self, text: str, table: Mapping[str, Column], names: Mapping[str, str]) -> None:
+        self.text, self.table, self.names = text, table, names
+
+    def truth(self, node: ast.expr) -> Mask:
+        match node:
+            case ast.BoolOp(op=op, values=values):
+                join = np.logical_and if isinstance(op, ast.And) else np.logical_or
+                return join.reduce([self.truth(value) for value in values])  # type: ignore[no-any-return]
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return ~self.truth(operand)
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.Name():
+                return self.boolean(self.column(node))
+            case _:
+                raise self.refusal(node)
+
+    def comparison(self, node: ast.Compare) -> Mask:
+        """Chains such as ``1e-4 <= lr < 1e-2`` are taken pair by pair."""
+        sides = [node.left, *node.comparators]
+        pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
+        return np.logical_and.reduce([self.pair(*pair) for pair in pairs])  # type: ignore[no-any-return]
+
+    def pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Mask:
+        if not isinstance(left, ast.Name) and isinstance(right, ast.Name) and type(op) in MIRRORED:
+            left, op, right = right, MIRRORED[type(op)](), left
+        if not isinstance(left, ast.Name):
+            raise self.refusal(left)
+        column = self.column(left)
+        if isinstance(op, ast.Is | ast.IsNot):
+            if not (isinstance(right, ast.Constant) and right.value is None):
+                raise self.refusal(right)
+            return column.absent() if isinstance(op, ast.Is) else ~column.absent()
+        if isinstance(right, ast.Name):
+            return self.columns(column, op, self.column(right))
+        return self.against(column, op, self.value(right))
+
+    def against(self, column: Column, op: ast.cmpop, value: Any) -> Mask:
+        present = ~column.absent()
+        if column.is_time:
+            raise self.unfit(column)
+        if isinstance(op, ast.In | ast.NotIn):
+            if not isinstance(value, tuple) or not value:
+                raise QueryError(f"{self.text[:80]!r}: 'in' needs a list of values, such as ['adam', 'sgd']")
+            hit = self.equal(column, tuple(dict.fromkeys(value)))
+            return hit if isinstance(op, ast.In) else present & ~hit
+        if isinstance(value, tuple):
+            raise QueryError(f"{self.text[:80]!r}: compare {column.name} with one value, or use 'in'")
+        if isinstance(op, ast.Eq | ast.NotEq):
+            hit = self.equal(column, (value,))
+            return hit if isinstance(op, ast.Eq) else present & ~hit
+        numbers = self.numbers(column)
+        if isinstance(value, str):
+            raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, {shown(value)} is text")
+        with np.errstate(invalid="ignore"):
+            return present & ORDERS[type(op)](numbers, as_real(value))  # type: ignore[no-any-return]
+
+    def equal(self, column: Column, values: tuple[Any, ...]) -> Mask:
+        if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+            raise QueryError(f"{self.text[:80]!r}: nothing equals infinity; compare by < or >")
+        return equals_any(column, values)
+
+    def columns(self, left: Column, op: ast.cmpop, right: Column) -> Mask:
+        present = ~left.absent() & ~right.absent()
+        compare = ORDERS.get(type(op)) or {ast.Eq: operator.eq, ast.NotEq: operator.ne}.get(type(op))
+        if compare is None:
+            raise QueryError(f"{self.text[:80]!r}: columns can be compared by <, <=, ==, !=, >=, >")
+        return present & compare(self.numbers(left), self.numbers(right))  # type: ignore[no-any-return]
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=str() | bool() | int() | float() as value):
+                return value
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return -value
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                if any(isinstance(part, ast.List | ast.Tuple | ast.Set) for part in parts):
+                    raise self.refusal(node)
+                return tuple(self.value(part) for part in parts)
+            case _:
+                raise self.refusal(node)
+
+    def column(self, node: ast.Name) -> Column:
+        name = self.names.get(node.id, node.id)
+        if name not in self.table:
+            quotes = f"; text stands in quotes: {name!r}" if name.isidentifier() else ""
+            raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}")
+        return self.table[name]
+
+    def boolean(self, column: Column) -> Mask:
+        if column.values.dtype.kind != "b":
+            raise QueryError(f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value")
+        marked: Mask = column.values & ~column.absent()
+        return marked
+
+    def numbers(self, column: Column) -> NDArray[Any]:
+        numbers = as_numbers(column)
+        column = column if numbers is None else numbers[0]
+        if column.labels is not None or column.is_time:
+            raise self.unfit(column)
+        return column.values
+
+    def unfit(self, column: Column) -> QueryError:
+        remedy = "dates; turn them into numbers" if column.is_time else "text; use == or in with a value"
+        return QueryError(f"{self.text[:80]!r}: {column.name} holds {remedy}")
+
+    def refusal(self, node: ast.AST) -> QueryError:
+        part = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+        return QueryError(f"{self.text[:80]!r}: {part[:40]!r} is not understood; {EXAMPLE}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSet:
+    """A choice of rows and its name in words."""
+
+    mask: Mask
+    words: str
+    about: frozenset[str] = frozenset()  # columns that it speaks of
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) -> Region | RowSet:
+    """A region of the objective, or a set of rows.
+
+    Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
+    boolean column or a condition, a dict is a box, an array is a mask. What was read already stays as it is.
+    """
+    if isinstance(value, RowSet):
+        return value
+    if isinstance(value, str):
+        return _from_text(value, name, table)
+    if isinstance(value, Mapping):
+        return RowSet(rows_in_box(value, table, rows), rows_in_words(value), frozenset(value))
+    if not needs_rows(value):
+        return as_region(value, name)
+    mask = as_mask(value, name, rows)
+    return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+
+
+def rows_in_words(value: object) -> str:
+    """Rows of a condition or a box, by their name."""
+    if not isinstance(value, Mapping):
+        return f"rows where {in_short(str(value))}"
+    return f"rows with {', '.join(f'{name} {_bounds_in_words(bounds)}' for name, bounds in value.items())}"
+
+
+def needs_rows(value: object) -> bool:
+    """Whether a question is about rows picked one by one, not about the order of the objective."""
+    if isinstance(value, RowSet | str | Mapping | list | tuple):
+        return True
+    return hasattr(value, "__array__") and np.ndim(value) > 0
+
+
+def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
+    if text not in table:
+        try:
+            return RowSet(rows_where(text, table), rows_in_words(text), frozenset(columns_in(text, table)))
+        except QueryError as error:
+            first, *rest = error.words
+            raise QueryError(Arg(name, shown=str(first)), *rest) from None
+    column = table[text]
+    if column.values.dtype.kind != "b":
+        raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
+    return RowSet(column.values & ~column.absent(), f"rows marked {text}", frozenset([text]))
+
+
+def as_mask(value: Any, name: str, rows: int) -> Mask:
+    """(rows,) booleans; anything else is refused."""
+    column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
+    if column.values.dtype.kind != "b" or column.missing is not None:
+        raise QueryError(
+            Arg(name, shown=f"{shorten(value)}"), " must be True or False for each row, or a quantile, or a condition"
+        )
+    if len(column) != rows:
+        raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
+    return column.values
+
+
+def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
+    """Rows inside every bound: ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "layers": 3}``."""
+    if not box:
+        raise QueryError("an empty box holds every row; name a column and its bounds")
+    inside = np.ones(rows, dtype=bool)
+    for name, bounds in box.items():
+        if name not in table:
+            raise QueryError(f"box: {unknown_name(name, tuple(table), what='column')}")
+        column = table[name]
+        if column.is_time:
+            raise QueryError(f"box: {name} holds dates; turn them into numbers")
+        if isinstance(bounds, tuple):
+            inside &= _in_range(column, bounds)
+        else:
+            many = bounds if isinstance(bounds, Set | list | np.ndarray) else [bounds]
+            inside &= equals_any(column, as_labels(many, f"box values of {name}"))
+    return inside
+
+
+def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
+    numbers = as_numbers(column)  # text that stands for numbers, as conditions take it
+    column = column if numbers is None else numbers[0]
+    if len(bounds) != 2 or column.labels is not None:
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
+    ends = [default if bound is None else bound for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)]
+    real = all(isinstance(end, Real) and not isinstance(end, bool | np.bool_) for end in ends)
+    low, high = map(as_real, ends) if real else (math.nan, math.nan)
+    if not low <= high:
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
+    with np.errstate(invalid="ignore", over="ignore"):  # a bound may be too large for float32
+        within = between_ends(column.values, low, high)  # NaN is in no range
+    return within if column.missing is None else within & ~column.missing
+
+
+def between_ends(values: NDArray[Any], low: float, high: float) -> Mask:
+    """(rows,) True from low to high, both included. Whole numbers are compared as such: many times as fast."""
+    first: float | int = low
+    last: float | int = high
+    if values.dtype.kind in "iu":
+        kind = np.iinfo(values.dtype)
+        if low > kind.max or high < kind.min:
+            return np.zeros(len(values), dtype=bool)
+        first, last = math.ceil(max(low, kind.min)), math.floor(min(high, kind.max))
+    within: Mask = values >= first
+    within &= values <= last
+    return within
+
+
+def _bounds_in_words(bounds: Any) -> str:
+    if isinstance(bounds, tuple) and len(bounds) == 2:
+        low, high = bounds
+        if low is None or high is None:
+            return "of any value" if low is high else f"≤ {high}" if low is None else f"≥ {low}"
+        return f"from {low} to {high}"
+    if isinstance(bounds, Iterable) and not isinstance(bounds, str):
+        return in_short("in " + ", ".join(sorted(str(value) for value in bounds)))
+    return f"= {bounds}"
+
+
+def in_short(text: str, most: int = 100) -> str:
+    """Text on one line, cut short."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def cut_at(
+    ranked: NDArray[Any], keep: NDArray[np.bool_] | None, region: Region, direction: Direction
+) -> NDArray[np.bool_]:
+    """(rows,) The kept rows that lie in a region; NaN is worse than every number."""
+    sign = sign_of(direction)
+    mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
+    signed = sign * ranked.astype(np.float64)
+    cuts = region.cuts(direction)
+    kept = signed[mask] if any(isinstance(cut, Quantile) for cut in cuts) else signed[:0]  # values need no rows
+    begin, end = (_signed_cut(cut, kept) for cut in cuts)
+    if begin is not None:
+        mask &= ~(signed <= begin) if begin < math.inf else False
+    if end is not None and end < math.inf:  # NaN counts as infinite: at infinity all rows are in
+        mask &= signed <= end
+    return mask
+
+
+def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
+    """The threshold of a cut; None where it lies behind all rows."""
+    if cut is None or not isinstance(cut, Quantile):
+        return None if cut is None else cut.signed
+    rank = rank_of(cut.part, len(kept))
+    return select_ranks(kept, 1.0, [rank])[rank] if rank <= len(kept) - count_nan(kept) else None

@@ -13,7 +13,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal
 from pedanova.data.options import Reading
-from pedanova.data.row_selection import as_mask
+from pedanova.data.regions import as_mask
 from pedanova.errors import DataError, QueryError, unknown_name
 
 STATES = {

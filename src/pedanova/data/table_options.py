@@ -14,7 +14,7 @@ from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.objectives import guess_directions, known_directions
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata
-from pedanova.data.row_selection import columns_in, rows_where
+from pedanova.data.regions import columns_in, rows_where
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch

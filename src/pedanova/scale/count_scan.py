@@ -24,8 +24,7 @@ from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
-from pedanova.data.regions import Cut
-from pedanova.data.row_selection import rows_in_words
+from pedanova.data.regions import Cut, rows_in_words
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column

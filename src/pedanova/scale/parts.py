@@ -30,8 +30,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
-from pedanova.data.regions import Direction, Region, sign_of
-from pedanova.data.row_selection import columns_in
+from pedanova.data.regions import Direction, Region, columns_in, sign_of
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
 from pedanova.errors import Arg, PedanovaError, QueryError, WorkerError
-from pedanova.sources.scans.spark import Partition, run_on_partitions
+from pedanova.sources.scans.scan import Partition, run_on_partitions
 
 Result = TypeVar("Result")
 

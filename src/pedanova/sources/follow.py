@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -58,23 +58,12 @@ class Look:
     event: Event | None = None
 
 
-class Follow(Protocol):
-    """A source that is looked at again and again.
+def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
+    """A source that is looked at again and again: a path or a URL. Nothing is read before the first look.
 
     A look that fails (a file that is gone, a database that is down) raises an error of pedanova's own and
     changes nothing: the next one gives what this one would have given.
     """
-
-    @property
-    def shown(self) -> str: ...  # the source as it may be printed
-    @property
-    def ordered(self) -> bool: ...  # rows are in the order in which the trials began
-
-    def look(self) -> Look: ...
-
-
-def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
-    """A source that is looked at again and again: a path or a URL. Nothing is read before the first look."""
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"a {type(data).__name__} cannot be followed; give a path or the URL of a database")
     place = os.fspath(data)
@@ -107,17 +96,14 @@ def _follow_url(url: str, study: str | None, read: Callable[[], Records]) -> Fol
     return Reread(str(path), read, partial(stamp_of, path), ordered=path.is_file())
 
 
-# ── read anew ───────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(slots=True)
 class Reread:
     """A source that is read as a whole whenever it has changed."""
 
-    shown: str
+    shown: str  # the source as it may be printed
     read: Callable[[], Records]
     stamp: Callable[[], Hashable]  # changes when the source does
-    ordered: bool = False
+    ordered: bool = False  # rows are in the order in which the trials began
     _stamp: Hashable = None  # of the last reading
     _finished: int = 0
     _running: int | None = None
@@ -153,9 +139,6 @@ def stamp_of(path: Path) -> Hashable:
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}; waiting for it to come back") from None
     return frozenset((str(file), state.st_mtime_ns, state.st_size, state.st_ino) for file, state in states)
-
-
-# ── Optuna's databases ──────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True)
@@ -225,9 +208,6 @@ class StorageFollow:
         return "study anew" if place[0] == self._place[0] else "replaced"
 
 
-# ── logs of one study that were read at different times, as one ─────────────────────────────────
-
-
 def joined(logs: Sequence[StudyLog], order: Rows) -> StudyLog:
     """All trials, one log's behind the other's, then put in order: row i of the result was row `order[i]`."""
     sizes = [len(log.states) for log in logs]
@@ -270,3 +250,6 @@ def _setting(name: str, logs: Sequence[StudyLog], starts: Sequence[int], place: 
     )
     sort = np.argsort(rows, kind="stable")
     return Setting(rows[sort], values[sort], which[sort], distributions)
+
+
+Follow: TypeAlias = Reread | StorageFollow

@@ -16,9 +16,8 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
-from pedanova.data.regions import as_part, as_parts, as_region
+from pedanova.data.regions import RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
-from pedanova.data.row_selection import RowSet
 from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_of
 from pedanova.errors import PedanovaError, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities

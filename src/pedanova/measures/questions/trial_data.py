@@ -42,8 +42,7 @@ from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
-from pedanova.data.regions import Quantile, Region, Threshold, as_region
-from pedanova.data.row_selection import RowSet, as_rows, needs_rows
+from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_region, as_rows, needs_rows
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question

@@ -21,8 +21,7 @@ from pedanova.data.column import Column
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import reordered
-from pedanova.data.regions import as_region
-from pedanova.data.row_selection import needs_rows
+from pedanova.data.regions import as_region, needs_rows
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
 from pedanova.measures.importance import NEVER, Importances
 from pedanova.measures.question import Question

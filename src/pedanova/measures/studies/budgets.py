@@ -19,8 +19,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, Reading
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
-from pedanova.data.regions import Region, as_region
-from pedanova.data.row_selection import columns_in, needs_rows
+from pedanova.data.regions import Region, as_region, columns_in, needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
 
-from pedanova.data.regions import Region, as_part, as_region, between
-from pedanova.data.row_selection import LONGEST
+from pedanova.data.regions import LONGEST, Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.question import DEFAULT, Baseline, How
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space

@@ -49,9 +49,6 @@ class Experiment:
     runs: Callable[[], list[Run]]
 
 
-# ── either store ────────────────────────────────────────────────────────────────────────────────
-
-
 def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
     """The runs of one experiment as a table; it is named by its name or its key."""
     known = {one.name: one for one in experiments}
@@ -91,9 +88,6 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
     return left, left_out(gone, f"parent {'run only gathers' if gone == 1 else 'runs only gather'} others")
-
-
-# ── files ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def fits_folder(path: Path) -> bool:
@@ -217,9 +211,6 @@ def _unquoted(text: str) -> str:
     return "" if text == "null" else text
 
 
-# ── SQLite ──────────────────────────────────────────────────────────────────────────────────────
-
-
 def fits_database(path: Path) -> bool:
     """Whether the tables are MLflow's; other tools keep SQLite files too."""
     with open_sqlite(path) as database:
@@ -263,9 +254,6 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
         number = math.nan if is_nan else number_or_nan(value)
         run.metrics[str(name)] = math.copysign(math.inf, number) if abs(number) >= LARGEST else number
     return list(runs.values())
-
-
-# ── URLs ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def place_of(url: str) -> Path | None:

@@ -38,9 +38,6 @@ BOOKKEEPING = {  # columns of the runs table that are neither settings nor resul
 RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 
 
-# ── tables ──────────────────────────────────────────────────────────────────────────────────────
-
-
 def _is_runs_table(names: Iterable[object]) -> bool:
     known = {name for name in names if isinstance(name, str)}
     if {"config", "summary"} <= known:
@@ -146,9 +143,6 @@ def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
         else:
             flat[f"{prefix}{key}"] = spelled_number(value)
     return only_numbers(flat)
-
-
-# ── the local folder ────────────────────────────────────────────────────────────────────────────
 
 
 def fits_folder(path: Path) -> bool:

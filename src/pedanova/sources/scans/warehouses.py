@@ -1,12 +1,8 @@
 """Delta and Iceberg tables, read by their own maintained libraries: the rows of one snapshot, no others.
 
-Which files count, which rows of them were deleted, how columns were renamed and what partitions stand for is left to
-`deltalake` and `pyiceberg`; what they cannot respect they refuse, and so do we. A table that is named by its path is
-read as it is now; an object of those libraries as of the snapshot that it holds, so that time travel is theirs too.
-
-A Delta, Iceberg or Hudi table is a folder of Parquet files, many of them outdated: read as plain files it gives
-rows twice, or rows that were deleted. So such a folder is recognised by what lies beside its files, and these alone
-are refused.
+What `deltalake` and `pyiceberg` cannot respect they refuse, and so do we. A table that is named by its path is read as
+it is now; an object of those libraries as of the snapshot that it holds. Files of such a table, or of Hudi's, are
+refused where they are named alone: many are outdated, and would give rows twice, or rows that were deleted.
 """
 
 from __future__ import annotations
