@@ -206,8 +206,7 @@ def codes_of_levels(
     of_levels = (
         kept_codes(observed, levels, threads=threads) if rows is None else level_codes(observed.ranked[rows], levels)
     )
-    codes: Codes = parts[of_levels]
-    return codes
+    return np.asarray(parts[of_levels])
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:

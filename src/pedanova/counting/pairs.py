@@ -94,8 +94,7 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
         place[np.argsort(-counts[full], kind="stable")] = np.arange(len(full))
         group = np.minimum(place, most - 1)
     nearest = np.clip(np.searchsorted(full, np.arange(len(counts)), side="right") - 1, 0, None)
-    placed: NDArray[np.int64] = group[nearest]
-    return placed
+    return np.asarray(group[nearest])
 
 
 def tally_sets(

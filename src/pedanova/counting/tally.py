@@ -84,12 +84,10 @@ class Tally:
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """(cells + 2,) rows in the levels from `first` up to, not including, `last`."""
-        within: NDArray[np.int64] = self._reached[last] - self._reached[first]
-        return within
+        return np.asarray(self._reached[last] - self._reached[first])
 
     def rows_by_level(self) -> NDArray[np.int64]:
-        by_level: NDArray[np.int64] = self.counts.sum(axis=1)
-        return by_level
+        return np.asarray(self.counts.sum(axis=1))
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):

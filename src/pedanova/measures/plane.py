@@ -37,14 +37,12 @@ class PairDensity(Table):
     def lift(self) -> NDArray[np.float64]:
         whole = self.target.sum() / max(1, self.region.sum())
         with np.errstate(invalid="ignore", divide="ignore"):
-            lift: NDArray[np.float64] = self.target / self.region / whole
-        return lift
+            return np.asarray(self.target / self.region / whole)
 
     @property
     def expected(self) -> NDArray[np.float64]:
         """(first, second) Target rows in each cell, were they spread like the region's."""
-        expected: NDArray[np.float64] = self.region * (self.target.sum() / max(1, self.region.sum()))
-        return expected
+        return np.asarray(self.region * (self.target.sum() / max(1, self.region.sum())))
 
     @property
     def significant(self) -> NDArray[np.bool_]:

@@ -61,8 +61,7 @@ class Axis:
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
-        slices: Groups = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
-        return slices
+        return np.asarray(np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1))
 
 
 def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
@@ -96,8 +95,7 @@ class Cloud:
 
     @property
     def pooled(self) -> Reals:
-        mean: Reals = self.mass.mean(axis=1) if self.whole is None else self.whole
-        return mean
+        return np.asarray(self.mass.mean(axis=1) if self.whole is None else self.whole)
 
     @property
     def by_space(self) -> bool:
@@ -130,8 +128,7 @@ class Cloud:
         base = base / max(base.sum(), 1e-300)
         parts = self.parts(slices, places)
         parts = parts / np.maximum(parts.sum(axis=0), 1e-300)
-        density: Reals = parts / np.maximum(base, 1e-300)[:, None]
-        return density
+        return np.asarray(parts / np.maximum(base, 1e-300)[:, None])
 
     def parts(self, slices: Groups, places: Groups) -> Reals:
         """(slices, opinions) What each slice of a parameter's groups adds to the target."""
@@ -161,14 +158,14 @@ class Box:
 
         Children come behind their parents, and are active as often as what is left of these allows.
         """
-        held, volume = None, 1.0
+        mask, volume = None, 1.0
         for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
             groups, axis, points = self.left[name], cloud.axes[name], cloud.uniform[name]
-            active = cloud.activity(name) if held is None or not held.any() else float(np.mean(points[held] >= 0))
+            active = cloud.activity(name) if mask is None or not mask.any() else float(np.mean(points[mask] >= 0))
             volume *= 1.0 - active + active * float(axis.prior[list(groups)].sum() / axis.prior.sum())
             if name in cloud.parents:
                 inside = (points < 0) | np.isin(points, groups)
-                held = inside if held is None else held & inside
+                mask = inside if mask is None else mask & inside
         return volume
 
 

@@ -120,9 +120,9 @@ def unevenness(cells: Cells, grid: Grid) -> float:
     inside = cells[cells < grid.cells]
     expected = np.bincount(groups, weights=grid.prior, minlength=GROUPS)
     met = np.bincount(groups[inside], minlength=GROUPS) / max(1, len(inside))
-    held = expected > 0
-    chance = (int(held.sum()) - 1) / max(1, len(inside))
-    return float(np.sum(met[held] ** 2 / expected[held])) - 1.0 - chance
+    mask = expected > 0
+    chance = (int(mask.sum()) - 1) / max(1, len(inside))
+    return float(np.sum(met[mask] ** 2 / expected[mask])) - 1.0 - chance
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
@@ -407,8 +407,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0
-    found: Reals = mass / np.maximum(mass.sum(axis=0), 1e-300)
-    return found
+    return np.asarray(mass / np.maximum(mass.sum(axis=0), 1e-300))
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
@@ -417,6 +416,6 @@ def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):
         return {}
-    told = sampled_shares(samples, half, every)
-    halves = dict(zip(told.names, told.interval(adaptive=samples.adaptive)[1].tolist(), strict=True))
+    shares = sampled_shares(samples, half, every)
+    halves = dict(zip(shares.names, shares.interval(adaptive=samples.adaptive)[1].tolist(), strict=True))
     return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

@@ -60,7 +60,7 @@ class Judgement:
     """Every row that counts, held against the printed box and against those of the folds."""
 
     inside: Mask  # (rows,) in the printed box
-    held: Mask  # (rows,) in the box that was found without the row
+    without: Mask  # (rows,) in the box that was chosen without the row
     chosen: NDArray[np.float64]  # (rows,) of the boxes that it helped to choose, the part that it lies in
 
     def inside_of(self, wanted: Mask) -> float:
@@ -71,7 +71,7 @@ class Judgement:
         """The same of such rows as did not choose it, with a 95 % interval."""
         if not wanted.any():
             return proportion_of(0.0, 1)
-        luck = float(self.chosen[wanted].mean()) - float(self.held[wanted].mean())
+        luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
         return proportion_of(max(0.0, self.inside_of(wanted) - max(0.0, luck)), int(wanted.sum()))
 
 
@@ -80,13 +80,13 @@ def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], fold
     rows = np.flatnonzero(search.counted)
     alike = configurations(search.cells(), rows)  # what was tried twice must not judge itself
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
-    held, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
+    without, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
     for fold in range(folds):
         others = fold_of != fold
-        found = box_of(rows[others])(rows)
-        held[~others] = found[~others]
-        chosen[others] += found[others]
-    return Judgement(printed(rows), held, chosen / (folds - 1))
+        inside = box_of(rows[others])(rows)
+        without[~others] = inside[~others]
+        chosen[others] += inside[others]
+    return Judgement(printed(rows), without, chosen / (folds - 1))
 
 
 def evidence_of(
@@ -168,10 +168,7 @@ class Judge:
             return cut
         after = cut.after
         if self.widen:
-            wide = widened(parameter, piled)
-            low, high = (getattr(wide, end) if side is not None else getattr(after, end, getattr(parameter, end))
-                         for end, side in zip(("low", "high"), piled, strict=True))  # fmt: skip
-            after = replace(parameter, low=low, high=high)
+            after = widened(after if isinstance(after, Float | Int) else parameter, piled)
         reason = pile_in_words(parameter, piled, cut)
         return replace(cut, advice="widen", reason=reason, after=after, beyond=piled)
 
@@ -185,12 +182,12 @@ class Judge:
         after = shrunk(parameter, axis, grid_of(parameter), groups)
         part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
         density = self.region.cloud.density(name).mean(axis=1)
-        held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
+        mass = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
             return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
         several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
         what = "this value holds" if is_constant(after) else several
-        reason = f"{what} {percent(held)} of the best of the target; {self.region.elsewhere(name, groups)}"
+        reason = f"{what} {percent(mass)} of the best of the target; {self.region.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:

@@ -30,8 +30,7 @@ def order_rows(losses: Reals) -> Reals:
     places = np.lexsort([halving(fronts), -crowding(distinct, fronts), fronts])
     order = np.empty(len(distinct))
     order[places] = np.arange(len(distinct))
-    ordered: Reals = order[back.reshape(-1)]
-    return ordered
+    return np.asarray(order[back.reshape(-1)])
 
 
 def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:

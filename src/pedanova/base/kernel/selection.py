@@ -148,8 +148,7 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
     """The slots of some signed values, as `count_slots` finds them; not for NaN."""
     first, shift, slots = window
     keys = np.maximum(keys_of(values), np.uint64(first)) - np.uint64(first)
-    place: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
-    return place
+    return np.asarray(np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64))
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
@@ -157,8 +156,7 @@ def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
-    sample: NDArray[np.float64] = sign * picked.astype(np.float64)
-    return sample
+    return np.asarray(sign * picked.astype(np.float64))
 
 
 def _by_survey(
@@ -258,8 +256,7 @@ def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64
     numbers = objective.astype(np.float64)
     numbers = sign * numbers[~np.isnan(numbers)] + 0.0
     numbers.partition(wanted - 1)
-    picked: NDArray[np.float64] = numbers[wanted - 1]
-    return picked
+    return np.asarray(numbers[wanted - 1])
 
 
 Count = Callable[[list[NDArray[np.int32]], int, int], NDArray[np.int64]]  # tables, prefixes, bits → counts
@@ -271,8 +268,7 @@ def _by_radix(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *
 
     def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
         counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)
-        total: NDArray[np.int64] = np.sum(counted, axis=0)
-        return total
+        return np.asarray(np.sum(counted, axis=0))
 
     def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
         return np.concatenate(spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads))
@@ -300,8 +296,7 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
         if sizes.sum() <= few and len(tables) < len(kernel.DIGIT_BITS):
             rest = np.sort(gather(tables, int(sizes.sum())))  # prefixes are in numeric order
             before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-            picked: NDArray[np.float64] = rest[before[under] + inside]
-            return picked
+            return np.asarray(rest[before[under] + inside])
     return values_of(keys)[under]  # every bit is known: many rows share these very values
 
 

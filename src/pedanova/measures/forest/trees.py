@@ -40,8 +40,7 @@ class RangeAxis:
 
     def below(self, thresholds: Reals) -> Reals:
         """The part of the domain at or below each threshold."""
-        part: Reals = np.clip((thresholds - self.low) / (self.high - self.low), 0.0, 1.0)
-        return part
+        return np.asarray(np.clip((thresholds - self.low) / (self.high - self.low), 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +52,7 @@ class Lattice:
 
     def below(self, thresholds: Reals) -> Reals:
         """The part of the domain at or below each threshold: a cell is never cut."""
-        part: Reals = self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")]
-        return part
+        return np.asarray(self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")])
 
 
 Axis: TypeAlias = RangeAxis | Lattice
@@ -254,8 +252,8 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
         outside |= cells[name] == grid_of(parameter).outside
     gone = int(np.sum(counted & ~finite)), int(np.sum(finite & outside))
     why = "without a finite objective", "with a value outside the space"
-    told = zip(gone, why, strict=True)
-    notes = [Note("rows", f"{many:,} rows {reason} are left out") for many, reason in told if many]
+    left_out = zip(gone, why, strict=True)
+    notes = [Note("rows", f"{many:,} rows {reason} are left out") for many, reason in left_out if many]
     return finite & ~outside, notes
 
 
@@ -284,8 +282,7 @@ def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
     sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
-    clipped: Reals = sign * np.minimum(sign * objective, worst)
-    return clipped
+    return np.asarray(sign * np.minimum(sign * objective, worst))
 
 
 def _encoded(
