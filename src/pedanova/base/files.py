@@ -150,22 +150,18 @@ def check_output_path(path: object) -> Path:
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise DataError(f"{text!r} is no name of a file; give one such as 'trials.pedanova'")
     place = Path(text)
-    why = _why_not(place)
-    if why is not None:
-        raise DataError(f"{text} cannot be written: {why}")
-    return place
-
-
-def _why_not(place: Path) -> str | None:
     try:
         if place.is_dir():
-            return "it is a folder; name a file in it"
-        if not place.parent.is_dir():
-            return "its folder does not exist; make it first"
+            why = "it is a folder; name a file in it"
+        elif not place.parent.is_dir():
+            why = "its folder does not exist; make it first"
+        elif not os.access(place if place.exists() else place.parent, os.W_OK):
+            why = "no permission; choose another place"
+        else:
+            return place
     except OSError as error:  # such as a name that is too long
-        return error.strerror or str(error)
-    writable = os.access(place, os.W_OK) if place.exists() else os.access(place.parent, os.W_OK)
-    return None if writable else "no permission; choose another place"
+        why = error.strerror or str(error)
+    raise DataError(f"{text} cannot be written: {why}")
 
 
 def write_file(file: Path, content: bytes) -> None:

@@ -54,6 +54,9 @@ from pedanova.report.terminal.tables import (
 from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
 
+BEST_ROWS = (
+    "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
+)
 SHOWN = 3  # densities, where no parameter is named
 
 
@@ -74,18 +77,14 @@ def run_analyze(options: argparse.Namespace) -> int:
         }
 
         def drawn(look: Look) -> str:
-            several = a.data.observations is not None and len(a.data.observations.goals) > 1
-            more = f"\n\n{shares_by_objective(a, options, look)}" if several and not look.alone else ""
-            return f"{draw_importances(result, look, nesting_of(a.data.tallies))}{more}"
+            words = draw_importances(result, look, nesting_of(a.data.tallies))
+            if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
+                return words
+            answers = a.compare(*questions_of(options), by="objective", **estimation(options))
+            table = draw_table(answers.printed(), width=look.width, colour=look.colour)
+            return f"{words}\n\n{look.titled('Shares by objective', table, BEST_ROWS)}"
 
         return answer(options, result, data, drawn, [*result.notes, *a.notes], a=a, aside=result.notes)
-
-
-def shares_by_objective(a: Analysis, options: argparse.Namespace, look: Look) -> str:
-    answers = a.compare(*questions_of(options), by="objective", **estimation(options))
-    table = draw_table(answers.printed(), width=look.width, colour=look.colour)
-    best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
-    return f"Shares by objective:\n\n{table}\n\n{fill(best, look.width)}"
 
 
 def run_profile(options: argparse.Namespace) -> int:

@@ -26,10 +26,6 @@ def at_least_0(text: str) -> int:
     return number
 
 
-def as_form(text: str) -> str:
-    return "text" if text == "table" else text
-
-
 output = partial(Option, group="output")
 BOX = Option("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
 WITHIN = Option(
@@ -41,7 +37,13 @@ WITHIN = Option(
 )
 DASK = Option("dask", None, "let the workers of this Dask cluster read the files", "large tables", metavar="ADDRESS")
 OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
-FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS, type=as_form)
+FORMAT = output(
+    "format",
+    "text",
+    "how to print (default text)",
+    choices=FORMATS,
+    type=lambda text: "text" if text == "table" else text,
+)
 NOTES = output("notes", False, "print every note in full, not only what may change the ranking", flag=True)
 QUIET = output("quiet", False, "print the table alone", flag=True)
 SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")

@@ -33,7 +33,10 @@ def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     for separators in (STRONG, WEAK):
         forms = _told_apart(forms, _stripped(_longer(forms, longest), separators))
     for separators in (STRONG, WEAK):
-        for family in _families(_longer(forms, longest), separators):
+        long = _longer(forms, longest)
+        firsts = {name: _parts(form, separators)[0] for name, form in long.items()}
+        for first in sorted(set(firsts.values())):  # a family has its first part in common
+            family = {name: form for name, form in long.items() if firsts[name] == first}
             forms = _told_apart(forms, _stripped(family, separators))
     whole = forms
     widest = max((width_of(name) for name in names), default=0)
@@ -56,11 +59,6 @@ def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, st
         if not twice:
             return forms
         forms |= {name: before[name] for name in twice}
-
-
-def _families(forms: dict[str, str], separators: str) -> list[dict[str, str]]:
-    firsts = {name: _parts(form, separators)[0] for name, form in forms.items()}
-    return [{name: forms[name] for name in forms if firsts[name] == first} for first in sorted(set(firsts.values()))]
 
 
 def _parts(name: str, separators: str) -> list[str]:

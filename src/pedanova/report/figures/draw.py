@@ -122,21 +122,20 @@ def with_legend(axes: Axes) -> Axes:
 def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
     """A panel for each name, side by side or in the Axes that were given; one alone is no array."""
     chosen = [names] if isinstance(names, str) else list(names)
-    axes = new_panels(len(chosen)) if ax is None else np.atleast_1d(np.array(ax, dtype=object))
+    columns = min(3 if len(chosen) <= MANY else 5, len(chosen))
+    rows = -(-len(chosen) // columns)
+    if ax is None:
+        size = {"figsize": (3.6 * columns, 2.9 * rows), "layout": "constrained", "squeeze": False}
+        axes = pyplot().subplots(rows, columns, **size)[1]
+        for spare in axes.flat[len(chosen) :]:
+            spare.set_visible(False)
+    else:
+        axes = np.atleast_1d(np.array(ax, dtype=object))
     if axes.size < len(chosen):
         raise QueryError(f"ax= holds {axes.size} Axes for {len(chosen)} parameters; name one, or give more Axes")
     for name, one in zip(chosen, axes.flat, strict=False):
         draw(name, one)
     return axes.flat[0] if len(chosen) == 1 else axes
-
-
-def new_panels(count: int) -> Axes:
-    columns = min(3 if count <= MANY else 5, count)
-    rows = -(-count // columns)
-    axes = pyplot().subplots(rows, columns, figsize=(3.6 * columns, 2.9 * rows), layout="constrained", squeeze=False)[1]
-    for spare in axes.flat[count:]:
-        spare.set_visible(False)
-    return axes
 
 
 def draw_importances(
@@ -335,19 +334,6 @@ def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> An
     return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
 
 
-def lift_bar(ax: Axes, words: Mapping[float, str]) -> None:
-    """What the colours of lift mean, beside the Axes."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, LogNorm
-
-    stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
-    scale = ListedColormap([lift_colour(float(lift), dark=is_dark(ax)) for lift in stops])
-    mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
-    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
-    bar.set_ticks(list(words), labels=list(words.values()))
-    bar.ax.minorticks_off()
-
-
 def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
     """All pairs as a matrix, or the strongest of many as a list; ~ marks what chance explains."""
     names = list(dict.fromkeys(name for pair in interactions for name in pair))
@@ -422,7 +408,15 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0)
     ax.set_xlabel(shown[plane.first])
     ax.set_ylabel(shown[plane.second])
-    lift_bar(ax, TIMES)
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, LogNorm
+
+    stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
+    scale = ListedColormap([lift_colour(float(one), dark=dark) for one in stops])
+    mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
+    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
+    bar.set_ticks(list(TIMES), labels=list(TIMES.values()))
+    bar.ax.minorticks_off()
     ax.set_title("rows of the target / of the region", loc="left", fontsize="small", color=ink["soft"])
     return ax
 

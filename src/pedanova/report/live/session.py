@@ -159,7 +159,9 @@ class Session:
         now = self._state
         card = BY_NAME[request.part]
         if card.answer is None:
-            return self._news(now, request.extras["since"])
+            changes = [change for change in now.changes if change["version"] > request.extras["since"]]
+            source = {} if self.watcher is None else self.watcher()
+            return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
         return now.kept.get(request.key, lambda: self._answer(now, card, request)) | {"version": now.version}
 
     def _answer(self, now: SessionState, card: Card, request: PageRequest) -> dict[str, Any]:
@@ -184,11 +186,6 @@ class Session:
         study = groups_by(a, question.study.column)[question.study.name]
         draw_like(study, a)
         return study
-
-    def _news(self, now: SessionState, since: int) -> dict[str, Any]:
-        changes = [change for change in now.changes if change["version"] > since]
-        source = {} if self.watcher is None else self.watcher()
-        return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
 
     def report(self, question: PageQuestion) -> str:
         """The page as a file, about the selected rows alone, opened at this question."""

@@ -577,7 +577,8 @@ def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, 
 
 
 def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:
-    columns = {name: [cell_to_json(cell, infinite=infinite) for cell in cells] for name, cells in table.columns.items()}
+    words: dict[Cell, Any] = {math.inf: "inf", -math.inf: "-inf"} if infinite else {}  # in a table infinity is a word
+    columns = {name: [words.get(cell, exact(cell)) for cell in cells] for name, cells in table.columns.items()}
     for name in table.parameters:
         texts: dict[Any, str] = {label: text for text, label in labels_by_text(space[name]).items()}
         if texts:
@@ -589,12 +590,3 @@ def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict
         "total": table.total,
         "columns": columns,
     }
-
-
-def cell_to_json(cell: Cell, *, infinite: bool) -> Any:
-    if infinite and isinstance(cell, float) and math.isinf(cell):
-        return "inf" if cell > 0 else "-inf"
-    return exact(cell)
-
-
-# --- tabs -------------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ def payload_of(
         answered.append((one, {**result, "ends": blurred or None}))
     good = [question for question, result in answered if result["refused"] is None]
     if own[0] not in good:  # too few rows: the strictest target that has enough is shown first
-        alike = [one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline)]
-        own[:1] = alike[:1] or own[:1]
+        alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
+        own[0] = next(alike, own[0])
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
     given: list[dict[str, Any]] = [
         {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}

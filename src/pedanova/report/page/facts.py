@@ -85,30 +85,26 @@ def ladder_of(
     """
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
-    if chosen is None:
-        rungs, notes = _usual(a, reach, needed, least=1 if force else LEAST_TARGET)
-    else:
-        needed |= set(as_parts(chosen))
-        rungs, notes = [], []
-    rungs += [_rung(a, reach, part) for part in needed]
-    if len(rungs) > MOST_RUNGS:
-        raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
-    return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
-
-
-def _usual(a: TrialData, reach: Reach, needed: set[Fraction], *, least: int) -> tuple[list[Rung], list[Note]]:
     rungs: list[Rung] = []
     few: list[Rung] = []
     usual, counted = RUNGS, a.levels.quantiles
-    if a.observations is None and len(set(usual) & set(counted)) <= 3:  # too few of the usual rungs were counted
+    if chosen is not None:
+        needed |= set(as_parts(chosen))
+        usual = ()
+    elif a.observations is None and len(set(usual) & set(counted)) <= 3:  # too few of the usual rungs were counted
         usual = counted[:: max(1, math.ceil(len(counted) / len(RUNGS)))]
+    least = 1 if force else LEAST_TARGET
     for part in (part for part in usual if part not in needed):
         with suppress(LevelsError):  # not counted, and the rows are gone
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
     words = f"left out of the sliders, with fewer than {least} rows: the best {names}"
-    return rungs, [Note("question", words)] if few else []
+    notes = [Note("question", words)] if few else []
+    rungs += [_rung(a, reach, part) for part in needed]
+    if len(rungs) > MOST_RUNGS:
+        raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
+    return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 
 def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:

@@ -251,7 +251,14 @@ def lines_of(
     how |= {"baseline": question.baseline} if question.baseline != "region" else {}
     how |= {"of": question.of} if question.of != "space" else {}
     condition = condition_of(question)
-    shell = None if condition is None else shell_line(condition, target, region, source, how)
+    shell = None
+    if condition is not None:  # the command that prints the same table; `source` is quoted already
+        words = ["--within", condition] if condition else []
+        words += ["--target", shell_rows(target)]
+        words += [] if region.is_all else ["--region", shell_rows(region)]
+        for name, value in how.items():
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        shell = f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
     return {"python": python_line(question, target, region, how), "shell": shell, "condition": condition or None}
 
 
@@ -303,16 +310,6 @@ def comparison(name: str, part: Span | Picks) -> str:
 
 
 # --- the shell ---------------------------------------------------------------------------------------
-
-
-def shell_line(condition: str, target: Region, region: Region, source: str, how: Mapping[str, Any]) -> str:
-    """The command that prints the same table; `source` is quoted already."""
-    words = ["--within", condition] if condition else []
-    words += ["--target", shell_rows(target)]
-    words += [] if region.is_all else ["--region", shell_rows(region)]
-    for name, value in how.items():
-        words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    return f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
 
 
 def shell_rows(rows: Region) -> str:

@@ -468,7 +468,18 @@ def draw_along(along: Along, look: Look) -> str:
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
     texts = [] if look.alone else [fill(RANKING, look.width), fill(along.in_words(), look.width)]
-    parts = look.titled(along.heading(), shares, " ".join(words)), look.table(agreement_columns(along))
+    steps = along.steps
+    costs = [along.cost(step) for step in steps]
+    columns = [
+        TableColumn(along.name, [short(step.budget) for step in steps], "words"),
+        TableColumn("rows", [f"{step.rows:,}" for step in steps]),
+        TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
+        TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
+        TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
+        TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
+        TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
+    ]
+    parts = look.titled(along.heading(), shares, " ".join(words)), look.table(columns)
     return "\n\n".join([*parts, *texts])
 
 
@@ -491,20 +502,6 @@ def draw_shares(along: Along, look: Look) -> tuple[str, TableColumn]:
             len(columns) - leave, TableColumn(f"{along.name} {short(along.steps[place].budget)}", cells, leave=leave)
         )
     return look.table(columns), names
-
-
-def agreement_columns(along: Along) -> list[TableColumn]:
-    steps = along.steps
-    costs = [along.cost(step) for step in steps]
-    return [
-        TableColumn(along.name, [short(step.budget) for step in steps], "words"),
-        TableColumn("rows", [f"{step.rows:,}" for step in steps]),
-        TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
-        TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
-        TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
-        TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
-        TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
-    ]
 
 
 def draw_seeds(seeds: Seeds, look: Look) -> str:
