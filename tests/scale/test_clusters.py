@@ -152,7 +152,7 @@ def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
 def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
-    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.parts.count_part", killed_once(folder, count_part))
     a = pa.analyze(folder, "loss", scan=pa.Scan(executor=doomed.get_executor(retries=2)), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.data.tallies == whole.data.tallies
@@ -226,7 +226,7 @@ def test_sparks_session_reads_files(spark: Any, tmp_path: Path, monkeypatch: pyt
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
     same_bytes(pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS), whole)
-    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.parts.count_part", killed_once(folder, count_part))
     a = pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS)
     assert (tmp_path / "killed").exists()
     same_bytes(a, whole)
@@ -299,7 +299,7 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
-    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.parts.count_part", killed_once(folder, count_part))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
     for name, tally in whole.data.tallies.items():

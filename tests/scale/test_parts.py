@@ -463,7 +463,7 @@ def fail(*_: Any, **__: Any) -> None:
 @pytest.mark.slow
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
-        monkeypatch.setattr("pedanova.scale.count_scan.count_part", function)
+        monkeypatch.setattr("pedanova.scale.parts.count_part", function)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             refuse(
                 WorkerError,
@@ -512,14 +512,14 @@ def test_waiting_work_is_cancelled_after_an_error(folder: Path) -> None:
 
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova.scale import count_scan
-plain = count_scan.count_part
+from pedanova.scale import parts
+plain = parts.count_part
 def slowly(*arguments, **options):
     time.sleep(0.05)
     found = plain(*arguments, **options)
     print("counted", flush=True)
     return found
-count_scan.count_part = slowly
+parts.count_part = slowly
 pa.analyze(sys.argv[1], "loss", scan=pa.Scan(stream=True, threads=1))
 """
 
