@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.logs.trials import (
-    Results,
     Trial,
     is_place,
     joined,
@@ -34,16 +33,6 @@ OWN = ".hydra"
 EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
 
 
-@dataclass(frozen=True, slots=True)
-class HydraJob:
-    """One folder: what was overridden in it, and the numbers that its files hold."""
-
-    name: str
-    overrides: dict[str, object]
-    results: dict[str, Results]
-    folder: Path
-
-
 def fits(path: Path) -> bool:
     return is_place(path, _is_job)
 
@@ -54,37 +43,32 @@ def _is_job(folder: Path) -> bool:
 
 def read(path: Path, study: str | None) -> Records:
     folder, places = runs_of(path, study, _is_job, what="Hydra job")
-    jobs, damaged = _read_jobs(places)
-    if not any(job.results for job in jobs):
+    overrides: dict[Path, dict[str, object]] = {}
+    for place in watched(places, "jobs"):
+        with suppress(FormatError):
+            overrides[place] = _overrides(place)
+    results = [read_results(place) for place in overrides]
+    if not any(results):
         raise DataError(
             f"{folder}: none of {len(places):,} jobs left a file of results (.json, .yaml or .csv with numbers) in its "
             f"folder; let the program write one, such as {EXAMPLE}"
         )
-    names = tuple(dict.fromkeys(name for job in jobs for name in job.overrides))
+    names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
-        Trial(_settings(job, names), results, "COMPLETE" if results else "RUNNING", {"job": job.name})
-        for job, results in zip(jobs, joined([job.results for job in jobs]), strict=True)
+        Trial(_settings(place, job, names), numbers, "COMPLETE" if numbers else "RUNNING", {"job": place.name})
+        for (place, job), numbers in zip(overrides.items(), joined(results), strict=True)
     ]
-    files = sorted({file for job in jobs for file in job.results})
+    files = sorted({file for job in results for file in job})
     notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
-    notes += left_out(damaged, "jobs have no overrides that can be read")
+    notes += left_out(len(places) - len(overrides), "jobs have no overrides that can be read")
     return tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
 
 
-def _read_jobs(places: Sequence[Path]) -> tuple[list[HydraJob], int]:
-    jobs: list[HydraJob] = []
-    damaged = 0
-    for place in watched(places, "jobs"):
-        try:
-            lines = read_yaml(place / OWN / "overrides.yaml")
-            if lines is not None and not isinstance(lines, list):
-                raise FormatError(f"{place}: overrides.yaml must be a list such as [lr=0.1]")
-        except FormatError:
-            damaged += 1
-            continue
-        overrides = dict(filter(None, (_override(line) for line in lines or ())))
-        jobs.append(HydraJob(place.name, overrides, read_results(place), place))
-    return jobs, damaged
+def _overrides(place: Path) -> dict[str, object]:
+    lines = read_yaml(place / OWN / "overrides.yaml")
+    if lines is not None and not isinstance(lines, list):
+        raise FormatError(f"{place}: overrides.yaml must be a list such as [lr=0.1]")
+    return dict(filter(None, map(_override, lines or ())))
 
 
 def _override(line: object) -> tuple[str, object] | None:
@@ -107,15 +91,15 @@ def _override(line: object) -> tuple[str, object] | None:
     return name.strip(), text.strip() if isinstance(value, list | dict) else value
 
 
-def _settings(job: HydraJob, names: Sequence[str]) -> dict[str, object]:
+def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -> dict[str, object]:
     """A setting that others override has its default here, which Hydra wrote down as well."""
-    missing = [name for name in names if name not in job.overrides]
+    missing = [name for name in names if name not in overrides]
     if not missing:
-        return job.overrides
-    config, own = (_mapping(job.folder / OWN / f"{name}.yaml") for name in ("config", "hydra"))
+        return overrides
+    config, own = (_mapping(place / OWN / f"{name}.yaml") for name in ("config", "hydra"))
     choices = _inside(own, "hydra.runtime.choices", whole=True) or {}  # which file of each group, such as model=resnet
     known = {name: choices[name] if name in choices else _inside(config, name) for name in missing}
-    return job.overrides | {name: value for name, value in known.items() if value is not None}
+    return overrides | {name: value for name, value in known.items() if value is not None}
 
 
 def _mapping(file: Path) -> dict[str, Any]:

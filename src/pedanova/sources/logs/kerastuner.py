@@ -134,15 +134,11 @@ def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
     """The metric that is the score in every trial, and its direction; or else the score itself."""
     scored = [entry for entry in entries if _is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
-        if all(_is_score(entry, name) for entry in scored):
+        bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
+        pairs = zip(bests, (entry["score"] for entry in scored), strict=True)
+        if all(best is not None and math.isclose(best, score, rel_tol=1e-9, abs_tol=1e-300) for best, score in pairs):
             return name, DIRECTIONS.get(str(metric.get("direction")))
     return "score", None
-
-
-def _is_score(entry: Dict, name: str) -> bool:
-    metric = _metrics(entry).get(name)
-    best = None if metric is None else _best(metric)
-    return best is not None and math.isclose(best, entry["score"], rel_tol=1e-9, abs_tol=1e-300)
 
 
 def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
