@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,6 @@ Dict = dict[str, Any]
 Measured = dict[tuple[int, str], dict[str, float]]  # by trial and arm
 
 
-@dataclass(slots=True)
-class Wanted:
-    """What was asked for: metrics with their directions, and limits on others."""
-
-    directions: dict[str, Direction] = field(default_factory=dict)
-    limits: list[tuple[str, str, float]] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-
-
 def fits(path: Path) -> bool:
     return MARK.search(json_head(path, START)) is not None
 
@@ -56,41 +47,44 @@ def read(path: Path) -> Records:
 
 
 def _read_experiment(experiment: Dict, path: Path) -> Records:
-    aim = _aim(experiment.get("optimization_config") or {})
+    directions, limits, notes = _aim(experiment.get("optimization_config") or {})
     measured = _measured(experiment)
-    budgets, described = _space(experiment["search_space"]["parameters"], aim.notes)
+    budgets, described = _space(experiment["search_space"]["parameters"], notes)
     trials = [trial for entry in experiment["trials"].values() for trial in _trials(entry, measured, budgets)]
     names = {name for trial in trials for name in trial.results}
     metadata = SourceMetadata(
         source=f"Ax experiment {experiment.get('name') or path.stem!r}",
-        objectives=tuple(name for name in aim.directions if name in names),
-        directions=tuple(way for name, way in aim.directions.items() if name in names),
-        feasible=_mark_feasible(trials, [limit for limit in aim.limits if limit[0] in names]),
+        objectives=tuple(name for name in directions if name in names),
+        directions=tuple(way for name, way in directions.items() if name in names),
+        feasible=_mark_feasible(trials, [limit for limit in limits if limit[0] in names]),
         ordered=True,
     )
-    return tell(trials, metadata, described, notes=aim.notes)
+    return tell(trials, metadata, described, notes=notes)
 
 
-def _aim(config: Dict) -> Wanted:
-    aim = Wanted()
+def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float]], list[Note]]:
+    """What was asked for: metrics with their directions, limits on others, and notes."""
+    directions: dict[str, Direction] = {}
+    limits: list[tuple[str, str, float]] = []
+    notes: list[Note] = []
     objective = config.get("objective") or {}
     for one in objective.get("objectives") or [objective]:
         if "metric" in one:
-            aim.directions[str(one["metric"]["name"])] = "minimize" if one.get("minimize") else "maximize"
+            directions[str(one["metric"]["name"])] = "minimize" if one.get("minimize") else "maximize"
         elif isinstance(one.get("expression"), str):
             # "accuracy, -latency" are metrics, all maximised; of a sum there are none
             terms = [TERM.fullmatch(term) for term in one["expression"].split(",")]
             for term in terms if all(terms) else ():
-                aim.directions[term["name"]] = "minimize" if term["sign"] == "-" else "maximize"  # type: ignore[index]
-    if not aim.directions and objective:
-        aim.notes.append(Note("source", "the objective is a sum of metrics; name one of them in ", Arg("objective")))
+                directions[term["name"]] = "minimize" if term["sign"] == "-" else "maximize"  # type: ignore[index]
+    if not directions and objective:
+        notes.append(Note("source", "the objective is a sum of metrics; name one of them in ", Arg("objective")))
     for limit in config.get("outcome_constraints") or ():
         bound = _limit(limit)
         if bound is None:
-            aim.notes.append(Note("source", "a constraint is relative or of several metrics; it is not looked at"))
+            notes.append(Note("source", "a constraint is relative or of several metrics; it is not looked at"))
         else:
-            aim.limits.append(bound)
-    return aim
+            limits.append(bound)
+    return directions, limits, notes
 
 
 def _limit(limit: Dict) -> tuple[str, str, float] | None:

@@ -10,13 +10,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
+from pedanova.data.regions import Direction
 from pedanova.errors import PedanovaError
 from pedanova.sources.logs.trials import (
     Trial,
@@ -36,6 +36,7 @@ from pedanova.sources.reader import KnownTable, read_json, read_text
 
 STATE_FILES = "experiment_state-*.json"
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 KEPT = ("training_iteration", "time_total_s")  # no results, but of use in where=
 BOOKKEEPING = {
     *KEPT, "time_this_iter_s", "time_since_restore", "timestamp", "date", "pid", "hostname", "node_ip", "trial_id",
@@ -51,16 +52,6 @@ OWN = {  # what Ray adds to every row
     "checkpoint_dir_name", "should_checkpoint", "trial_log_path",
 }  # fmt: skip
 ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # set where a trial failed
-
-
-@dataclass(slots=True)
-class ExperimentState:
-    """What the experiment's own file tells: trials by folder, and the metric."""
-
-    trials: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    metric: str | None = None
-    mode: str | None = None
-    notes: list[Note] = field(default_factory=list)
 
 
 def fits(path: Path) -> bool:
@@ -86,22 +77,24 @@ def _is_experiment(folder: Path) -> bool:
 
 
 def _read_experiment(folder: Path) -> Records:
-    known = _read_state(folder)
-    places = sorted(place for place in folders_in(folder) if place.name in known.trials or _is_trial(place))
-    waiting = [name for name in known.trials if name not in {place.name for place in places}]
+    state, notes = _read_state(folder)
+    known = _entries(state.get("trial_data", state.get("checkpoints")))
+    places = sorted(place for place in folders_in(folder) if place.name in known or _is_trial(place))
+    waiting = [name for name in known if name not in {place.name for place in places}]
     trials, kept, blank = read_each(
         [*places, *(folder / name for name in waiting)],
-        lambda place: _read_trial(place, known.trials.get(place.name, {})),
+        lambda place: _read_trial(place, known.get(place.name, {})),
         "trials",
     )
-    notes = [*known.notes, *left_out(blank, "trials have no settings that can be read")]
+    notes += [*left_out(blank, "trials have no settings that can be read")]
     notes += length_notes(trials, "training_iteration", "iterations")
-    metric = known.metric if any(known.metric in trial.results for trial in trials) else None
-    directions = {"min": "minimize", "max": "maximize"}
+    runner = state.get("runner_data")
+    metric, mode = (runner.get("_metric"), runner.get("_mode")) if isinstance(runner, Mapping) else (None, None)
+    metric = metric if isinstance(metric, str) and any(metric in trial.results for trial in trials) else None
     metadata = SourceMetadata(
         source=f"Ray Tune experiment {folder.name!r}",
         objectives=() if metric is None else (metric,),
-        directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
+        directions=(DIRECTIONS[mode],) if metric and isinstance(mode, str) and mode in DIRECTIONS else (),
     )
     return tabulate(trials, metadata, notes=notes, points=partial(read_points, kept, _curve))
 
@@ -114,35 +107,31 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
             yield step, value
 
 
-def _read_state(folder: Path) -> ExperimentState:
-    """The newest file that can be read: another may be half-written."""
-    known = ExperimentState()
+def _read_state(folder: Path) -> tuple[Mapping[str, Any], list[Note]]:
+    """The newest of the experiment's own files that can be read: another may be half-written."""
+    notes: list[Note] = []
     for file in sorted(folder.glob(STATE_FILES), reverse=True):
         try:
             plain = read_json(file)
         except PedanovaError:
-            known.notes.append(Note("unused", f"{file.name} cannot be read; left out"))
+            notes.append(Note("unused", f"{file.name} cannot be read; left out"))
             continue
         if isinstance(plain, dict):
-            return _state_of(plain, known)
-    return known
+            return plain, notes
+    return {}, notes
 
 
-def _state_of(plain: Mapping[str, Any], known: ExperimentState) -> ExperimentState:
-    runner = plain.get("runner_data")
-    if isinstance(runner, Mapping):
-        metric, mode = runner.get("_metric"), runner.get("_mode")
-        known.metric = metric if isinstance(metric, str) else None
-        known.mode = mode if isinstance(mode, str) else None
-    entries = plain.get("trial_data", plain.get("checkpoints"))
+def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
+    """Trials by folder."""
+    trials: dict[str, Mapping[str, Any]] = {}
     for entry in entries if isinstance(entries, list) else []:
         trial: dict[str, Any] = {}
         for part in entry if isinstance(entry, list) else [entry]:
             trial |= _object(part)
         place = trial.get("relative_logdir") or trial.get("logdir") or trial.get("trial_id")
         if isinstance(place, str) and place.strip("/"):
-            known.trials[place.rstrip("/").rpartition("/")[2]] = trial
-    return known
+            trials[place.rstrip("/").rpartition("/")[2]] = trial
+    return trials
 
 
 def _object(part: object) -> dict[str, Any]:
