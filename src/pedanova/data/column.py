@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -343,7 +343,23 @@ class Form:
 
     def read(self, text: str) -> Number | None:
         plain = text.strip().replace("\u2212", "-")  # a minus sign as typesetters have it
-        return READERS[self.name](plain) if self.name != "unit" else _read_unit(plain, self.unit)
+        match self.name:
+            case "thousands":
+                return read_plain(GROUP.sub("", plain) if GROUPED.fullmatch(plain) else plain)
+            case "comma":
+                return _read_comma(plain)
+            case "scaled":
+                scale = SCALES.get(plain[-1:], 1)
+                number = read_plain(plain) if scale == 1 else _read_any(plain[:-1].strip())
+                scaled = None if number is None else number * scale
+                whole = isinstance(scaled, float) and scaled.is_integer() and abs(scaled) < 2**53
+                return int(scaled) if whole and scaled is not None else scaled
+            case "percent" | "unit":
+                sign = "%" if self.name == "percent" else self.unit
+                zero = 0 if read_plain(plain) == 0 else None  # which needs no unit
+                number = _read_any(plain.removesuffix(sign).strip()) if plain.endswith(sign) else zero
+                return number if self.name == "unit" or number is None else number / 100
+        return read_plain(plain)
 
 
 PLAIN = Form("plain")
@@ -356,45 +372,15 @@ def read_plain(text: str) -> Number | None:
     return float(text) if REAL.fullmatch(text) else None
 
 
-def _read_thousands(text: str) -> Number | None:
-    return read_plain(GROUP.sub("", text) if GROUPED.fullmatch(text) else text)
-
-
 def _read_comma(text: str) -> Number | None:
     if DECIMAL_COMMA.fullmatch(text):
         return read_plain(text.replace(".", "").replace(",", "."))
     return read_plain(text) if "." not in text else None
 
 
-def _read_percent(text: str) -> Number | None:
-    number = _read_any(text[:-1].strip()) if text.endswith("%") else 0.0 if read_plain(text) == 0 else None
-    return None if number is None else number / 100
-
-
-def _read_scaled(text: str) -> Number | None:
-    number = _read_any(text[:-1].strip()) if text[-1:] in SCALES else read_plain(text)
-    scaled = None if number is None else number * SCALES.get(text[-1:], 1)
-    return int(scaled) if isinstance(scaled, float) and scaled.is_integer() and abs(scaled) < 2**53 else scaled
-
-
-def _read_unit(text: str, unit: str) -> Number | None:
-    if text.endswith(unit) and len(text) > len(unit):
-        return _read_any(text[: -len(unit)].strip())
-    return 0 if read_plain(text) == 0 else None
-
-
 def _read_any(text: str) -> Number | None:
     number = read_plain(text)
     return number if number is not None else _read_comma(text)
-
-
-READERS: dict[str, Callable[[str], Number | None]] = {
-    "plain": read_plain,
-    "thousands": _read_thousands,
-    "comma": _read_comma,
-    "percent": _read_percent,
-    "scaled": _read_scaled,
-}
 
 
 def is_gap(label: Label) -> bool:

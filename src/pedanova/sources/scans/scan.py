@@ -11,6 +11,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
@@ -86,7 +87,13 @@ class FilePart:
                 yield self._with_keys(records, names)
             check_steady(self.file, self.stamp)
         except FormatError as error:
-            raise PartError(*self._reason(error).words, part=self.name) from None
+            reason = error
+            with suppress(OSError):  # a store that cannot be asked: what was wrong first is told
+                try:
+                    check_steady(self.file, self.stamp)
+                except FormatError as changed:
+                    reason = changed
+            raise PartError(*reason.words, part=self.name) from None
         except OSError as error:
             raise PartError(f"{self.file} cannot be read: {error.strerror or error}", part=self.name) from None
 
@@ -95,16 +102,6 @@ class FilePart:
         if isinstance(file, ObjectFile):
             return batches.read_from_afar(file, names, self.groups, self.stamp, self.kept)
         return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
-
-    def _reason(self, error: FormatError) -> FormatError:
-        """Why it cannot be read: where the file was changed meanwhile, that is why."""
-        try:
-            check_steady(self.file, self.stamp)
-        except FormatError as changed:
-            return changed
-        except OSError:  # a store that cannot be asked: what was wrong first is told
-            return error
-        return error
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
         """The row groups whose numbers may lie between ends of which that holds; None where there is none.
