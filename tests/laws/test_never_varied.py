@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.page.cards import payload_of
 from pedanova.report.sentences import summarize
 
 STILL = ("const", "kind", "whole")

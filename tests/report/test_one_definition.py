@@ -14,7 +14,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import pedanova as pa
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.page.cards import payload_of
 from pedanova.report.terminal.curves import draw_densities
 from pedanova.report.terminal.tables import Look
 

@@ -181,13 +181,13 @@ class Output:
         >>> path.stat().st_size < 1_000_000
         True
         """
-        from pedanova.base.files import check_output_path
-        from pedanova.report.page.embedded import payload_of
-        from pedanova.report.page.html import draw_page, write_page
+        from pedanova.base.files import check_output_path, write_file
+        from pedanova.report.page.cards import payload_of
+        from pedanova.report.page.html import draw_page
 
         place = check_output_path(path)  # before the long work
         shown: dict[str, Any] = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, "budget": budget}
-        write_page(place, draw_page(payload_of(self.data, title, questions, **shown, **how)))
+        write_file(place, draw_page(payload_of(self.data, title, questions, **shown, **how)).encode())
 
     def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
         """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.

@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
 from pedanova.report.page import answers
-from pedanova.report.page.embedded import Payload, payload_of
+from pedanova.report.page.cards import Payload, payload_of
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
 

@@ -13,7 +13,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.report.page.answers import answer
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.page.cards import payload_of
 from pedanova.report.page.facts import RUNGS, ladder_of, page_facts, part_of, spaced
 from pedanova.report.page.question import PageQuestion
 

@@ -16,7 +16,7 @@ import numpy as np
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import DataError
-from pedanova.report.page.html import ASSETS, SCRIPTS, asset, draw_live
+from pedanova.report.page.html import ASSETS, SCRIPTS, asset, draw_page
 
 HOSTILE = "</script><script>alert('1')</script>\"'><img src=x onerror=alert(1)>"
 QUICK = {"estimator": "counts", "draws": 0, "force": True, "reduce": False, "ladder": [0.1, 0.5, 1.0]}
@@ -89,7 +89,7 @@ def test_only_these_very_scripts_may_run(tmp_path: Path, trials: dict[str, np.nd
 
 
 def test_a_served_page_may_ask_its_own_server_alone() -> None:
-    text = draw_live({"title": "t", "live": "http"}, "n0nce")
+    text = draw_page({"facts": {"title": "t", "live": "http"}, "answers": []}, "n0nce")
     tags = read(text)
     assert "connect-src 'self';" in text
     scripts = [one for tag, one in tags.seen if tag in ("script", "style") and "type" not in one]

@@ -16,7 +16,7 @@ from pedanova.errors import QueryError
 from pedanova.report.live.session import Session
 from pedanova.report.page import answers
 from pedanova.report.page.answers import importance_rows, marginals
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.page.cards import payload_of
 from pedanova.report.page.question import PageQuestion
 from pedanova.results import Across
 

@@ -22,7 +22,7 @@ from pedanova.measures.studies.across import groups_by
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.live.watch import Watcher, Watches
 from pedanova.report.page.cards import BY_NAME
-from pedanova.report.page.html import draw_live
+from pedanova.report.page.html import draw_page
 
 try:
     import uvicorn
@@ -254,7 +254,7 @@ def application(session: Session) -> Starlette:
 
     async def page(request: Request) -> Response:
         facts = await in_thread(session.facts)
-        return HTMLResponse(draw_live(facts, request.state.nonce))
+        return HTMLResponse(draw_page({"facts": facts, "answers": []}, request.state.nonce))
 
     async def facts(_: Request) -> Response:
         return JSONResponse(await in_thread(session.facts))

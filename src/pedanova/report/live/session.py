@@ -18,8 +18,7 @@ from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import inside
-from pedanova.report.page.cards import BY_NAME, Card, can_be_asked, taken
-from pedanova.report.page.embedded import QUESTIONS, TITLE, check_options, payload_of
+from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
@@ -127,10 +126,6 @@ class Session:
     @property
     def analysis(self) -> TrialData:
         return self._state.analysis
-
-    @property
-    def version(self) -> int:
-        return self._state.version
 
     def renew(self, analysis: TrialData, changes: Sequence[str] = ()) -> int:
         """A newer analysis takes over; questions asked before are still answered from the old one."""

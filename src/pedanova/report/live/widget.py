@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from pedanova.errors import QueryError
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
-from pedanova.report.page.embedded import QUESTIONS, TITLE, FileOptions, payload_of
+from pedanova.report.page.cards import QUESTIONS, TITLE, FileOptions, payload_of
 from pedanova.report.page.html import draw_page
 
 if TYPE_CHECKING:

@@ -1,25 +1,28 @@
 """The cards of the page, each registered once: how it is asked for, who answers it, and what of it a file holds.
 
-Requests come from outside: what is not understood is refused.
+Requests come from outside: what is not understood is refused. A file holds the answers to every two steps of the
+objective's edges, each as the server would give it, under its question: the page need not know who answers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from itertools import combinations
+from typing import Any, TypeAlias, Unpack
 
-from pedanova.data.regions import as_part, as_region
+from pedanova.base.progress import watched
+from pedanova.data.regions import Region, as_part, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
-from pedanova.measures.question import How, Question
+from pedanova.measures.question import Baseline, How, Question, check_how
 from pedanova.measures.questions.ask import importance_of, pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers
-from pedanova.report.page.facts import Ladder
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.facts import Ladder, facts_of, ladder_of, part_of, rounded
+from pedanova.report.page.question import PageQuestion, Picks, Span, chosen_part
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer
@@ -61,13 +64,15 @@ class Card:
 # --- checks ------------------------------------------------------------------------------------------
 
 
-def checked(default: Any, fits: Callable[[Any], bool], rule: str) -> Check:
-    """What fits, or the default where nothing is sent."""
+def checked(default: Any, fits: Callable[[Any], bool], rule: str, each: Check | None = None) -> Check:
+    """What fits, or the default where nothing is sent; of a list, `each` of it is checked too."""
 
-    def check(value: Any, name: str, _: Space) -> Any:
-        if value is not None and not fits(value):
+    def check(value: Any, name: str, space: Space) -> Any:
+        if value is None:
+            return default
+        if not fits(value):
             raise QueryError(f"{name}: {str(value)[:40]!r} must be {rule}")
-        return default if value is None else value
+        return value if each is None else [each(one, name, space) for one in value]
 
     return check
 
@@ -85,30 +90,20 @@ def one_of(*choices: str) -> Check:
     return checked(choices[0], lambda value: value in choices, f"one of {', '.join(choices)}")
 
 
-def column() -> Check:
-    return checked(None, lambda value: isinstance(value, str) and len(value) <= 10_000, "the name of a column")
-
-
 def parameter(value: Any, name: str, space: Space) -> str:
     if not isinstance(value, str) or value not in space:
         raise QueryError(f"{name}: {unknown_name(value, tuple(space))}")
     return value
 
 
-def parameters(value: Any, name: str, space: Space) -> list[str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise QueryError(f"{name}: {str(value)[:40]!r} must be a list of parameters")
-    return [parameter(one, name, space) for one in value]
-
-
-def quantiles(value: Any, name: str, _: Space) -> list[Any] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_PARTS:
-        raise QueryError(f"{name}: {str(value)[:40]!r} must be a list of at most {MOST_PARTS} quantiles")
-    return [as_part(one, name) for one in value]
+COLUMN = checked(None, lambda value: isinstance(value, str) and len(value) <= 10_000, "the name of a column")
+PARAMETERS = checked(None, lambda value: isinstance(value, list), "a list of parameters", parameter)
+QUANTILES = checked(
+    None,
+    lambda value: isinstance(value, list) and 0 < len(value) <= MOST_PARTS,
+    f"a list of at most {MOST_PARTS} quantiles",
+    lambda one, name, _: as_part(one, name),
+)
 
 
 # --- what a file holds -------------------------------------------------------------------------------
@@ -201,7 +196,7 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 PAIRS = Card(
     "pairs",
     answers.pairs,
-    {"names": parameters},
+    {"names": PARAMETERS},
     ("estimator", "seed"),
     needs_rows=True,
     slow=True,
@@ -211,7 +206,7 @@ SPACE = Card(
     "space", answers.smaller_space, takes=("estimator", "seed"), needs_rows=True, slow=True, in_file=space_in_file
 )
 ROWS_OF_TABLE: dict[str, Check] = {
-    "sort": column(),
+    "sort": COLUMN,
     "descending": flag(default=False),
     "offset": whole(0, 10**12),
     "limit": whole(50, MOST_ROWS),
@@ -227,7 +222,7 @@ CARDS = (
     Card("densities", answers.densities, takes=OPTIONS),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
-    Card("targets", answers.targets, {"parts": quantiles}, ("smoothing", "estimator", "seed"), slow=True),
+    Card("targets", answers.targets, {"parts": QUANTILES}, ("smoothing", "estimator", "seed"), slow=True),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
     Card("objectives", answers.objectives, takes=OPTIONS, slow=True, in_file=objectives_in_file),
@@ -265,3 +260,104 @@ def can_be_asked(a: TrialData) -> dict[str, bool | str]:
     reason = "the rows are no longer at hand; explore the data itself"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
+
+
+# --- the file ----------------------------------------------------------------------------------------
+
+TITLE = "Hyperparameter importance"
+QUESTIONS = ((0.1, 1.0), (0.02, 0.1))
+BASELINES: tuple[Baseline, ...] = ("region", "uniform")
+Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "extra", "answer"}, ...]}
+
+
+class FileOptions(How, total=False):
+    """Options of a page that is a file, beside those of `importance`."""
+
+    ladder: Iterable[object] | None
+    reduce: bool
+    within: object
+    budget: str | Mapping[float, str] | None
+
+
+def payload_of(
+    a: TrialData,
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = QUESTIONS,
+    *,
+    ladder: Iterable[object] | None = None,
+    reduce: bool = True,
+    within: object = None,
+    budget: str | Mapping[float, str] | None = None,
+    group: str | None = None,
+    **options: Unpack[How],
+) -> Payload:
+    """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
+    a = a if within is None else a.within(within)
+    if group is not None:
+        groups_by(a, group)  # a column that names no studies is an error before the long work
+    how, wanted = check_options(options), check_questions(questions)
+    modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
+    parts = {part for pair in wanted for part in pair if part}
+    steps = ladder_of(a, parts, ladder, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
+    baseline, of = how.pop("baseline"), how.pop("of")
+    own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
+    bands = [as_region(rung.part, "target") for rung in steps.rungs]
+    plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
+    plain += [replace(one, baseline="region") for one in own]
+    every = distinct(replace(one, baseline=base) for one in plain for base in BASELINES)
+    each = watched(every, "questions of the page", len(every), verb="answering")
+    answered = []
+    for one in each:
+        result = answers.answer(a, one, **how)
+        ends = result.get("ends") or {}  # the objective of single rows: for drawing, a few digits of it will do
+        blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
+        answered.append((one, {**result, "ends": blurred or None}))
+    good = [question for question, result in answered if result["refused"] is None]
+    if own[0] not in good:  # too few rows: the strictest target that has enough is shown first
+        alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
+        own[0] = next(alike, own[0])
+    plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
+    given: list[dict[str, Any]] = [
+        {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}
+        for card in CARDS
+        if card.in_file is not None
+        for question, extra, one in card.in_file(plan)
+    ]
+    facts = facts_of(a, title.strip() or TITLE, steps, own[0])
+    followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
+    means = any(one["part"] == "marginal" for one in given)
+    return {"facts": facts | {"budget": followed, "means": means, "group": group}, "answers": given}
+
+
+def check_options(options: Mapping[str, Any]) -> How:
+    """The options of `importance`, completed; a wrong one is an error and no refused answer."""
+    return Question(**check_how(options, what="a report")).how
+
+
+def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
+    """The parts that are asked for, None where it is something else than a part."""
+    if not questions:
+        raise QueryError("questions=[] must hold at least one (target, region), such as (0.1, 1.0)")
+    wanted = [(part_of(target), part_of(region)) for target, region in questions]
+    for target, region in wanted:
+        if target and region and target >= region:
+            raise QueryError(
+                f"questions: target {float(target):g} must be below its region {float(region):g}; swap them"
+            )
+    return wanted
+
+
+def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
+    """On the steps where it is one of them; a box is a selection."""
+    selection: dict[str, Span | Picks] = {}
+    if isinstance(region, Mapping):
+        selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
+    bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
+    return PageQuestion(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
+
+
+def as_band(steps: Ladder, rows: object, name: str) -> Region:
+    part = part_of(rows)
+    if part is None and not isinstance(rows, Region):
+        raise QueryError(f"questions: a {name} on a page is a part or values of the objective; choose rows by within=")
+    return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)

@@ -12,12 +12,10 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from pedanova.base.files import write_file
 from pedanova.report import palette
-from pedanova.report.page.embedded import Payload
+from pedanova.report.page.cards import Payload
 
 SCRIPTS = (
     "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "plot.js", "objective.js",
@@ -30,17 +28,8 @@ ASSETS = resources.files("pedanova.report") / "assets"
 FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is loaded from anywhere.</p></noscript>"
 
 
-def write_page(place: Path, page: str) -> None:
-    write_file(place, page.encode())
-
-
-def draw_live(facts: dict[str, Any], nonce: str) -> str:
-    """The page without answers: whoever serves it gives them, and lets in what has this nonce."""
-    return draw_page({"facts": facts, "answers": []}, nonce)
-
-
 def draw_page(payload: Payload, nonce: str = "") -> str:
-    """The whole page, as UTF-8 can hold it."""
+    """The whole page, as UTF-8 can hold it. A server lets in what has this nonce."""
     scripts = [asset(name) for name in SCRIPTS]
     style = colours() + asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
