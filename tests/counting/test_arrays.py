@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.levels import cut_levels
 from pedanova.base.kernel.selection import survey_rows
 from pedanova.counting import arrays
 from pedanova.counting.arrays import MANY_COLUMNS, RunningCounts, count_codes, kept_codes, kept_values
-from pedanova.counting.levels import as_ladder, cut_levels
+from pedanova.counting.levels import as_ladder
 from pedanova.data.column import Column, as_column, cells_of
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations

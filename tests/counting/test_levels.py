@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.counting.levels import LADDER, as_ladder, cut_levels
+from helpers.levels import cut_levels
+from pedanova.counting.levels import LADDER, as_ladder
 from pedanova.counting.reference import assign_levels
 from pedanova.data.regions import as_part, as_region, rank_of
 from pedanova.errors import DataError, QueryError

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
+from helpers.levels import cut_levels
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
@@ -24,7 +25,7 @@ from pedanova.base.kernel.selection import (
 )
 from pedanova.counting import arrays
 from pedanova.counting import reference as judge
-from pedanova.counting.levels import Levels, as_ladder, cut_levels
+from pedanova.counting.levels import Levels, as_ladder
 from pedanova.data.column import Column, as_column
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations

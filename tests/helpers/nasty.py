@@ -13,8 +13,9 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 import pedanova
+from helpers.levels import cut_levels
 from pedanova.counting import reference as judge
-from pedanova.counting.levels import Levels, cut_levels
+from pedanova.counting.levels import Levels
 from pedanova.data.column import Column, as_column
 from pedanova.space.grid import grid_of
 

@@ -6,16 +6,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import Survey, survey_rows
+from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.arrays import count_codes, kept_codes, kept_values
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
-from pedanova.counting.levels import LADDER, LARGEST_TALLIES, SHORT_LADDER, SMALL, Levels, as_ladder, cut_levels
+from pedanova.counting.levels import (
+    LADDER,
+    LARGEST_TALLIES,
+    SHORT_LADDER,
+    SMALL,
+    Levels,
+    RankedObjective,
+    as_ladder,
+    levels_at,
+)
 from pedanova.counting.tally import Counts, Moments, Tallies, Tally
 from pedanova.data.column import count_nan
 from pedanova.data.conditions import condition_in_words
@@ -50,14 +59,11 @@ class Countable(ABC):
         """Whether the objective is kept in single precision."""
 
     @abstractmethod
-    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels: ...
+    def ranked(self) -> RankedObjective:
+        """What levels are cut from."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
-
-    @abstractmethod
-    def constant(self) -> float | None:
-        """The objective of all rows, where it is the same."""
 
     @abstractmethod
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:
@@ -66,6 +72,17 @@ class Countable(ABC):
     def few(self) -> FewRows | None:
         """The rows that count, one by one; None where they cannot be had."""
         return None
+
+    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
+        levels = levels_at(self.ranked(), self.direction, self.nan, quantiles, every=every)
+        return replace(levels, several=self.several)
+
+    def constant(self) -> float | None:
+        """The objective of all rows, where it is the same; a row that counts as the worst differs from every number."""
+        values_at, kept, numbers = self.ranked()
+        values = set(values_at([1, numbers]).values())
+        varies = len(values) > 1 or (self.nan == "worst" and kept > numbers)
+        return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
@@ -204,12 +221,11 @@ class InMemory(Countable):
     def single(self) -> bool:
         return self.observed.ranked.dtype == np.float32
 
-    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        kept = self._kept()
-        survey = self._survey = survey_rows(kept, sign_of(self.direction), threads=self.threads)
-        how = self.direction, self.nan, quantiles
-        cut = cut_levels(kept, *how, every=every, threads=self.threads, survey=survey)
-        return replace(cut, several=self.several)
+    def ranked(self) -> RankedObjective:
+        values, sign = kept_values(self.observed, threads=self.threads), sign_of(self.direction)
+        survey = self._survey = survey_rows(values, sign, threads=self.threads)
+        numbers = len(values) - (count_nan(values) if survey is None else survey.nans)
+        return partial(select_ranks, values, sign, threads=self.threads, survey=survey), len(values), numbers
 
     def count(self, levels: Levels) -> Counts:
         codes = kept_codes(self.observed, levels, threads=self.threads, survey=self._survey)
@@ -219,17 +235,8 @@ class InMemory(Countable):
         rows = int(next(iter(counted.values()))[0].sum())
         return Counts(len(self.observed), rows, tables, None, list(self.observed.notes), self.observed.idle)
 
-    def constant(self) -> float | None:
-        values = self._kept()
-        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-        varies = low != high or (self.nan == "worst" and count_nan(values))
-        return None if varies else float(low)
-
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
     def describe_outside(self, name: str, parameter: Parameter) -> str:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)
-
-    def _kept(self) -> NDArray[Any]:
-        return kept_values(self.observed, threads=self.threads)

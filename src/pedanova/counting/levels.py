@@ -6,14 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
-from pedanova.data.column import count_nan
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
@@ -25,6 +22,8 @@ SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 
 SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
 LARGEST_TALLIES = 1 << 26  # counts of all parameters together that are kept: 1 GB with their sums
 MAX_LEVELS = 65_000  # level codes have 16 bits
+# The signed objective at some ranks (1 = smallest), the rows that are kept, and how many of them hold a number.
+RankedObjective: TypeAlias = tuple[Callable[[Iterable[int]], Mapping[int, float]], int, int]
 LARGEST = float(np.finfo(np.float64).max)  # a cut here sets rows without a finite objective apart
 
 
@@ -181,40 +180,15 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions alone are slow to compare
 
 
-def cut_levels(
-    objective: NDArray[Any],
-    direction: Direction,
-    nan: NanPolicy = "drop",
-    quantiles: Sequence[Fraction] = LADDER,
-    *,
-    every: bool = False,
-    threads: int = 1,
-    survey: Survey | None = None,
-) -> Levels:
-    """Levels of an objective in memory."""
-    sign = sign_of(direction)
-    survey = survey or survey_rows(objective, sign, threads=threads)
-    numbers = len(objective) - (count_nan(objective) if survey is None else survey.nans)
-    values_at = partial(select_ranks, objective, sign, threads=threads, survey=survey)
-    return levels_at(values_at, len(objective), numbers, direction, nan, quantiles, every=every)
-
-
 def levels_at(
-    values_at: Callable[[Iterable[int]], Mapping[int, float]],
-    kept: int,
-    numbers: int,
-    direction: Direction,
-    nan: NanPolicy,
-    quantiles: Sequence[Fraction],
-    *,
-    every: bool = False,
+    ranked: RankedObjective, direction: Direction, nan: NanPolicy, quantiles: Sequence[Fraction], *, every: bool = False
 ) -> Levels:
-    """Levels at exact quantiles of the objective, whose signed values at some ranks (1 = smallest) can be asked for.
+    """Levels at exact quantiles of the objective.
 
-    So many rows are kept, and so many of them hold numbers. With `every`, a small table gets a level for each distinct
-    objective. A quantile γ of N rows ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same
-    threshold share a level.
+    With `every`, a small table gets a level for each distinct objective. A quantile γ of N rows ends at the ⌈γN⌉-th
+    best; ties stay together. Quantiles that fall on the same threshold share a level.
     """
+    values_at, kept, numbers = ranked
     if not numbers:
         raise DataError(f"the objective holds no number in {kept:,} rows; every value is NaN")
     rows = kept if nan == "worst" else numbers

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial, reduce
 from typing import Any
 
@@ -18,7 +17,7 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import report_interrupts
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.few_rows import FewRows
-from pedanova.counting.levels import Levels, levels_at
+from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts
 from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.options import Scan
@@ -82,10 +81,9 @@ class Rescan(Countable):
             why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
             raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
 
-    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
-        look, how = self.look, (self.direction, self.nan, quantiles)
-        return levels_at(self.values_at, look.kept, look.numbers, *how, every=every)
+    def ranked(self) -> RankedObjective:
+        """One more reading of the objective where the first knew where to look, else two or three."""
+        return self.values_at, self.look.kept, self.look.numbers
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
@@ -100,13 +98,6 @@ class Rescan(Countable):
         else:
             values = selection.pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
-
-    def constant(self) -> float | None:
-        """The objective of all rows, where it is the same; a row that counts as the worst differs from every number."""
-        if self.look.kept > self.look.numbers and self.plan.nan == "worst":
-            return None
-        values = set(self.values_at([1, self.look.numbers]).values())
-        return self.plan.sign * values.pop() if len(values) == 1 else None
 
     def few(self) -> FewRows | None:
         """Read once more; whoever counts by itself does not hand out rows."""

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.levels import cut_levels
 from pedanova.counting import reference as judge
-from pedanova.counting.levels import LADDER, as_ladder, cut_levels
+from pedanova.counting.levels import LADDER, as_ladder
 from pedanova.data.column import Column, cells_of
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space

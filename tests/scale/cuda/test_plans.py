@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.levels import cut_levels
 from pedanova.base.kernel.selection import keys_of, values_of
 from pedanova.counting import reference as judge
-from pedanova.counting.levels import cut_levels
 from pedanova.errors import DataError, MissingLibraryError
 from pedanova.scale.cuda.device import is_on_device
 from pedanova.scale.cuda.order import MIXED, SLOTS, ColumnExtent, Ranking, as_values, single_keys, window_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Count, Note
 from pedanova.counting.arrays import kept_codes, lookup_of
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
-from pedanova.counting.levels import Levels, levels_at
+from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import LAST_PLACES, Column, cells_of
 from pedanova.data.conditions import Presence, idle_note
@@ -172,9 +171,8 @@ class DeviceTable(Countable):
             self._ranking = Ranking.of(self.goal, sign_of(self.direction))
         return self._ranking
 
-    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        how = self.direction, self.nan, quantiles
-        return levels_at(self.ranking.values_at, len(self.goal), self.ranking.numbers, *how, every=every)
+    def ranked(self) -> RankedObjective:
+        return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
     def codes(self, levels: Levels) -> Any:
         """(rows,) The level of each row, on the GPU; ``levels.count`` for rows that do not count."""
@@ -258,11 +256,6 @@ class DeviceTable(Countable):
         words = " rows have no value where it is active; counted as inactive"
         lack = [Note("rows", Count(lacking), words, subject=name)] if lacking else []
         return [*([idle_note(name, unneeded)] if unneeded else []), *lack]
-
-    def constant(self) -> float | None:
-        extent = self.ranking.extent
-        varies = extent.low != extent.high or (self.nan == "worst" and extent.absent)
-        return None if varies else extent.low
 
     def sum_moments(self, levels: Levels) -> Moments:
         """Mean and spread of the objective by level, each level in one fixed order of additions."""
@@ -416,9 +409,9 @@ class FromMemory(InMemory):
 
     _goal: DeviceTable | None = None
 
-    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
+    def ranked(self) -> RankedObjective:
         self._goal = self._goal or self._on_device()
-        return InMemory.cut(self, quantiles, every=every) if self._goal is None else self._goal.cut(quantiles)
+        return InMemory.ranked(self) if self._goal is None else self._goal.ranked()
 
     def count(self, levels: Levels) -> Counts:
         observed, goal = self.observed, self._goal
