@@ -484,11 +484,7 @@ class RowSet:
 
 
 def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) -> Region | RowSet:
-    """A region of the objective, or a set of rows.
-
-    Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
-    boolean column or a condition, a dict is a box, an array is a mask. What was read already stays as it is.
-    """
+    """A region of the objective, or a set of rows: a boolean column, a condition, a box (a dict) or a mask."""
     if isinstance(value, RowSet):
         return value
     if isinstance(value, str):

@@ -59,10 +59,7 @@ class Guess:
 def infer_space(
     columns: Mapping[str, Column], *, named: frozenset[str] = frozenset(), threads: int = 1
 ) -> tuple[Space, list[Note]]:
-    """A space for columns of which nothing is known, and the assumptions made.
-
-    Columns that the user `named` are never left out for looking like an id or a time stamp.
-    """
+    """A space for columns of which nothing is known, and the assumptions; what the user `named` is no id or time."""
     rows = max((len(column.values) for column in columns.values()), default=0)
     results = spread(
         lambda name: guess(columns[name], keep=name in named), columns, threads=threads if rows >= MANY_ROWS else 1
@@ -241,10 +238,7 @@ def _few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
-    """A number that lies in no order with the others: 0 where they are on a log scale, -1 where they begin above 0.
-
-    It must stand in two rows at least: a draw does not repeat itself.
-    """
+    """A number in no order with the others, in two rows at least: 0 beside a log scale, -1 where they begin above 0."""
     low = finite.min().item()
     if low not in (0, -1):
         return None

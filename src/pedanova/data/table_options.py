@@ -159,10 +159,7 @@ def _space_of(metadata: SourceMetadata, objective: object) -> Space | None:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The settings that a source names, less those that the user excludes or optimises.
-
-    `settings`: all that it names, also those that cannot be used here.
-    """
+    """The settings that a source names, less those excluded or optimised; `settings` are all of them, usable or not."""
     metadata = records.metadata
     if not metadata.params:
         return None
@@ -205,10 +202,7 @@ def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
 
 
 def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """Only the rows that a source means to be compared, unless the user chooses rows by those columns.
-
-    What the user gives row by row goes with the rows of the source.
-    """
+    """Only the rows that a source means to be compared, unless the user chooses rows by those columns."""
     rule = records.metadata.where
     where = request.where
     chosen_by = {str(name) for name in where} if isinstance(where, Mapping) else set[str]()
@@ -239,10 +233,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
-    """These rows of what has one value a row; names, conditions and regions as they are.
-
-    A list of text is one of names, unless `words` are its values.
-    """
+    """These rows of what has one value a row; a list of text is one of names, unless `words` are its values."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
     if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:

@@ -79,10 +79,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """Runs that are trials: a parent whose children have settings only gathers them.
-
-    Children without any settings are steps of their parent.
-    """
+    """Runs that are trials: a parent whose children have settings only gathers them; other children are its steps."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]

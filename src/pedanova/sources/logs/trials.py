@@ -141,10 +141,7 @@ def known_state(word: str) -> str:
 
 
 def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
-    """Which rows to compare where trials ran on different budgets; None where all ran on one.
-
-    The largest budget that enough rows reached to be counted, or else the one with the most rows.
-    """
+    """The rule for the largest budget that enough rows reached, or the one with the most; None where all ran on one."""
     rows = Counter(one for one in budgets if isinstance(one, int | float) and math.isfinite(one))
     if len(rows) < 2:
         return None
@@ -209,10 +206,7 @@ def whole_or_none(value: object) -> object:
 
 
 def _by_budget(trials: Sequence[Trial]) -> tuple[list[Trial], str | None]:
-    """The trials with a column of budgets that no setting hides, and the rule for the highest.
-
-    Results of different budgets are not to be compared; a budget that few trials had tells too little.
-    """
+    """The trials with a column of budgets that no setting hides, and the rule for the highest that enough had."""
     taken = {str(name) for trial in trials for name in (*trial.params, *trial.results)}
     name = free_name("budget", taken)
     renamed = [

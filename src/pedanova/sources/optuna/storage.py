@@ -163,10 +163,7 @@ def parsed(text: object) -> Any:
 def fetch(
     database: Database, table: str, fields: str, study: int, row_of: Mapping[int, int], extra: str = ""
 ) -> Iterator[tuple[int, Sequence[Any]]]:
-    """The row of each trial that was listed, with its key and these fields of a table.
-
-    Keys are asked for in ranges so short that a writer never waits long, none of which reaches over a wide gap.
-    """
+    """The row of each listed trial, its key and fields; by ranges of keys so short that a writer never waits long."""
     keys = sorted(row_of)
     gaps = [place for place, (a, b) in enumerate(pairwise(keys), start=1) if b - a > APART]
     for start, stop in pairwise([*sorted({*range(0, len(keys), BATCH), *gaps}), len(keys)]):

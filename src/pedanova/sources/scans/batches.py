@@ -111,10 +111,7 @@ def read_batches(
     words: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Iterator[Records]:
-    """These columns of a file, some rows at a time; errors name the file.
-
-    `words`: columns of a CSV file that are text, whatever they hold here.
-    """
+    """These columns of a file, some rows at a time; `words` are columns of a CSV file that are text in any case."""
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:

@@ -104,10 +104,7 @@ class FilePart:
         return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
-        """The row groups whose numbers may lie between ends of which that holds; None where there is none.
-
-        A group that does not tell its ends stays.
-        """
+        """The row groups that may hold numbers between such ends, or do not tell theirs; None where there is none."""
         if self.kind != "Parquet" or name in dict(self.keys):
             return self
         try:
@@ -186,10 +183,7 @@ class TableScan:
 
 
 def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
-    """A scan of files, globs, folders of them, lazy frames and relations; None for anything else.
-
-    With `skip`, files that cannot be opened are left out.
-    """
+    """A scan of files, folders, lazy frames and relations, else None; `skip` those that cannot be opened."""
     if isinstance(data, str | os.PathLike):
         return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
