@@ -73,12 +73,16 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     if direction is None:
         direction, guesses = guess_directions(objective, records.columns, metadata)
         notes += guesses if objective is not None else []
+    space = metadata.space  # a setting that the user takes as the objective is no parameter
+    goals = objective if isinstance(objective, list | tuple) else [objective]
+    if space is not None and any(isinstance(name, str) and name in space for name in goals):
+        space = Space({name: space[name] for name in space if name not in goals})
     records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
         direction=direction,
-        space=request.space if own_space else _space_of(metadata, objective),
+        space=request.space if own_space else space,
         conditions=own_space or metadata.space is None or metadata.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, settings),
         exclude=request.exclude if own_space or request.params is not None or not metadata.params else None,
@@ -148,14 +152,6 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
             f"{listed(list(metadata.metrics), most=40)}",
         )
     return None
-
-
-def _space_of(metadata: SourceMetadata, objective: object) -> Space | None:
-    """The source's own; a setting that the user takes as the objective is no parameter."""
-    goals = objective if isinstance(objective, list | tuple) else [objective]
-    if metadata.space is None or not any(isinstance(name, str) and name in metadata.space for name in goals):
-        return metadata.space
-    return Space({name: metadata.space[name] for name in metadata.space if name not in goals})
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:

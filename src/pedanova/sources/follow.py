@@ -69,7 +69,13 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     place = os.fspath(data)
     read = partial(read_records, place, study=study, delimiter=delimiter)
     if is_url(place):
-        return _follow_url(place, study, read)
+        kind = find_kind("url", place)
+        if kind is None or kind.read is not mlflow.read_address:
+            return StorageFollow.of_url(place, study)
+        local = mlflow.place_of(place)
+        if local is None:
+            return Reread(without_password(place), read, partial(mlflow.stamp_of_server, place), ordered=True)
+        return Reread(str(local), read, partial(stamp_of, local), ordered=local.is_file())
     if is_pattern(place):
         raise DataError(f"{place} names several files, which cannot be followed; give one file, folder or database")
     path = Path(place)
@@ -84,16 +90,6 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
         check_known(path)
     ordered = read_by in (journal.read_journal, mlflow.read_database) or (kind is None and kind_of(path) in APPENDED)
     return Reread(str(path), read, partial(stamp_of, path), ordered)
-
-
-def _follow_url(url: str, study: str | None, read: Callable[[], Records]) -> Follow:
-    kind = find_kind("url", url)
-    if kind is None or kind.read is not mlflow.read_address:
-        return StorageFollow.of_url(url, study)
-    path = mlflow.place_of(url)
-    if path is None:
-        return Reread(without_password(url), read, partial(mlflow.stamp_of_server, url), ordered=True)
-    return Reread(str(path), read, partial(stamp_of, path), ordered=path.is_file())
 
 
 @dataclass(slots=True)

@@ -152,7 +152,13 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         return
     code = operation["op_code"]
     if code == PARAM:
-        _set_param(trial, str(operation["param_name"]), operation)
+        name, value = str(operation["param_name"]), float(operation["param_value_internal"])
+        text = str(operation["distribution"])
+        number, known = trial.study.first.get(name, (trial.number, text))
+        if text == known or are_alike(known, text):  # else Optuna refused it: its first trial says what a parameter is
+            if trial.number <= number:
+                trial.study.first[name] = trial.number, text
+            trial.params[name] = value, text
     elif code == STATE:
         state = STATES[operation["state"]]
         if state == trial.state == "RUNNING":  # another worker has taken it before
@@ -167,17 +173,6 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.user.update(operation["user_attr"])
     else:
         trial.system.update(operation["system_attr"])
-
-
-def _set_param(trial: JournalTrial, name: str, operation: Operation) -> None:
-    """Unless Optuna refused it: the kind and the choices of a parameter stay as its first trial has them."""
-    value, text = float(operation["param_value_internal"]), str(operation["distribution"])
-    number, known = trial.study.first.get(name, (trial.number, text))
-    if text != known and not are_alike(known, text):
-        return
-    if trial.number <= number:
-        trial.study.first[name] = trial.number, text
-    trial.params[name] = value, text
 
 
 @lru_cache(maxsize=1000)

@@ -240,11 +240,6 @@ def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
     return Column(name, np.full(rows, one.values[0]), one.labels)
 
 
-def is_text(value: str) -> bool:
-    """Whether a value in a path is no number, nor a word for one."""
-    return value not in HIVE_NULL and parse_text("key", [value]).labels is not None
-
-
 def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
     """Batches put one behind the other; text and numbers in one column do not go together."""
     if not parts:

@@ -36,7 +36,7 @@ from pedanova.sources.scans.warehouses import (
 )
 from pedanova.sources.tables.files import Stamp, check_steady, kind_of
 from pedanova.sources.tables.frames import read_frame
-from pedanova.sources.tables.text import is_packed
+from pedanova.sources.tables.text import is_packed, parse_text
 
 LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
 LARGE_BYTES = 400_000_000
@@ -277,7 +277,8 @@ def scan_files(
     columns: tuple[str, ...] = ()
     lost: list[tuple[str, str]] = []
     keys = {pair for file in files for pair in keys_in(file)}
-    texts = tuple(sorted({name for name, value in keys if batches.is_text(value)}))  # in one file at least
+    present = ((name, parse_text(name, [value])) for name, value in keys if value not in batches.HIVE_NULL)
+    texts = tuple(sorted({name for name, column in present if column.labels is not None}))  # in one file at least
     far = isinstance(files[0], ObjectFile)
     with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files)) if far else 1) as pool:  # stores are asked side by side
         looks = [pool.submit(describe, file, kind, delimiter) for file in files]

@@ -153,8 +153,14 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
         for row in rows
     ]
     for name, domain in domains.items():
-        if isinstance(domain, Categorical | Ordinal):
-            _write_labels(settings, name, domain)
+        if name not in listed_domains:
+            continue
+        labels, points = Labels(listed_domains[name]), _points(domain)
+        for row in settings:
+            if name in row:
+                label = labels.find(row[name])
+                near = label if label is not None else _nearest(row[name], points)
+                row[name] = near if near is not None else as_plain(row[name])
     closed: dict[str, Float | Int | Ordinal | Categorical] = {}
     for name, domain in domains.items():
         if not isinstance(domain, Open):
@@ -169,16 +175,6 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
 
 def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
     return domain.choices if isinstance(domain, Categorical) else domain.values
-
-
-def _write_labels(settings: Settings, name: str, domain: Categorical | Ordinal) -> None:
-    labels = Labels(_values(domain))
-    points = _points(domain)
-    for row in settings:
-        if name in row:
-            label = labels.find(row[name])
-            near = label if label is not None else _nearest(row[name], points)
-            row[name] = near if near is not None else as_plain(row[name])
 
 
 def _points(domain: Domain) -> list[float]:

@@ -54,20 +54,16 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
     return records
 
 
-def nearest_file(missing: Path) -> str:
-    """What may have been meant: a file of that folder with almost that name."""
-    folder = missing.parent
-    if not folder.is_dir():
-        return f"there is no folder {folder}"
-    near = get_close_matches(missing.name, [path.name for path in folder.iterdir()], n=1, cutoff=0.75)
-    return f"did you mean {folder / near[0]}?" if near else "check the path"
-
-
 def check_file(file: Path) -> str:
     if file.is_dir():
         raise DataError(f"{file} is a folder; name a file in it")
     if not file.exists():
-        raise DataError(f"{file} does not exist; {nearest_file(file)}")
+        if not file.parent.is_dir():
+            raise DataError(f"{file} does not exist; there is no folder {file.parent}")
+        near = get_close_matches(file.name, [path.name for path in file.parent.iterdir()], n=1, cutoff=0.75)
+        raise DataError(
+            f"{file} does not exist; {f'did you mean {file.parent / near[0]}?' if near else 'check the path'}"
+        )
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)
