@@ -9,7 +9,6 @@ bits of every number, each further pass the next bits, but only below prefixes t
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -81,18 +80,16 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         return None
     window = window_around(sample_of(objective, sign))
     slots = np.empty(len(objective), dtype=np.uint16)
-    own, every = threading.local(), []  # counts of each thread, and all of them
 
-    def count(rows: slice) -> None:
-        if not hasattr(own, "counts"):
-            own.counts = np.zeros(window[2] + 1, dtype=np.int64)
-            every.append(own.counts)
-        kernel.call("count_window", *kernel.signed(objective[rows], sign), *window, own.counts, slots[rows])
+    def count(rows: slice) -> NDArray[np.int64]:
+        counts = np.zeros(window[2] + 1, dtype=np.int64)
+        kernel.call("count_window", *kernel.signed(objective[rows], sign), *window, counts, slots[rows])
+        return counts
 
-    spread(count, portions(len(objective), threads=threads), threads=threads)
-    for counts in every[1:]:
-        every[0] += counts
-    return Survey(window, every[0], slots)
+    total, *others = spread(count, portions(len(objective), threads=threads), threads=threads)
+    for more in others:
+        total += more
+    return Survey(window, total, slots)
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
