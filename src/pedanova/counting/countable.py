@@ -65,9 +65,9 @@ class Countable(ABC):
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
 
-    @abstractmethod
-    def describe_outside(self, name: str, parameter: Parameter, /) -> str:
-        """The first row outside the domain."""
+    def describe_outside(self, _: str, parameter: Parameter, /) -> str:
+        """The first row outside the domain of a parameter, where it can be had."""
+        return f"rows lie outside {parameter}"
 
     def few(self) -> FewRows | None:
         """The rows that count, one by one; None where they cannot be had."""
@@ -238,5 +238,5 @@ class InMemory(Countable):
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
-    def describe_outside(self, name: str, parameter: Parameter) -> str:
+    def describe_outside(self, name: str, parameter: Parameter, /) -> str:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)

@@ -38,7 +38,7 @@ from pedanova.scale.workers import StartOverError, Workers
 from pedanova.sources.registry import table_metadata
 from pedanova.sources.scans.scan import FilePart, TableScan
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Moving, Parameter, Space, Switch
+from pedanova.space.parameters import Moving, Space, Switch
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
 LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then share one table
@@ -104,9 +104,6 @@ class Rescan(Countable):
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
-
-    def describe_outside(self, _: str, parameter: Parameter) -> str:
-        return f"rows lie outside {parameter}"
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         given = self.look.window, SparseTable.of(marks, selection.PASSED_OVER), few, large

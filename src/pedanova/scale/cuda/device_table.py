@@ -278,7 +278,7 @@ class DeviceTable(Countable):
             squares.append(float(square(*given)))
         return Moments(centres, np.array(rows), np.array(sums), np.array(squares), powers)
 
-    def describe_outside(self, name: str, parameter: Parameter) -> str:
+    def describe_outside(self, name: str, parameter: Parameter, /) -> str:
         """The first row that breaks the space, sought in pieces that fit memory."""
         cupy, values, grid = library(), self.columns[name], grid_of(parameter)
         for start in range(0, len(values), AT_ONCE):
