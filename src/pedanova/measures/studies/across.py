@@ -27,17 +27,7 @@ from pedanova.measures.importance import NEVER, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import brief_importance, importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.pooling import (
-    Disagreements,
-    Mean,
-    RankTest,
-    StudyMap,
-    disagreements,
-    pooled,
-    rank_test,
-    spearman,
-    study_map,
-)
+from pedanova.measures.studies import pooling
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space, in_words
 
@@ -204,9 +194,9 @@ class Pooling(NamedTable[PooledShare]):
     rows: tuple[PooledShare, ...]
     answers: Mapping[str, Importances] = field(compare=False)
     studies: Studies
-    ranks: RankTest | None
-    map: StudyMap | None
-    disagreements: Disagreements
+    ranks: pooling.RankTest | None
+    map: pooling.StudyMap | None
+    disagreements: pooling.Disagreements
     target: str
     region: str
     notes: tuple[Note, ...] = ()
@@ -262,10 +252,10 @@ def pooled_studies(
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
     names = [matrix.names[i] for i in columns]
-    ranks = rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
+    ranks = pooling.rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
     placed = [matrix.studies[i] for i in rows]
-    found = study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
-    odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
+    found = pooling.study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
+    odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     target, region = question_in_words(answers, question, parts if selection else None)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
     notes += differing("studies aim at different things, each counts its own best rows", aims.items())
@@ -369,21 +359,21 @@ def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
     return each[None, :] / rows[:, None]
 
 
-def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ...]:
+def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledShare, ...]:
     rows = []
     mean_ranks = dict(zip(ranks.names, ranks.ranks, strict=True)) if ranks is not None else {}
     for j, name in enumerate(matrix.names):
         known = np.isfinite(matrix.shares[:, j])
         if not known.any():
             continue
-        mean = pooled(matrix.shares[known, j], matrix.variances[known, j])
+        mean = pooling.pooled(matrix.shares[known, j], matrix.variances[known, j])
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
         ends = widened(mean)
         rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 
-def widened(mean: Mean) -> tuple[float | None, float | None]:
+def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
     """The interval of a mean, wider by what is wrong alike in all studies: that does not average out."""
     if mean.low is None or mean.high is None:
         return None, None
@@ -391,7 +381,7 @@ def widened(mean: Mean) -> tuple[float | None, float | None]:
     return mean.low - off, mean.high + off
 
 
-def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagreements) -> Studies:
+def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.Disagreements) -> Studies:
     """Each study beside the mean of all others."""
     rows = []
     known = np.isfinite(matrix.shares)
@@ -400,7 +390,7 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagree
     for i, (name, answer) in enumerate(answers.items()):
         beside = known[i] & (many > 1)
         means = (sums - own[i])[beside] / (many - 1)[beside]
-        agreement = float(spearman(own[i, beside], means)) if beside.sum() > 1 else None
+        agreement = float(pooling.spearman(own[i, beside], means)) if beside.sum() > 1 else None
         leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
         differs = tuple(row.name for row in odd.of(name))
         first = answer.rows[0]
