@@ -25,7 +25,7 @@ from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.estimate import Query
-from pedanova.measures.surrogate.posterior import PosteriorSamples, uniform_points
+from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
@@ -204,7 +204,7 @@ def deciders_of(space: Space) -> frozenset[str]:
 def space_points(space: Space, cells: CellsByName) -> CellsByName:
     rows = len(next(iter(cells.values())))
     arrangement = arranged(space, cells, np.zeros(rows, dtype=np.int64))
-    return arrangement.cells(uniform_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
+    return arrangement.cells(even_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
 
 
 def having(cloud: Cloud, name: str) -> int:

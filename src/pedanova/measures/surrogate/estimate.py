@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,124 +15,15 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
-from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
-from pedanova.measures.surrogate.posterior import Mask, ObjectiveRanks, PosteriorSamples, RankRange, coarse_grid
+from pedanova.measures.surrogate.posterior import Mask, ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
-from pedanova.space.grid import Cells, Grid
-
-MOSTLY_ADDITIVE = 0.6  # of the variance of the points' ranks that parameters explain alone: less, and most interact
-NO_EFFECT = 0.05  # alone: so little is nothing
-NORMAL = 1.96
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far a model may be from the counts."""
-
-    error: float  # standard error of its share, relative to the share
-    above: float  # deviations of the counts that a share may lie above them,
-    below: float  # and below
-
-
-USUAL = Tolerance(0.2, 1.5, 3.0)
-INTERACTING = Tolerance(0.6, 0.7, 2.0)  # where most are interactions,
-IDLE = Tolerance(0.2, 0.0, 3.0)  # and there, for a parameter without an effect of its own
-
-
-def tolerances_of(alone: Reals) -> list[Tolerance]:
-    """For each parameter; `alone` is the part of the variance of the points' ranks that each explains by itself."""
-    if math.fsum(alone) >= MOSTLY_ADDITIVE:
-        return [USUAL] * len(alone)
-    return [IDLE if part < NO_EFFECT else INTERACTING for part in alone]
-
-
-def blended(shares: Reals, counted: Sequence[Importance], tolerances: Sequence[Tolerance]) -> Reals:
-    """(parameters,) The model's shares moved towards the counted ones."""
-    each = zip(shares.tolist(), counted, tolerances, strict=True)
-    return np.array([_blended(share, row, tolerance) for share, row, tolerance in each], dtype=np.float64)
-
-
-def _blended(share: float, row: Importance, tolerance: Tolerance) -> float:
-    if not row.varied:
-        return share
-    constant, slope = variance_of(row)
-    error = (tolerance.error * share) ** 2
-    weight = error / (error + constant + slope * max(share, 0.0))
-    mixed = (1.0 - weight) * share + weight * row.share
-    low, high = (_bound(row.share, constant, slope, off) for off in (-tolerance.below, tolerance.above))
-    return min(max(mixed, low), high)
-
-
-def widened(
-    interval: tuple[Reals, Reals], counted: Sequence[Importance], tolerances: Sequence[Tolerance]
-) -> tuple[Reals, Reals]:
-    """The model's bounds; where it is trusted less, those of the counts too, whichever lie further out."""
-    low, high = (ends.copy() for ends in interval)
-    for j, (row, tolerance) in enumerate(zip(counted, tolerances, strict=True)):
-        if tolerance is not USUAL and row.varied:
-            under, over = (_bound(row.share, *variance_of(row), deviations) for deviations in (-NORMAL, NORMAL))
-            low[j], high[j] = min(low[j], max(0.0, under)), max(high[j], over)
-    return low, high
-
-
-def variance_of(row: Importance) -> tuple[float, float]:
-    """The variance of a counted share: without an effect, and how it grows with the share.
-
-    n · share is nearly a non-central chi-square, whose variance is 2·df + 4·n·share.
-    """
-    chance = (row.raw_share - row.share) / max(1.0 - row.share, 1e-9)
-    freedom = max(1.0, chance * (row.n_region - 1))
-    return 2.0 * freedom / row.n_region**2, 4.0 / row.n_region
-
-
-def _bound(share: float, constant: float, slope: float, deviations: float) -> float:
-    """The share s with (s - share)² = deviations² · (constant + slope · s), on the side of the sign.
-
-    Below 0 the variance is that at 0.
-    """
-    plain = share + deviations * math.sqrt(constant)
-    if plain <= 0.0:
-        return plain
-    bend = deviations**2 * slope / 2.0
-    off = math.sqrt(max(deviations**2 * (constant + slope * share) + bend**2, 0.0))
-    return share + bend + math.copysign(off, deviations)
-
-
-# --- counted shares ------------------------------------------------------------------------------------
-
-CELLS = 100  # of a range, in which counts are compared with a model: fine enough, and the same for all ranges
-
-
-def counted_shares(contrasts: Sequence[Contrast], *, baseline: str) -> list[Importance]:
-    """The importance of every parameter by counts, ranges merged to `CELLS` cells."""
-    return [measure(merged(contrast), baseline=baseline, smoothing="auto") for contrast in contrasts]
-
-
-def merged(contrast: Contrast) -> Contrast:
-    """The contrast on the coarse cells of its grid."""
-    grid, table = merged_grid(contrast.grid)
-    target, region = (
-        np.bincount(table, weights=counts, minlength=grid.width).astype(np.int64)
-        for counts in (contrast.target, contrast.region)
-    )
-    return replace(contrast, grid=grid, target=target, region=region)
-
-
-@lru_cache(maxsize=2048)
-def merged_grid(grid: Grid) -> tuple[Grid, Cells]:
-    """The grid with at most `CELLS` cells in every ordered regime, and the cell there of each of its cells."""
-    coarse = coarse_grid(grid, CELLS)
-    table = coarse.table.copy()
-    table[grid.outside] += 1  # apart from missing values
-    return replace(grid, cells=coarse.cells - 1, prior=coarse.prior[:-1], blocks=coarse.blocks[:-1]), table
-
 
 MOST_ROWS = 5000  # that a model is fitted to
 ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
@@ -355,13 +245,11 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
     names = [contrast.name for contrast in query.contrasts]
     order = [shares.names.index(name) for name in names]
     top = 1.0 if question.baseline == "region" else math.inf
-    share = shares.share(adaptive=samples.adaptive)[order]
-    low, high = (ends[order] for ends in shares.interval(adaptive=samples.adaptive))
-    if not samples.adaptive and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
-        counted = counted_shares(query.contrasts, baseline=question.baseline)
-        tolerances = tolerances_of(samples.alone()[order])
-        share = blended(share, counted, tolerances)
-        low, high = widened((low, high), counted, tolerances)
+    correction = None
+    if question.baseline == "region" and query.model is not None:
+        correction = query.model.corrected(*spans, shares, seed=question.seed)
+    estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
+    share, low, high, deviation = estimated.to_array()[:, order]
     columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
     importances = [
         modelled_row(name, (inside, rows), shares.part, min(one, top), activity, active_share)
@@ -373,7 +261,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
     if question.draws:
         p_values, missing = p_values_for(query, question, model_query)
         p = [(p_values or {}).get(name, 1.0) for name in names]
-        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, shares.deviation()[order].tolist(), strict=True)
+        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, deviation.tolist(), strict=True)
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
         importances = [without_p(row) for row in importances] if missing else importances
     words = f"a model of all rows was used ({model_query.fitted.skill}); "

@@ -38,9 +38,10 @@ from pedanova.measures.surrogate.posterior import (
     POINTS,
     ObjectiveRanks,
     PosteriorSamples,
+    even_points,
     saved_points,
-    uniform_points,
 )
+from pedanova.measures.surrogate.residuals import LeaveOneOut
 from pedanova.measures.surrogate.sampler import Configurations, SamplerEvidence, configurations_of, sampler_of
 
 DRAWS = 32  # functions, in pairs around the mean
@@ -108,7 +109,8 @@ class FittedModel:
     samples: PosteriorSamples | None
     objection: str = ""  # in words, where there are no samples
     settings: KernelSettings | None = None  # not kept in files,
-    influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it
+    influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it,
+    predictions: LeaveOneOut | None = None  # nor the rows as the others predict them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,13 +156,14 @@ def fit(
             return replace(none, objection="nothing varies that a model could learn from")
         if is_complete(configurations):
             return replace(none, objection="the table holds every configuration, so counts are exact")
-        places = uniform_points(arrangement, configurations.places, count=effort.points, seed=seed)
+        like_rows = not sampler.adaptive
+        places = even_points(arrangement, configurations.places, count=effort.points, seed=seed, like_rows=like_rows)
         layout = layout_of(arrangement, configurations.places)
         data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(places), effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
-        given = None if near is None else near.settings
-        if given is not None and len(given.weights) == arrangement.varying:
-            skill, settings = Skill(1.0, len(chosen)), given
+        known = None if near is None else near.settings
+        if known is not None and len(known.weights) == arrangement.varying:
+            skill, settings = Skill(1.0, len(chosen)), known
         else:
             skill, settings = cross_validate(data, chosen)
         if not skill.trusted:
@@ -171,10 +174,13 @@ def fit(
         scores = compressed(scores) if sampler.adaptive else scores
         likelihood = data.likelihood(chosen, scores[chosen], adaptive=sampler.adaptive)
         settings = likelihood.best(settings, steps=effort.steps)
-        order = order_points(data, scores, weights, settings, rng, adaptive=sampler.adaptive)
+        given = spread_rows(data, effort.rows, data.feature_weights(settings))
+        process = data.condition(given, scores[given], settings)
+        order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
+        predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
         samples = posterior_samples(configurations, places, order, weights, adaptive=sampler.adaptive)
     influence = dict(zip(samples.varying, influences(data, settings), strict=True))
-    return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence)
+    return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence, predictions=predictions)
 
 
 def is_complete(configurations: Configurations) -> bool:
@@ -257,7 +263,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
     for half in (0, 1):
         own = side == half
         settings = data.likelihood(chosen[own], scores[own]).best()
-        predicted = data.condition(chosen, scores, settings).leave_one_out()[~own]
+        predicted = data.condition(chosen, scores, settings).leave_one_out()[0][~own]
         skills.append(correlation(predicted, scores[~own]))
         halves.append(settings)
     return Skill(min(skills), len(chosen)), KernelSettings.between(*halves)
@@ -272,12 +278,33 @@ def correlation(one: Reals, two: Reals) -> float:
 # --- samples -------------------------------------------------------------------------------------------
 
 
+def leave_one_out(
+    data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
+) -> LeaveOneOut:
+    """Every row as the other configurations predict it: those that the process was given, and the rest."""
+    count = len(data.configurations)
+    mean, variance = np.empty(count), np.empty(count)
+    mean[given], variance[given] = process.leave_one_out()
+    rest = np.setdiff1d(np.arange(count), given)
+    if len(rest):
+        drawn = process.draw(data.rows.take(rest), DRAWS, rng).astype(np.float64)
+        mean[rest], variance[rest] = drawn.mean(axis=0), drawn.var(axis=0)
+    order, owner = np.argsort(rows.rows), data.configurations.owner
+    owner = owner[order]
+    return LeaveOneOut(rows.rows[order], owner, mean[owner], variance[owner], process.noise * process.scale)
+
+
 def order_points(
-    data: FitData, scores: Reals, weights: Reals, settings: KernelSettings, rng: np.random.Generator, *, adaptive: bool
+    data: FitData,
+    process: Posterior,
+    scores: Reals,
+    weights: Reals,
+    settings: KernelSettings,
+    rng: np.random.Generator,
+    *,
+    adaptive: bool,
 ) -> NDArray[np.int64]:
     """(draws, points) Best first by the process of all rows; inside a layer by that of the rows there."""
-    rows = spread_rows(data, data.effort.rows, data.feature_weights(settings))
-    process = data.condition(rows, scores[rows], settings)
     order = argsort_draws(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     for layer in LAYERS:
         part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)

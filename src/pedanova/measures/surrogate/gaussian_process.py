@@ -283,12 +283,12 @@ class Posterior:
     mean_variance: float  # of the mean, in units of s²
     scale: float  # s²
 
-    def leave_one_out(self) -> Reals:
-        """(rows,) The score of each row as predicted from the other rows."""
-        inverse = self.factor.inverse()
-        own = np.diagonal(inverse) - self.mean_variance * inverse.sum(axis=1) ** 2  # the mean is estimated anew
-        predicted: Reals = self.scores - self.solved / own
-        return predicted
+    def leave_one_out(self) -> tuple[Reals, Reals]:
+        """(rows,) each: the score of each row as predicted from the other rows, and its variance without noise."""
+        half = inverse_triangle(self.factor.lower)
+        sums = half.T @ half.sum(axis=1)
+        own = np.einsum("ij,ij->j", half, half) - self.mean_variance * sums**2  # the mean is estimated anew
+        return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
     def draw(self, points: Embedding, draws: int, rng: np.random.Generator) -> Singles:
         """(draws, points) Scores at other points without noise, in pairs: the mean plus and minus a deviation."""

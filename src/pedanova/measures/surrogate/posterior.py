@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
 from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
+from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Cells, Grid, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 
@@ -32,13 +33,20 @@ SIDE = 101  # a prime: as many columns, and one more, are even on every plane of
 POINTS = SIDE**2
 FEWER_POINTS = 43**2  # of a quicker model
 SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
+FEWEST_FOR_MARGIN = 10  # rows of a block that tell a margin
+OFF_MARGIN = 3.0  # deviations of chance beyond which rows are not drawn as the prior says
+LEAST_DENSITY = 0.02  # against the prior: no part of the space is without points
+SPIKE_ROWS = 8  # of a coarse cell, of which most may have one value
 
 
-def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
+def even_points(
+    arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0, like_rows: bool = False
+) -> Places:
     """(points, parameters) Cells of points that fill every parameter evenly and are independent otherwise.
 
     Parents decide whether their children have a value. Where no parameter of the space decides it (or which of
-    several domains applies), a parameter has a value as often as in the rows `seen`.
+    several domains applies), a parameter has a value as often as in the rows `seen`. With `like_rows`, the points
+    follow the margin of the rows wherever it is not that of the space.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
@@ -51,7 +59,8 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
         regimes = decided_regimes(parameter, grid, labels, count)
         if regimes is None:
             regimes, even = drawn_regimes(grid, seen[:, j], even)
-        places[:, j] = cells_by_prior(grid, regimes, even)
+        prior = margin(grid, seen[:, j]) if like_rows else grid.prior
+        places[:, j] = cells_by_prior(grid, prior, regimes, even)
         if name in parents:
             labels[name] = values_of(arrangement, j, places[:, j])
     return places
@@ -110,12 +119,50 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals) -> tuple[Cells, Reals]:
     return chosen.astype(np.int32), np.clip(position, 0.0, np.nextafter(1.0, 0.0))
 
 
-def cells_by_prior(grid: Grid, regimes: Cells, even: Reals) -> Cells:
-    """(points,) A cell in the block of every point, distributed as the prior."""
+def margin(grid: Grid, seen: Places) -> Reals:
+    """(cells,) The prior of the grid, in every block moved to the margin of the rows as far as chance allows."""
+    moved = grid.prior.astype(np.float64)
+    for block in grid.blocks:
+        here = slice(block.start, block.stop)
+        inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
+        if len(inside) >= FEWEST_FOR_MARGIN and block.stop - block.start > 1:
+            moved[here] = block_margin(moved[here] / moved[here].sum(), inside, ordered=block.ordered)
+    return moved
+
+
+def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
+    """(cells,) The density of the rows against the prior, from the octaves of waves that are beyond chance."""
+    cells = len(prior)
+    step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
+    mass = np.bincount(step, weights=prior)
+    density = np.ones(len(mass))
+    for functions, octaves in waves_of(mass, [Block(0, len(mass), ordered)], child=True):
+        values = functions[step[seen]]
+        means, variances = values.mean(axis=0), (values**2).sum(axis=0) / len(seen) ** 2
+        for some in octaves:
+            chance = float(variances[some].sum())
+            energy = float(means[some] @ means[some]) - chance
+            if energy > OFF_MARGIN * math.sqrt(2.0 * float(variances[some] @ variances[some])):
+                density += functions[:, some] @ means[some] * (energy / (energy + chance))
+    if np.all(density == 1.0):
+        return prior
+    coarse = mass * np.maximum(density, LEAST_DENSITY)
+    coarse /= coarse.sum()
+    fine = prior * (coarse / np.maximum(mass, 1e-300))[step]
+    counts, together = np.bincount(seen, minlength=cells), np.bincount(step[seen], minlength=len(mass))
+    for cell in np.flatnonzero(together >= SPIKE_ROWS):  # where most rows sit on one value, the points do too
+        inside = np.flatnonzero(step == cell)
+        if len(inside) > 1 and 2 * counts[inside].max() > together[cell]:
+            fine[inside] = coarse[cell] * counts[inside] / together[cell]
+    return fine / fine.sum()
+
+
+def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
+    """(points,) A cell in the block of every point, distributed as the prior `every`, (cells,)."""
     cells = np.full(len(regimes), grid.missing, dtype=np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
-        prior = grid.prior[block.start : block.stop]
+        prior = every[block.start : block.stop]
         if prior.max() - prior.min() <= SAME_PRIOR * prior.max():
             places = (even[here] * len(prior)).astype(np.int64)
         else:

@@ -33,12 +33,15 @@ from pedanova.measures.surrogate.posterior import (
     RankRange,
     coarse_grid,
 )
+from pedanova.measures.surrogate.residuals import cell_sums, corrected
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
+from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares, can_tell, sampled_shares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, children_of
 
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
+CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
 FEWEST_ROWS = 40  # that a model is fitted to
 LEAST_BOX = 200  # points of a box that suffice for answers about it
 NO_BOX = "these rows are no box of the space that a model could be asked about"
@@ -54,6 +57,7 @@ class RowModel:
     around: RowModel | None = None  # of more rows, of which these are some
     near: FittedModel | None = None  # of more rows, which had the same sampler
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
+    corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
     _fitted: dict[int, FittedModel] = field(default_factory=dict)
 
     @cached_property
@@ -140,6 +144,25 @@ class RowModel:
         ends = np.r_[0, self.ranks.rows]
         first, last = np.searchsorted(ends, (places[0], places[-1] + 1))
         return (int(first), int(last)) if ends[first] == places[0] and ends[last] == places[-1] + 1 else None
+
+    def corrected(
+        self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
+    ) -> EstimatedShares | None:
+        """The model's shares corrected by the residuals of the rows; None after an adaptive sampler."""
+        key = target, region, seed
+        fitted = self.fitted(seed)
+        if fitted.predictions is None or fitted.samples is None:
+            return None
+        if key not in self.corrected_by_question:
+            samples, rows = fitted.samples, self.rows
+            grids, cells = samples.grids(), rows.arrangement.cells(rows.places)
+            each = zip(samples.space, grids.grids, grids.starts, strict=False)
+            flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
+            masks = self._between(target), self._between(region)
+            sums = cell_sums(fitted.predictions.take(rows.rows), flat, *masks, grids.cells)
+            children = children_of(self.space)
+            self.corrected_by_question[key] = corrected(samples, target, region, shares, sums, children)
+        return self.corrected_by_question[key]
 
     # --- p-values ----------------------------------------------------------------------------------
 
@@ -260,10 +283,22 @@ class SavedModel:
     adaptive: bool
     blocks: bool
     p_values_by_question: Mapping[TestKey, PValues]
+    corrected_by_question: Mapping[CorrectionKey, EstimatedShares]
 
     def fitted(self, seed: int) -> FittedModel | None:
         """The model; None for another seed, whose model is not in the file."""
         return self.saved if seed == 0 else None
+
+    def corrected(
+        self,
+        target: RankRange,
+        region: RankRange,
+        shares: SampledShares,  # noqa: ARG002
+        *,
+        seed: int,
+    ) -> EstimatedShares | None:
+        """The model's shares corrected by the residuals of the rows; None where the file has none."""
+        return self.corrected_by_question.get((target, region, seed))
 
     def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues | None:
         """p-values of every parameter for ranges of ranks; None where the file has none."""
@@ -284,6 +319,10 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
         fitted = replace(fitted, samples=None, objection=objection)
     for target, region in usual_questions(model, fitted, direction):
         model.p_values(target, region, seed=0)
+        samples = None if fitted is None or fitted.predictions is None else fitted.samples
+        if samples is not None and can_tell(samples, target, region):
+            shares = sampled_shares(samples, target, region, children=children_of(model.space))
+            model.corrected(target, region, shares, seed=0)
     names, tested = model.dependence.names, model.p_values_by_question
     header: dict[str, Any] = {
         "adaptive": bool(model.adaptive),
@@ -293,10 +332,13 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
         "lesson": None if fitted is None else header_of(fitted),
         "names": list(names),
         "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],
+        "corrected": [[*target, *region, seed] for target, region, seed in model.corrected_by_question],
     }
     table = [[p_values.get(name, 1.0) for name in names] for p_values in tested.values()]
     p_table = np.array(table, dtype=np.float64).reshape(len(table), len(names))  # (questions, parameters)
+    corrections = [one.to_array() for one in model.corrected_by_question.values()]
     arrays = {"values": model.ranks.values, "rows": model.ranks.rows, "p": p_table}
+    arrays |= {"corrections": np.stack(corrections)} if corrections else {}
     if fitted is not None and fitted.samples is not None:
         arrays |= fitted.samples.to_arrays()
     return Attachment(header, arrays)
@@ -348,6 +390,7 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
+        corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
     )
 
 
@@ -369,6 +412,21 @@ def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[
         key = (int(first), int(last)), (int(begin), int(end)), bool(blocks), int(seed)
         tested[key] = dict(zip(names, line, strict=True))
     return tested
+
+
+def corrections_from(
+    keys: list[list[int]], arrays: Mapping[str, NDArray[Any]], parameters: int
+) -> dict[CorrectionKey, EstimatedShares]:
+    """The corrected shares in a file by question."""
+    if not keys:
+        return {}
+    table = arrays["corrections"]
+    if table.shape != (len(keys), 4, parameters) or not np.isfinite(table).all():
+        raise FormatError("has shares of a shape that cannot be")
+    corrections: dict[CorrectionKey, EstimatedShares] = {}
+    for (first, last, begin, end, seed), columns in zip(keys, table, strict=True):
+        corrections[(int(first), int(last)), (int(begin), int(end)), int(seed)] = EstimatedShares(*columns)
+    return corrections
 
 
 def fitted_from(

@@ -24,11 +24,9 @@ from pedanova.space.grid import Grid
 
 # --- shares --------------------------------------------------------------------------------------------
 
-WIDEN = 1.3  # times the deviation of the samples, which take the settings as known;
-WIDEN_APART = 1.5  # inside a region, and after an adaptive sampler
+WIDEN = 1.5  # times the deviation of the samples, which take the settings as known
 LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
-COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares;
-COMMON_INSIDE = 0.5  # inside a region each sample has its own region as well
+COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares
 NORMAL = 1.96
 FINEST = 0.005  # no share is known better than that
 LEAST_POINTS = 20  # of the target in each sample, and of the rest of the region
@@ -46,32 +44,40 @@ class SampledShares:
     part: float  # of the region, the target's mean part
     inside: bool  # the region is not the whole space
 
-    def share(self, *, adaptive: bool) -> Reals:
-        """(parameters,) The estimate.
+    def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
+        """The estimate by the samples alone, with bounds by the root of the share, which scatters alike for any size.
 
         The mean over samples counts disagreement between them as an effect; the share of their mean density does
         not. After an adaptive sampler they disagree about much, and the effects are real.
         """
-        mean: Reals = self.each.mean(axis=0)
-        weight = 0.0 if adaptive else COMMON_INSIDE if self.inside else COMMON
-        return (1.0 - weight) * mean + weight * self.common
+        weight = 0.0 if adaptive else COMMON
+        share: Reals = (1.0 - weight) * self.each.mean(axis=0) + weight * self.common
+        middle, deviation = self.roots()
+        off = np.hypot(WIDEN * NORMAL * deviation, LEAST_DEVIATION * middle)
+        low, high = np.maximum(middle - off, 0.0) ** 2 - FINEST, (middle + off) ** 2 + FINEST
+        spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(share)
+        return EstimatedShares(share, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
-    def interval(self, *, adaptive: bool) -> tuple[Reals, Reals]:
-        """(parameters,) each: 95 % bounds of the share, by its root, whose deviation hardly depends on its size."""
+    def roots(self) -> tuple[Reals, Reals]:
+        """(parameters,) each: mean and standard deviation of the roots of the samples' shares."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
-        middle = roots.mean(axis=0)
-        deviation = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
-        widen = WIDEN_APART if adaptive or self.inside else WIDEN
-        off = np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
-        low, high = np.maximum(middle - off, 0.0) ** 2, (middle + off) ** 2
-        return np.maximum(low - FINEST, 0.0), high + FINEST
+        middle: Reals = roots.mean(axis=0)
+        deviation: Reals = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
+        return middle, deviation
 
-    def deviation(self) -> Reals:
-        """(parameters,) The standard deviation of the samples' shares, not widened."""
-        if len(self.each) < 2:
-            return np.zeros(self.each.shape[1])
-        deviation: Reals = self.each.std(axis=0, ddof=1)
-        return np.maximum(deviation, FINEST / NORMAL)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EstimatedShares:
+    """(parameters,) each: shares with their 95 % bounds, in the order of the space."""
+
+    share: Reals
+    low: Reals
+    high: Reals
+    deviation: Reals  # standard deviation of the share
+
+    def to_array(self) -> Reals:
+        """(4, parameters)"""
+        return np.stack([self.share, self.low, self.high, self.deviation])
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:

@@ -1,0 +1,264 @@
+"""Corrections of the model's shares by what the rows say against it.
+
+With h the model's chance of being in the target along one parameter, p the chance of a row by the model of all other
+configurations, and y whether the row is in the target:
+
+    y = h(x) + [p - h(x)] + [y - p]
+
+Where columns are independent the second term is flat along the parameter, and where the model is right so is the third.
+Both are expanded in functions of the parameter that are orthonormal under its margin: the direction of h itself first,
+then blocks of ever faster waves. What the direction of h shows is shrunk by how much it shows for all parameters
+together; what a block shows counts where it is far beyond chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pedanova.measures.chance.ranked_rows import Indices, Reals
+from pedanova.measures.distributions import normal_below
+from pedanova.measures.surrogate.posterior import Mask, PosteriorSamples, RankRange
+from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares, point_weights
+from pedanova.measures.waves import Waves, waves_of
+from pedanova.space.grid import Block
+
+DOUBT = 0.1  # the root of a model's share is taken to be wrong by such a part of itself
+BEYOND = 5.0  # deviations of chance beyond which a block of waves counts
+NOISE_PARTS = (0.125, 0.375, 0.625, 0.875)  # of what the model takes for noise: some of it may be structure
+HALVINGS = 18  # of the range of scores, to find a threshold
+LARGEST_SCORE = 12.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaveOneOut:
+    """The score of every row as predicted from the other configurations."""
+
+    rows: Indices  # (rows,) of the table, in order
+    owner: Indices  # (rows,) configuration of each
+    mean: Reals  # (rows,)
+    variance: Reals  # (rows,) without noise
+    noise: float  # variance of what the model takes for noise
+
+    def take(self, rows: Indices) -> LeaveOneOut:
+        """The predictions of some rows of the table, in their order."""
+        places = np.searchsorted(self.rows, rows)
+        return LeaveOneOut(rows, self.owner[places], self.mean[places], self.variance[places], self.noise)
+
+    def chances(self, part: float) -> Reals:
+        """(rows,) The chance of each row to be in the best part of these rows."""
+        if part <= 0.0 or part >= 1.0:
+            return np.full(len(self.mean), float(part >= 1.0))
+        deviations = [np.sqrt(self.variance + step * self.noise) for step in NOISE_PARTS]
+        each = [self._below(threshold, one) for one in deviations for threshold in [self._threshold(part, one)]]
+        return np.mean(each, axis=0)
+
+    def _below(self, threshold: float, deviation: Reals) -> Reals:
+        return normal_below((threshold - self.mean) / deviation)
+
+    def _threshold(self, part: float, deviation: Reals) -> float:
+        """The score that the best part of the rows is expected to stay below."""
+        low, high = -LARGEST_SCORE, LARGEST_SCORE
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self._below(middle, deviation).mean() < part else (low, middle)
+        return (low + high) / 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Sums over the rows of a region by cell of every parameter, side by side."""
+
+    rows: int
+    part: float  # of the rows that are in the target
+    counts: Reals  # (cells,)
+    misfit: Reals  # (cells,) Σ (y - p)
+    misfit_square: Reals  # (cells,) Σ over configurations of the square of their Σ (y - p)
+    misfit_expected: Reals  # (cells,) Σ p (1 - p): the same, were the model right and rows independent
+    chance: Reals  # (cells,) Σ p
+    chance_square: Reals  # (cells,) Σ p²
+
+
+def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask, cells: int) -> CellSums:
+    """The sums for a question; masks are over the rows, and `flat` is (rows, parameters)."""
+    ends = [float(np.flatnonzero(mask)[place] + add) for mask in (target, region) for place, add in ((0, 0), (-1, 1))]
+    first, last, begin, end = (predicted.chances(one / len(target)) for one in ends)
+    inside = target[region].astype(np.float64)
+    part = float(inside.mean())
+    p = np.clip((last - first)[region] / np.maximum((end - begin)[region], 1e-9), 0.0, 1.0)
+    p = np.minimum(p * (part / max(float(p.mean()), 1e-9)), 1.0)
+    flat, owner = flat[region], np.unique(predicted.owner[region], return_inverse=True)[1]
+    misfit = inside - p
+    _, one_row = np.unique(owner, return_index=True)
+    together = np.bincount(owner, weights=misfit)
+
+    def summed(weights: Reals, rows: Indices | slice = slice(None)) -> Reals:
+        columns = flat[rows]
+        return np.bincount(columns.ravel(), weights=np.repeat(weights, columns.shape[1]), minlength=cells)
+
+    return CellSums(
+        rows=len(inside),
+        part=part,
+        counts=summed(np.ones(len(inside))),
+        misfit=summed(misfit),
+        misfit_square=summed(together**2, one_row),
+        misfit_expected=summed(p * (1.0 - p)),
+        chance=summed(p),
+        chance_square=summed(p**2),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """One residual of one parameter, in units of the target's variance."""
+
+    along: float  # its projection on the direction of the model's curve,
+    variance: float  # the variance of that, by the residuals themselves,
+    expected: float  # and were the model right
+    energy: Reals  # (blocks,) unbiased energy of the waves of each block
+    deviation: Reals  # (blocks,) of the same by chance
+    above_expected: Reals  # (blocks,) the energy beyond that of a right model,
+    expected_deviation: Reals  # and the deviation of that by chance
+
+
+def corrected(
+    samples: PosteriorSamples,
+    target: RankRange,
+    region: RankRange,
+    shares: SampledShares,
+    sums: CellSums,
+    children: Collection[str],
+) -> EstimatedShares:
+    """The model's shares, corrected by the residuals of the rows."""
+    grids = samples.grids()
+    flat = samples.flat(grids)
+    weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
+    inside, mass = (np.bincount(flat.ravel(), np.repeat(one, flat.shape[1]), grids.cells) for one in weights)
+    curve = np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
+    deviation = shares.roots()[1]
+    root = np.sqrt(np.maximum((1.0 - COMMON) * shares.each.mean(axis=0) + COMMON * shares.common, 0.0))
+    pairs = []
+    for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
+        cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
+        pairs.append(expansions(curve[cells], mass[cells], grid.blocks, _cut(sums, cells), child=name in children))
+    return _combined(root, deviation, pairs)
+
+
+def _cut(sums: CellSums, cells: slice) -> CellSums:
+    columns = (sums.counts, sums.misfit, sums.misfit_square, sums.misfit_expected, sums.chance, sums.chance_square)
+    return CellSums(sums.rows, sums.part, *(column[cells] for column in columns))
+
+
+def _combined(root: Reals, deviation: Reals, pairs: Sequence[tuple[Expansion, Expansion] | None]) -> EstimatedShares:
+    """The corrections of all parameters; they share what is known of how far the model is wrong."""
+    noise = np.array([0.0 if one is None else max(one[0].variance, one[0].expected) for one in pairs]) + 1e-12
+    along = np.array([0.0 if one is None else one[0].along for one in pairs])
+    missed = float((along**2).sum() - noise.sum() - math.sqrt(2.0 * float((noise**2).sum())))
+    prior = (DOUBT * root) ** 2 + max(0.0, missed) / max(1, len(pairs))
+    weight = prior / (prior + noise)
+    middle, variance = root + weight * along, deviation**2 + (weight + 0.25) * noise
+    extra = np.zeros(len(root))
+    for j, pair in enumerate(pairs):
+        if pair is None:
+            continue
+        misfit, apart = pair
+        extra[j] = _beyond_chance(misfit) + float(apart.energy[apart.energy > 2.0 * BEYOND * apart.deviation].sum())
+        if apart.variance > 0.0 and apart.along**2 > BEYOND**2 * apart.variance:
+            middle[j], variance[j] = middle[j] + apart.along, variance[j] + apart.variance  # the curve may turn round
+        else:
+            middle[j] = max(middle[j], 0.0)
+    middle = np.abs(middle)
+    off = NORMAL * np.sqrt(variance)
+    low, high = np.maximum(middle - off, 0.0) ** 2 + extra - FINEST, (middle + off) ** 2 + extra + FINEST
+    spread = np.maximum(2.0 * middle * np.sqrt(variance), FINEST / NORMAL)
+    return EstimatedShares(middle**2 + extra, np.maximum(low, 0.0), np.minimum(high, 1.0), spread)
+
+
+def _beyond_chance(misfit: Expansion) -> float:
+    """Energy of the octaves that neither the residuals' own scatter explains nor that of a right model."""
+    sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
+    return float(np.minimum(misfit.energy, misfit.above_expected)[sure].sum())
+
+
+def expansions(
+    curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool
+) -> tuple[Expansion, Expansion] | None:
+    """Of the misfit, and of what columns do together; None where a parameter had a single cell."""
+    if np.count_nonzero(sums.counts) < 2:
+        return None
+    mass = mass / mass.sum()
+    centre = float(mass @ curve)
+    apart = sums.part + curve - centre  # what a row's chance would be, were the columns independent
+    together = sums.chance - sums.counts * apart
+    together_square = sums.chance_square - 2.0 * apart * sums.chance + sums.counts * apart**2
+    both = [(sums.misfit, sums.misfit_square), (together, np.maximum(together_square, 0.0))]
+    own = curve - centre
+    if child:  # only what the value does, inside each regime
+        own = _inside_regimes(curve, mass, blocks)
+        both = [_without_means(*one, sums.counts, blocks) for one in both]
+    waves = waves_of(mass, blocks, child=child)
+    coefficients = [functions.T @ (mass * own) for functions, _ in waves]
+    norm = math.sqrt(math.fsum(float(one @ one) for one in coefficients))
+    scale = sums.rows**2 * sums.part * (1.0 - sums.part)
+    direction = np.zeros(len(mass))
+    if norm > 1e-9:
+        for (functions, _), one in zip(waves, coefficients, strict=True):
+            direction += functions @ (one / norm)
+    parts = [one / max(norm, 1e-9) if norm > 1e-9 else np.zeros_like(one) for one in coefficients]
+    rest = [
+        (functions - np.outer(direction, one), slices) for (functions, slices), one in zip(waves, parts, strict=True)
+    ]
+    misfit, columns = (_expansion(direction, rest, *one, sums.misfit_expected, scale) for one in both)
+    return misfit, columns
+
+
+def _expansion(
+    direction: Reals, waves: Waves, residual: Reals, square: Reals, expected: Reals, scale: float
+) -> Expansion:
+    energy, deviation, above, expected_deviation = [], [], [], []
+    for functions, slices in waves:
+        squared = functions**2
+        energies = (residual @ functions) ** 2 / scale
+        chance, right = square @ squared / scale, expected @ squared / scale
+        for some in slices:
+            total = float(energies[some].sum())
+            energy.append(total - float(chance[some].sum()))
+            deviation.append(math.sqrt(2.0 * float(chance[some] @ chance[some])))
+            mean = float(right[some].sum())
+            above.append(total - mean)
+            expected_deviation.append(mean * math.sqrt(2.0 / (some.stop - some.start)))
+    return Expansion(
+        along=float(direction @ residual) / math.sqrt(scale),
+        variance=float(direction**2 @ square) / scale,
+        expected=float(direction**2 @ expected) / scale,
+        energy=np.array(energy),
+        deviation=np.array(deviation),
+        above_expected=np.array(above),
+        expected_deviation=np.array(expected_deviation),
+    )
+
+
+def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals:
+    """(cells,) The curve less its mean over each regime."""
+    own = np.zeros(len(curve))
+    for block in blocks:
+        here = slice(block.start, block.stop)
+        if mass[here].sum() > 0:
+            own[here] = curve[here] - float(mass[here] @ curve[here]) / float(mass[here].sum())
+    return own
+
+
+def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
+    """Sums of residuals, and of their squares, less the mean over each regime."""
+    residual, square = residual.copy(), square.copy()
+    for block in blocks:
+        here = slice(block.start, block.stop)
+        rows = float(counts[here].sum())
+        if rows > 0:
+            mean = float(residual[here].sum()) / rows
+            square[here] += counts[here] * mean**2 - 2.0 * mean * residual[here]
+            residual[here] -= counts[here] * mean
+    return residual, np.maximum(square, 0.0)
