@@ -209,7 +209,8 @@ def densities_of(
     for block in grid.blocks:  # the kernel of the measure; where the target has no two rows, that of the region
         cells = slice(block.start, block.stop)
         few = smoothing == "auto" and wanted[cells].sum() < 2
-        widths.append(float(bandwidth(smoothing, base[cells] if few else wanted[cells], block)))
+        rows = base[cells] if few else wanted[cells]
+        widths.append(float(bandwidth(smoothing, rows, block, region=base[cells])))
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),

@@ -265,7 +265,7 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
     target, region = contrast.target[cells], contrast.region[cells]
     if not region.any():
         return NO_ROWS
-    width = float(bandwidth(smoothing, target, block))
+    width = float(bandwidth(smoothing, target, block, region=region))
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     wanted, base_rows = target / inside, region / rows
     reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
@@ -289,7 +289,7 @@ def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) ->
         cells = slice(block.start, block.stop)
         target, region = contrast.target[cells], contrast.region[cells]
         if region.any():
-            width = float(bandwidth(smoothing, target, block))
+            width = float(bandwidth(smoothing, target, block, region=region))
             base = base_of(contrast, block, baseline, width)
             total += float(summed_ratio(smooth(target / inside, width) ** 2, base))
     return not_noise(total)

@@ -74,7 +74,10 @@ class CoarseContrast:
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
         """(draws,) For each block, bandwidths in coarse cells, near ones made equal."""
         each = zip(self.blocks, self.steps, strict=True)
-        widths = [bandwidth(smoothing, targets[:, b.start : b.stop], b, step) for b, step in each]
+        widths = [
+            bandwidth(smoothing, targets[:, b.start : b.stop], b, step, region=self.region[b.start : b.stop])
+            for b, step in each
+        ]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
 
     def prior_for(self, baseline: str) -> Reals | None:
@@ -119,12 +122,14 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
 def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[CoarseContrast, list[float]]:
     """Cells put together as far as the kernel allows: two of them to a bandwidth."""
     blocks = blocks_of(contrast.grid)
-    widths = [float(bandwidth(smoothing, contrast.target[b.start : b.stop], b)) for b in blocks]
+    cells = [slice(block.start, block.stop) for block in blocks]
+    pairs = [(contrast.target[some], contrast.region[some]) for some in cells]
+    widths = [float(bandwidth(smoothing, t, b, region=r)) for b, (t, r) in zip(blocks, pairs, strict=True)]
     steps = []
     for block, width in zip(blocks, widths, strict=True):
-        cells = _width(block)
-        wanted = max(math.floor(width / 2.0), -(-cells // FINEST))
-        steps.append(max(1, min(wanted, cells // COARSEST)) if width > 0 else 1)
+        count = _width(block)
+        wanted = max(math.floor(width / 2.0), -(-count // FINEST))
+        steps.append(max(1, min(wanted, count // COARSEST)) if width > 0 else 1)
     scaled = [width / step for width, step in zip(widths, steps, strict=True)]
     return CoarseContrast.of(contrast, steps), scaled
 

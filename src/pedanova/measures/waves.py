@@ -5,9 +5,10 @@ What a target shows in an octave, less what chance shows there, tells how fine i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,3 +63,28 @@ def octaves(count: int) -> list[slice]:
     while ends[-1] < count:
         ends.append(min(max(4, 2 * ends[-1]), count))
     return [slice(first, last) for first, last in pairwise(ends)]
+
+
+FASTEST = 32  # waves: faster ones are not looked for
+FINEST = 4 * FASTEST  # cells at most, in which they are
+BEYOND = 5.0  # deviations of chance beyond which an octave counts
+
+
+def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
+    """(...,) The fastest wave of the last octave in which targets, (..., cells), differ from their region by more than
+    chance; 0 where none does."""
+    rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
+    step = -(-len(region) // FINEST)
+    starts = np.arange(0, len(region), step)
+    region, targets = np.add.reduceat(region, starts), np.add.reduceat(targets, starts, axis=-1)
+    middles = (np.cumsum(region) - region / 2.0) / rows
+    count = min(FASTEST, len(region) // 2)
+    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middles, np.arange(1, count + 1)))
+    chance = np.maximum(1.0 / inside - 1.0 / rows, 1e-300)
+    energies = (targets @ waves / inside[..., None] - region @ waves / rows) ** 2 / chance[..., None]
+    fastest = np.zeros(targets.shape[:-1])
+    for octave in octaves(count):
+        size = octave.stop - octave.start
+        beyond = energies[..., octave].sum(axis=-1) > size + BEYOND * math.sqrt(2.0 * size)
+        fastest = np.where(beyond, octave.stop, fastest)
+    return fastest
