@@ -7,8 +7,8 @@ configurations, and y whether the row is in the target:
 
 Where columns are independent the second term is flat along the parameter, and where the model is right so is the third.
 Both are expanded in functions of the parameter that are orthonormal under its margin: the direction of h itself first,
-then blocks of ever faster waves. What the direction of h shows is shrunk by how much it shows for all parameters
-together; what a block shows counts where it is far beyond chance.
+then octaves of ever faster waves. What the direction of h shows is shrunk by how much it shows for all parameters
+together; what an octave shows counts where it is far beyond chance.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,8 +27,11 @@ from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, Estima
 from pedanova.measures.waves import Waves, waves_of
 from pedanova.space.grid import Block
 
-DOUBT = 0.1  # the root of a model's share is taken to be wrong by such a part of itself
-BEYOND = 5.0  # deviations of chance beyond which a block of waves counts
+RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share: all are as likely
+DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where parameters act together
+UNSEEN = 0.25  # of the scatter of a correction: so much may be wrong without being seen
+DISPUTED = 0.5  # of the squared correction that is not believed: the interval holds both
+BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.125, 0.375, 0.625, 0.875)  # of what the model takes for noise: some of it may be structure
 HALVINGS = 18  # of the range of scores, to find a threshold
 LARGEST_SCORE = 12.0
@@ -118,10 +122,13 @@ class Expansion:
     along: float  # its projection on the direction of the model's curve,
     variance: float  # the variance of that, by the residuals themselves,
     expected: float  # and were the model right
-    energy: Reals  # (blocks,) unbiased energy of the waves of each block
-    deviation: Reals  # (blocks,) of the same by chance
-    above_expected: Reals  # (blocks,) the energy beyond that of a right model,
+    energy: Reals  # (octaves,) unbiased energy of the waves of each octave
+    deviation: Reals  # (octaves,) of the same by chance
+    above_expected: Reals  # (octaves,) the energy beyond that of a right model,
     expected_deviation: Reals  # and the deviation of that by chance
+
+
+Pair: TypeAlias = tuple[Expansion, Expansion]  # of the misfit, and of what columns do together
 
 
 def corrected(
@@ -144,7 +151,8 @@ def corrected(
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
         cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
         pairs.append(expansions(curve[cells], mass[cells], grid.blocks, _cut(sums, cells), child=name in children))
-    return _combined(root, deviation, pairs)
+    together = max(0.0, 1.0 - math.fsum(samples.alone()))
+    return combined(root, deviation, together, pairs)
 
 
 def _cut(sums: CellSums, cells: slice) -> CellSums:
@@ -152,40 +160,84 @@ def _cut(sums: CellSums, cells: slice) -> CellSums:
     return CellSums(sums.rows, sums.part, *(column[cells] for column in columns))
 
 
-def _combined(root: Reals, deviation: Reals, pairs: Sequence[tuple[Expansion, Expansion] | None]) -> EstimatedShares:
-    """The corrections of all parameters; they share what is known of how far the model is wrong."""
-    noise = np.array([0.0 if one is None else max(one[0].variance, one[0].expected) for one in pairs]) + 1e-12
-    along = np.array([0.0 if one is None else one[0].along for one in pairs])
-    missed = float((along**2).sum() - noise.sum() - math.sqrt(2.0 * float((noise**2).sum())))
-    prior = (DOUBT * root) ** 2 + max(0.0, missed) / max(1, len(pairs))
-    weight = prior / (prior + noise)
-    middle, variance = root + weight * along, deviation**2 + (weight + 0.25) * noise
-    extra = np.zeros(len(root))
-    for j, pair in enumerate(pairs):
-        if pair is None:
-            continue
-        misfit, apart = pair
-        extra[j] = _beyond_chance(misfit) + float(apart.energy[apart.energy > 2.0 * BEYOND * apart.deviation].sum())
-        if apart.variance > 0.0 and apart.along**2 > BEYOND**2 * apart.variance:
-            middle[j], variance[j] = middle[j] + apart.along, variance[j] + apart.variance  # the curve may turn round
-        else:
-            middle[j] = max(middle[j], 0.0)
-    middle = np.abs(middle)
-    off = NORMAL * np.sqrt(variance)
-    low, high = np.maximum(middle - off, 0.0) ** 2 + extra - FINEST, (middle + off) ** 2 + extra + FINEST
-    spread = np.maximum(2.0 * middle * np.sqrt(variance), FINEST / NORMAL)
-    return EstimatedShares(middle**2 + extra, np.maximum(low, 0.0), np.minimum(high, 1.0), spread)
+def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Pair | None]) -> EstimatedShares:
+    """The corrections of all parameters, which share what the residuals tell of the model.
+
+    root, deviation
+        (parameters,) Roots of the model's shares and their standard deviations.
+    together
+        The part of the objective's variance that parameters explain only together: where it is large, a curve that the
+        samples do not agree about is hardly one of the parameter alone.
+    pairs
+        The expansions of both residuals; None for a parameter with a single cell.
+    """
+    along, noise, turned, turned_variance = np.array([_along(pair) for pair in pairs]).reshape(-1, 4).T
+    weight, left = relative_errors(root, along, noise)
+    own = root**2 / np.sqrt(np.maximum(root**2 + DISAGREEMENT * together**2 * deviation**2, 1e-24))
+    middle = own + weight * along
+    variance = deviation**2 + left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
+    turns = turned**2 > BEYOND**2 * turned_variance  # columns tell so much of each other that a curve may turn round
+    middle = np.abs(np.where(turns, middle + turned, np.maximum(middle, 0.0)))
+    variance += np.where(turns, turned_variance, 0.0)
+    extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
+    off, whole = NORMAL * np.sqrt(variance), middle**2 + extra
+    below = np.hypot(middle**2 - np.maximum(middle - off, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
+    above = np.hypot((middle + off) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
+    spread = np.sqrt(4.0 * middle**2 * variance + extra_variance)
+    return EstimatedShares(
+        share=whole - weight**2 * noise,
+        low=np.maximum(whole - below - FINEST, 0.0),
+        high=np.minimum(whole + above + FINEST, 1.0),
+        deviation=np.maximum(spread, FINEST / NORMAL),
+    )
 
 
-def _beyond_chance(misfit: Expansion) -> float:
-    """Energy of the octaves that neither the residuals' own scatter explains nor that of a right model."""
+def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
+    """(parameters,) each: how much of a correction is believed, and the variance that is left.
+
+    The model's roots are taken to be wrong by a common part of themselves, whose size the corrections of all parameters
+    tell: the mean over its posterior.
+    """
+    prior = (RELATIVE_ERRORS[:, None] * root) ** 2
+    total = prior + noise
+    log_likelihood = -0.5 * (np.log(total) + along**2 / total).sum(axis=1)
+    chances = np.exp(log_likelihood - log_likelihood.max())
+    chances /= chances.sum()
+    weights = prior / total
+    return chances @ weights, chances @ (weights * noise)
+
+
+def _along(pair: Pair | None) -> tuple[float, float, float, float]:
+    """The misfit along the model's curve and its variance; and the same of what columns do together."""
+    if pair is None:
+        return 0.0, 1e-12, 0.0, 1e-12
+    misfit, columns = pair
+    return misfit.along, max(misfit.variance, misfit.expected) + 1e-12, columns.along, columns.variance + 1e-12
+
+
+def _beyond_chance(pair: Pair | None) -> tuple[float, float]:
+    """The energy of octaves that chance does not explain, and its variance.
+
+    Neither the scatter of the residuals explains them nor that of a right model; of what columns do together, which is
+    not random, twice as much is asked.
+    """
+    if pair is None:
+        return 0.0, 0.0
+    misfit, columns = pair
     sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
-    return float(np.minimum(misfit.energy, misfit.above_expected)[sure].sum())
+    energy = np.concatenate(
+        [
+            np.minimum(misfit.energy, misfit.above_expected)[sure],
+            columns.energy[columns.energy > 2.0 * BEYOND * columns.deviation],
+        ]
+    )
+    deviation = np.concatenate(
+        [misfit.deviation[sure], columns.deviation[columns.energy > 2.0 * BEYOND * columns.deviation]]
+    )
+    return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
 
 
-def expansions(
-    curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool
-) -> tuple[Expansion, Expansion] | None:
+def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool) -> Pair | None:
     """Of the misfit, and of what columns do together; None where a parameter had a single cell."""
     if np.count_nonzero(sums.counts) < 2:
         return None
