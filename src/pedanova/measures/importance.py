@@ -67,7 +67,8 @@ class Importance:
     p_adjusted
         The same, adjusted for the number of parameters (Holm).
     significant
-        Whether it is distinguishable from noise: whether `p_adjusted` is at most 0.05.
+        Whether it is distinguishable from noise and explains at least half a percent: whether `p_adjusted` is at
+        most 0.05 and `share` at least 0.005.
     varied
         False where it had one value in all of the rows that answer (those of the region; all, where a
         model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pedanova.base.threads import spread, threads_for
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import LEAST_TARGET, LEVEL, divergence_interval, holm, share_interval
-from pedanova.measures.importance import Importance
+from pedanova.measures.importance import WORTH_A_WORD, Importance
 from pedanova.measures.resampling import (
     EXACT,
     FINEST,
@@ -241,7 +241,10 @@ def infer(
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
-        p_value = permutation(contrast, random_subsets, baseline, smoothing, own, draw=draw)
+        if contrast.child:
+            p_value = permutation_of_value(contrast, draws, baseline, smoothing, own, draw=draw)
+        else:
+            p_value = permutation(contrast, random_subsets, baseline, smoothing, own, draw=draw)
         bounds = None if p_value is None else interval(contrast, row, shared, baseline, smoothing, own, draw=draw)
         if p_value is None or bounds is None:
             return None
@@ -263,15 +266,17 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
 
 
 def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
-    """The interval is made to hold the share: few draws, or a few rows, may miss it."""
-    low, high = min(sureness.low, max(0.0, row.share)), max(sureness.high, row.share, 0.0)
+    """The interval is made to hold the share, which few draws or rows may miss; and nothing, where that may be all."""
+    significant = bool(adjusted <= LEVEL) and row.share >= WORTH_A_WORD
+    low = min(sureness.low, max(0.0, row.share)) if significant else 0.0
+    high = max(sureness.high, row.share, 0.0)
     return replace(
         row,
         low=low,
         high=high,
         p_value=sureness.p_value,
         p_adjusted=float(adjusted),
-        significant=bool(adjusted <= LEVEL),
+        significant=significant,
         deviation=sureness.deviation,
     )
 
@@ -313,6 +318,25 @@ def permutation(
     if as_high == 0 and expected.min() >= FILLED:  # rare cells have longer tails
         return tail_beyond(drawn, seen)
     return (1 + as_high) / (1 + len(drawn))
+
+
+def permutation_of_value(
+    contrast: Contrast, draws: int, baseline: str, smoothing: Smoothing, rng: np.random.Generator, *, draw: bool
+) -> float | None:
+    """The same for what the value of a parameter does where it has one: inside each of its regimes by itself."""
+    p_values = []
+    for block in contrast.grid.blocks:
+        here = np.zeros(len(contrast.region), dtype=np.int64)
+        here[block.start : block.stop] = 1
+        regime = replace(contrast, target=contrast.target * here, region=contrast.region * here)
+        inside, rows = int(regime.target.sum()), int(regime.region.sum())
+        if 0 < inside < rows and regime.varies:
+            random_subsets = RandomSubsets.drawn(rows, inside, draws, rng)
+            p_values.append(permutation(regime, random_subsets, baseline, smoothing, rng, draw=draw))
+    known = [one for one in p_values if one is not None]
+    if len(known) < len(p_values):
+        return None
+    return min(1.0, len(known) * min(known)) if known else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -417,5 +417,5 @@ def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict
     if not can_tell(samples, half, every):
         return {}
     shares = sampled_shares(samples, half, every)
-    halves = dict(zip(shares.names, shares.interval(adaptive=samples.adaptive)[1].tolist(), strict=True))
+    halves = dict(zip(shares.names, shares.uncorrected(adaptive=samples.adaptive).high.tolist(), strict=True))
     return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

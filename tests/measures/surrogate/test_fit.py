@@ -34,7 +34,7 @@ def asked(samples: PosteriorSamples, target: Any = 0.1, region: Any = ALL, **opt
 
 def named(samples: PosteriorSamples, **options: Any) -> dict[str, float]:
     found = asked(samples, **options)
-    return dict(zip(found.names, found.share(adaptive=samples.adaptive).tolist(), strict=True))
+    return dict(zip(found.names, found.uncorrected(adaptive=samples.adaptive).share.tolist(), strict=True))
 
 
 # --- laws ------------------------------------------------------------------------------------------
@@ -119,7 +119,8 @@ def test_shares_of_a_plain_function_are_found() -> None:
     found = named(samples)
     assert [found["a"], found["b"]] == pytest.approx(shares, rel=0.25)
     assert abs(found["c"]) < 0.01
-    low, high = asked(samples).interval(adaptive=False)
+    estimated = asked(samples).uncorrected(adaptive=False)
+    low, high = estimated.low, estimated.high
     assert np.all(low[:2] <= shares)
     assert np.all(shares <= high[:2])
 

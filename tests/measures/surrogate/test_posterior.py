@@ -20,14 +20,14 @@ from pedanova.measures.surrogate.posterior import (
     PosteriorSamples,
     StackedGrids,
     coarse_grid,
+    even_points,
     saved_points,
-    uniform_points,
 )
 from pedanova.space.grid import grid_of
 
 
 def points_of(rows: RankedRows, **options: Any) -> dict[str, np.ndarray]:
-    return rows.arrangement.cells(uniform_points(rows.arrangement, rows.places, **options))
+    return rows.arrangement.cells(even_points(rows.arrangement, rows.places, **options))
 
 
 def test_every_cell_is_hit_as_its_prior_says() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -72,7 +72,7 @@ class PermutationTest:
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
         cache = self._cache_of(members, blocks=blocks)
-        member = membership_of(cache.ranks, target[members], certain=certain)
+        member = cache.by_configuration(membership_of(cache.ranks, target[members], certain=certain))
         names = self.dependence.names
         some = None if only is None else frozenset(only)
         wanted = [j for j, name in enumerate(names) if some is None or name in some]
@@ -138,27 +138,41 @@ class Residual:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionCache:
-    """What the rows of one region tell whatever the target; with `neighbours`, scores move inside blocks alone."""
+    """What the rows of one region tell whatever the target; with `neighbours`, scores move inside blocks alone.
+
+    Rows of one configuration are no independent evidence: each configuration counts once, with the mean of its rows.
+    """
 
     ranks: Reals  # (rows,) mid-ranks, ½ for the best
-    normal: Reals  # (rows,) normal scores of the ranks, centred
-    design: tuple[Reals, ...]  # (rows, columns) for every parameter that varies
-    neighbours: Indices | None  # (rows,) the block of trials that each row is in
+    owner: Indices  # (rows,) configuration of each row; they are in the order of their mean ranks
+    normal: Reals  # (configurations,) normal scores of the ranks, centred
+    design: tuple[Reals, ...]  # (configurations, columns) for every parameter that varies
+    neighbours: Indices | None  # (configurations,) the block of trials that each is in
     others: OtherParameters | None  # None with neighbours: there everything moves with the number of the trial
     permutations: dict[tuple[int, int], Permutations] = field(default_factory=dict)  # by their number and seed
 
     @classmethod
     def of(cls, rows: RankedRows, dependence: Dependence, members: Indices, *, blocks: bool) -> RegionCache:
         ranks = mid_ranks(rows.signed[members]) - 0.5
-        normal = normal_quantile(ranks / len(members))
+        owner = owners_of(rows.keys[members], ranks)
+        normal = mean_by(owner, normal_quantile(ranks / len(members)))
         normal = normal - normal.mean()
+        first = members[np.unique(owner, return_index=True)[1]]
         grids = rows.arrangement.grids
-        design = [design_columns(grids[j], rows.places[members, j]) for j in range(len(dependence.names))]
-        neighbours = neighbours_of(rows, members) if blocks else None
+        design = [design_columns(grids[j], rows.places[first, j]) for j in range(len(dependence.names))]
+        neighbours = neighbours_of(rows, first) if blocks else None
         if neighbours is not None:
             design = [columns - block_means(columns, neighbours) if columns.size else columns for columns in design]
         others = OtherParameters.of(normal, design, dependence.dependent) if neighbours is None else None
-        return cls(ranks, normal, tuple(design), neighbours, others)
+        return cls(ranks, owner, normal, tuple(design), neighbours, others)
+
+    def by_configuration(self, member: Membership) -> Membership:
+        """The membership of the configurations, given that of the rows."""
+        if len(self.normal) == len(self.ranks):
+            return member
+        score = mean_by(self.owner, member.score)
+        inside = max(1, round(member.part * len(score)))
+        return replace(member, score=score - score.mean(), inside=inside)
 
     def permuted(self, side: int, seed: int) -> Permutations:
         """Random orders of the rows, side² of them."""
@@ -166,8 +180,25 @@ class RegionCache:
         if key not in self.permutations:
             self.permutations.clear()
             most = max(columns.shape[1] for columns in self.design)
-            self.permutations[key] = Permutations(len(self.ranks), most, side, self.neighbours, seed)
+            self.permutations[key] = Permutations(len(self.normal), most, side, self.neighbours, seed)
         return self.permutations[key]
+
+
+def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
+    """(rows,) The number of each row's configuration, in the order of their mean ranks."""
+    _, owner = np.unique(keys, return_inverse=True)
+    if owner.max() + 1 == len(keys):
+        return np.arange(len(keys))
+    places = np.empty(owner.max() + 1, dtype=np.int64)
+    places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
+    return places[owner]
+
+
+def mean_by(owner: Indices, values: Reals) -> Reals:
+    """(configurations,) The mean over the rows of each; the values themselves where every row is one."""
+    counts = np.bincount(owner)
+    means: Reals = np.bincount(owner, weights=values) / counts
+    return means
 
 
 def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
