@@ -104,6 +104,7 @@ class Contrast:
     target: Counts
     region: Counts
     child: bool = False  # a parent among the parameters tells whether it has a value: that is the parent's credit
+    repeats: float = 1.0  # rows that are worth one independent row
 
     @property
     def varies(self) -> bool:

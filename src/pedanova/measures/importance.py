@@ -266,7 +266,7 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
     target, region = contrast.target[cells], contrast.region[cells]
     if not region.any():
         return NO_ROWS
-    width = float(bandwidth(smoothing, target, block, region=region))
+    width = width_of(contrast, block, smoothing)
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     wanted, base_rows = target / inside, region / rows
     reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
@@ -282,6 +282,15 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
     )
 
 
+def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
+    """The kernel's width in a block, for as many rows as are independent."""
+    cells = slice(block.start, block.stop)
+    target, region = contrast.target[cells], contrast.region[cells]
+    if contrast.repeats > 1.0:
+        target, region = target / contrast.repeats, region / contrast.repeats
+    return float(bandwidth(smoothing, target, block, region=region))
+
+
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
     """That of `measure`, without what it takes to correct it for chance."""
     inside = float(contrast.target.sum())
@@ -290,7 +299,7 @@ def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) ->
         cells = slice(block.start, block.stop)
         target, region = contrast.target[cells], contrast.region[cells]
         if region.any():
-            width = float(bandwidth(smoothing, target, block, region=region))
+            width = width_of(contrast, block, smoothing)
             base = base_of(contrast, block, baseline, width)
             total += float(summed_ratio(smooth(target / inside, width) ** 2, base))
     return not_noise(total)
@@ -317,7 +326,7 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
     if not contrast.varies:
         return unvaried(contrast.name, inside, rows)
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
-    return importance_of(contrast.name, inside, rows, pieces, baseline, child=contrast.child)
+    return importance_of(contrast.name, inside, rows, pieces, baseline, child=contrast.child, repeats=contrast.repeats)
 
 
 def unvaried(name: str, inside: int, rows: int) -> Importance:
@@ -326,9 +335,19 @@ def unvaried(name: str, inside: int, rows: int) -> Importance:
 
 
 def importance_of(
-    name: str, inside: int, rows: int, pieces: Sequence[Piece], baseline: str, *, child: bool = False
+    name: str,
+    inside: int,
+    rows: int,
+    pieces: Sequence[Piece],
+    baseline: str,
+    *,
+    child: bool = False,
+    repeats: float = 1.0,
 ) -> Importance:
-    """What the pieces of all regimes add up to; the share of a `child` is what its value does."""
+    """What the pieces of all regimes add up to; the share of a `child` is what its value does.
+
+    `repeats` rows are worth one that is independent.
+    """
     part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
     activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
@@ -340,7 +359,7 @@ def importance_of(
     return Importance(
         name=name,
         ratio=0.0,
-        share=float(share_of(credited, chance, odds, inside, rows, baseline)),
+        share=float(share_of(credited, chance, odds, inside / repeats, rows / repeats, baseline)),
         raw_share=odds * divergence,
         divergence=divergence,
         variance=part**2 * divergence,

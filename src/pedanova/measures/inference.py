@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -228,12 +228,14 @@ def infer(
     smoothing: Smoothing = "auto",
     draws: int = DRAWS,
     seed: int = 0,
+    p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
-    """For every contrast; `rows` are the importances in the same order."""
+    """For every contrast; `rows` are the importances in the same order, and `p_values` known by their rows."""
     inside, region = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
+    independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([seed])
-    random_subsets = RandomSubsets.drawn(region, inside, draws, common)
-    shared = SharedDraws.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
+    random_subsets = RandomSubsets.drawn(region, inside, draws, common) if p_values is None else None
+    shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
         """None where it cannot be told without draws, and there shall be none."""
@@ -241,7 +243,9 @@ def infer(
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
-        if contrast.child:
+        if p_values is not None or random_subsets is None:
+            p_value: float | None = (p_values or {}).get(row.name, 1.0)
+        elif contrast.child:
             p_value = permutation_of_value(contrast, draws, baseline, smoothing, own, draw=draw)
         else:
             p_value = permutation(contrast, random_subsets, baseline, smoothing, own, draw=draw)
@@ -400,13 +404,14 @@ def interval(
     The upper bound is drawn from densities pulled a little less: where next to nothing was found, the
     share may still be what chance has hidden. Unless they are to `draw`, None where the law does not tell.
     """
-    inside, rows = row.n_target, row.n_region
+    inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
         return (*interval_of_few(contrast, row, baseline), math.nan)
     coarse, widths = coarsen_for_kernel(contrast, smoothing)
     law = LimitLaw.of(coarse, widths) if baseline == "region" and inside > EXACT else None
     raw, observed, plain = observed_shares(coarse, widths, baseline)
-    unit = 1.0 / (rows - 1 if baseline == "region" else rows - inside)
+    rows, inside = rows / contrast.repeats, inside / contrast.repeats
+    unit = 1.0 / (max(rows - 1.0, 1.0) if baseline == "region" else rows - inside)
     hidden = HIDDEN * math.sqrt(2.0 * unit * max(row.raw_share - row.share, unit))
     believed, halves = max(0.0, observed), shared.halves()
     bounds = []
@@ -437,7 +442,7 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
     return min(low, share), max(high, share)
 
 
-def shrinkage(believed: float, raw: float, inside: int) -> float:
+def shrinkage(believed: float, raw: float, inside: float) -> float:
     """How far densities keep their distance from the baseline, so that the share drawn is the one believed."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

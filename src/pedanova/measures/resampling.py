@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
+from pedanova.measures.importance import width_of
 from pedanova.measures.share import Reals, shares
 from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, scott_bandwidth
 from pedanova.space.grid import Block, blocks_of
@@ -52,7 +53,10 @@ class CoarseContrast:
             blocks.append(Block(end, end + len(firsts[-1]), block.ordered))
             end = blocks[-1].stop
         starts = np.concatenate(firsts)
-        target, region = (np.add.reduceat(c, starts) for c in (contrast.target, contrast.region))
+        counts = (contrast.target, contrast.region)
+        if contrast.repeats > 1.0:
+            counts = (contrast.target / contrast.repeats, contrast.region / contrast.repeats)
+        target, region = (np.add.reduceat(one, starts) for one in counts)
         return cls(tuple(blocks), tuple(steps), target, region, contrast.grid.prior, starts)
 
     @property
@@ -122,9 +126,7 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
 def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[CoarseContrast, list[float]]:
     """Cells put together as far as the kernel allows: two of them to a bandwidth."""
     blocks = blocks_of(contrast.grid)
-    cells = [slice(block.start, block.stop) for block in blocks]
-    pairs = [(contrast.target[some], contrast.region[some]) for some in cells]
-    widths = [float(bandwidth(smoothing, t, b, region=r)) for b, (t, r) in zip(blocks, pairs, strict=True)]
+    widths = [width_of(contrast, block, smoothing) for block in blocks]
     steps = []
     for block, width in zip(blocks, widths, strict=True):
         count = _width(block)

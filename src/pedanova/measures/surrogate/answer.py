@@ -70,6 +70,7 @@ def check_notes(
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
+    checks += query.model.repeats.notes() if query.model is not None else []
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
     return [*checks, *sampler_check_notes(query, question, result, whole=whole)]
 

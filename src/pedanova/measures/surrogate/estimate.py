@@ -22,7 +22,7 @@ from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import Mask, ObjectiveRanks, PosteriorSamples, RankRange
-from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 MOST_ROWS = 5000  # that a model is fitted to
@@ -176,17 +176,32 @@ def check_enough(inside: int, region: int, question: Question) -> None:
 def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
     """The importances by counts."""
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
-    counted = [measure(contrast, **how) for contrast in query.contrasts]
+    contrasts = with_repeats(query)
+    counted = [measure(contrast, **how) for contrast in contrasts]
     check_enough(counted[0].n_target, counted[0].n_region, question)
     if question.draws == 0:
         return Estimate(counted, "counts", notes)
-    sureness = infer(query.contrasts, counted, draws=question.draws, seed=question.seed, **how)
     p_values, missing = p_values_for(query, question, None)
-    if p_values is not None:
-        pairs = zip(sureness, counted, strict=True)
-        sureness = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in pairs]
+    sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
     rows = with_sureness(counted, sureness)
     return Estimate([without_p(row) for row in rows] if missing else rows, "counts", [*notes, *missing])
+
+
+def with_repeats(query: Query) -> Sequence[Contrast]:
+    """The contrasts, told how many of their rows are worth an independent one."""
+    model = query.model
+    if not isinstance(model, RowModel):
+        return query.contrasts
+    masks = query.masks
+    spans = None if masks is not None else query.spans(model.ranks)
+    if masks is not None:
+        target, region = (mask[model.rows.rows] for mask in masks)
+    elif spans is not None:
+        target, region = (model.between(span) for span in spans)
+    else:
+        return query.contrasts
+    repeats = model.design_effect(target, region)
+    return [replace(one, repeats=repeats) for one in query.contrasts] if repeats > 1.0 else query.contrasts
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> tuple[PValues | None, list[Note]]:

@@ -74,16 +74,25 @@ class LeaveOneOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over the rows of a region by cell of every parameter, side by side."""
+    """Sums over the rows of a region by cell of every parameter, side by side.
+
+    Variances are sums over configurations, whose rows are no independent evidence.
+    """
 
     rows: int
     part: float  # of the rows that are in the target
-    counts: Reals  # (cells,)
-    misfit: Reals  # (cells,) Σ (y - p)
-    misfit_square: Reals  # (cells,) Σ over configurations of the square of their Σ (y - p)
-    misfit_expected: Reals  # (cells,) Σ p (1 - p): the same, were the model right and rows independent
+    counts: Reals  # (cells,) rows
     chance: Reals  # (cells,) Σ p
-    chance_square: Reals  # (cells,) Σ p²
+    misfit: Reals  # (cells,) Σ (y - p)
+    misfit_square: Reals  # (cells,) sum of squares of each configuration's Σ (y - p)
+    misfit_expected: Reals  # (cells,) the most that this can be, were the model right
+    squares: tuple[Reals, Reals, Reals]  # (cells,) each: Σ n², Σ n² p and Σ n² p² over configurations of n rows
+
+    def cut(self, cells: slice) -> CellSums:
+        """The sums of some cells."""
+        columns = self.counts, self.chance, self.misfit, self.misfit_square, self.misfit_expected
+        first, second, third = (one[cells] for one in self.squares)
+        return CellSums(self.rows, self.part, *(column[cells] for column in columns), (first, second, third))
 
 
 def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask, cells: int) -> CellSums:
@@ -94,24 +103,24 @@ def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask,
     part = float(inside.mean())
     p = np.clip((last - first)[region] / np.maximum((end - begin)[region], 1e-9), 0.0, 1.0)
     p = np.minimum(p * (part / max(float(p.mean()), 1e-9)), 1.0)
-    flat, owner = flat[region], np.unique(predicted.owner[region], return_inverse=True)[1]
-    misfit = inside - p
-    _, one_row = np.unique(owner, return_index=True)
-    together = np.bincount(owner, weights=misfit)
+    _, one_row, owner, sizes = np.unique(
+        predicted.owner[region], return_index=True, return_inverse=True, return_counts=True
+    )
+    own, misfit, places = p[one_row], np.bincount(owner, weights=inside - p), flat[region][one_row]
 
-    def summed(weights: Reals, rows: Indices | slice = slice(None)) -> Reals:
-        columns = flat[rows]
-        return np.bincount(columns.ravel(), weights=np.repeat(weights, columns.shape[1]), minlength=cells)
+    def summed(weights: Reals) -> Reals:
+        return np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=cells)
 
+    squares = sizes.astype(np.float64) ** 2
     return CellSums(
         rows=len(inside),
         part=part,
-        counts=summed(np.ones(len(inside))),
+        counts=summed(sizes.astype(np.float64)),
+        chance=summed(sizes * own),
         misfit=summed(misfit),
-        misfit_square=summed(together**2, one_row),
-        misfit_expected=summed(p * (1.0 - p)),
-        chance=summed(p),
-        chance_square=summed(p**2),
+        misfit_square=summed(misfit**2),
+        misfit_expected=summed(squares * own * (1.0 - own)),
+        squares=(summed(squares), summed(squares * own), summed(squares * own**2)),
     )
 
 
@@ -150,14 +159,9 @@ def corrected(
     pairs = []
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
         cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
-        pairs.append(expansions(curve[cells], mass[cells], grid.blocks, _cut(sums, cells), child=name in children))
+        pairs.append(expansions(curve[cells], mass[cells], grid.blocks, sums.cut(cells), child=name in children))
     together = max(0.0, 1.0 - math.fsum(samples.alone()))
     return combined(root, deviation, together, pairs)
-
-
-def _cut(sums: CellSums, cells: slice) -> CellSums:
-    columns = (sums.counts, sums.misfit, sums.misfit_square, sums.misfit_expected, sums.chance, sums.chance_square)
-    return CellSums(sums.rows, sums.part, *(column[cells] for column in columns))
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Pair | None]) -> EstimatedShares:
@@ -245,7 +249,7 @@ def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSum
     centre = float(mass @ curve)
     apart = sums.part + curve - centre  # what a row's chance would be, were the columns independent
     together = sums.chance - sums.counts * apart
-    together_square = sums.chance_square - 2.0 * apart * sums.chance + sums.counts * apart**2
+    together_square = sums.squares[2] - 2.0 * apart * sums.squares[1] + sums.squares[0] * apart**2
     both = [(sums.misfit, sums.misfit_square), (together, np.maximum(together_square, 0.0))]
     own = curve - centre
     if child:  # only what the value does, inside each regime

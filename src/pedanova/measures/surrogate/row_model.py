@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
+from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.regions import Direction, Region
@@ -46,6 +47,25 @@ FEWEST_ROWS = 40  # that a model is fitted to
 LEAST_BOX = 200  # points of a box that suffice for answers about it
 NO_BOX = "these rows are no box of the space that a model could be asked about"
 NO_PART = "after an adaptive sampler the rows of a part stand for no space"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often configurations come again."""
+
+    rows: int
+    configurations: int
+    exact: int  # rows that repeat another one with its objective
+
+    def notes(self) -> list[Note]:
+        """What a reader should know of it; nothing where every row is a configuration of its own."""
+        notes = []
+        if self.configurations < self.rows:
+            words = "rows of one configuration are no independent evidence, and count together"
+            notes.append(Note("answer", f"{self.rows:,} rows have {self.configurations:,} configurations: {words}"))
+        if self.exact:
+            notes.append(Note("doubt", f"{self.exact:,} of {self.rows:,} rows repeat another row exactly"))
+        return notes
 
 
 @dataclass(eq=False)
@@ -87,6 +107,26 @@ class RowModel:
             return self.around.cut_off
         picked = [name for name in self.few.picked if name in self.space]
         return any(not _is_filled(self.space[name], self.few.cells[name]) for name in picked)
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """(rows,) The configuration of each of `rows`."""
+        return np.unique(self.rows.keys, return_inverse=True)[1]
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """How often configurations, and whole rows, come again."""
+        rows = self.rows
+        exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
+        return Repeats(len(rows), int(self.owner.max(initial=-1)) + 1, len(rows) - exact)
+
+    def design_effect(self, target: Mask, region: Mask) -> float:
+        """How many rows are worth one that is independent, for masks over `rows`; 1 where no configuration repeats."""
+        if self.repeats.configurations == self.repeats.rows:
+            return 1.0
+        inside = target[region].astype(np.float64)
+        sums = np.bincount(self.owner[region], weights=inside - inside.mean())
+        return max(1.0, float(sums @ sums) / max(float(inside.sum() * (1.0 - inside.mean())), 1e-9))
 
     @property
     def gates(self) -> Sequence[Gate]:
@@ -158,7 +198,7 @@ class RowModel:
             grids, cells = samples.grids(), rows.arrangement.cells(rows.places)
             each = zip(samples.space, grids.grids, grids.starts, strict=False)
             flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
-            masks = self._between(target), self._between(region)
+            masks = self.between(target), self.between(region)
             sums = cell_sums(fitted.predictions.take(rows.rows), flat, *masks, grids.cells)
             children = children_of(self.space)
             self.corrected_by_question[key] = corrected(samples, target, region, shares, sums, children)
@@ -170,7 +210,7 @@ class RowModel:
         """p-values of every parameter for ranges of ranks."""
         key = target, region, self.blocks, seed
         if key not in self.p_values_by_question:
-            masks = (self._between(target), self._between(region))
+            masks = (self.between(target), self.between(region))
             self.p_values_by_question[key] = self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
         return self.p_values_by_question[key]
 
@@ -191,7 +231,8 @@ class RowModel:
             return next(iter(self._fitted.values())).sampler.adaptive
         return sampler_of(configurations_of(self.rows), self.dependence).adaptive
 
-    def _between(self, span: RankRange) -> Mask:
+    def between(self, span: RankRange) -> Mask:
+        """(rows,) Which of `rows` lie in a range of ranks."""
         places = np.arange(len(self.rows))
         return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
 
@@ -282,6 +323,7 @@ class SavedModel:
     saved: FittedModel | None
     adaptive: bool
     blocks: bool
+    repeats: Repeats
     p_values_by_question: Mapping[TestKey, PValues]
     corrected_by_question: Mapping[CorrectionKey, EstimatedShares]
 
@@ -327,6 +369,7 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
     header: dict[str, Any] = {
         "adaptive": bool(model.adaptive),
         "blocks": model.blocks,
+        "repeats": [model.repeats.rows, model.repeats.configurations, model.repeats.exact],
         "gates": [[gate.parent, gate.child] for gate in model.gates],
         "twins": [[pair.one, pair.two, pair.strength] for pair in model.twins],
         "lesson": None if fitted is None else header_of(fitted),
@@ -389,6 +432,7 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
         saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
+        repeats=Repeats(*map(int, header["repeats"])),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
         corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
     )
