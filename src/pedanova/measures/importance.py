@@ -8,7 +8,7 @@ divided by m(1-m) it is a share between 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -127,6 +127,9 @@ class Importances(ShareTable[Importance]):
         Whether the region is all rows.
     trials
         After an adaptive sampler: what its best trials share, against a uniform draw.
+    copies
+        Parameters that are but another way to write one of the others, with that: both have the same share, and the
+        printed table has one line for them.
 
     Examples
     --------
@@ -145,6 +148,7 @@ class Importances(ShareTable[Importance]):
     estimator: str = "counts"  # or "surrogate", or "paper"
     whole: bool = True  # whether the region is all rows
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
+    copies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_conditional(self) -> bool:
@@ -156,9 +160,14 @@ class Importances(ShareTable[Importance]):
         """Whether intervals and p-values were asked for."""
         return any(row.p_value is not None for row in self.rows)
 
+    def name_of(self, row: Importance) -> str:
+        """The parameter, with its copies."""
+        copies = sorted(copy for copy, original in self.copies.items() if original == row.name)
+        return f"{row.name} (= {', '.join(copies)})" if copies else row.name
+
     def printed(self) -> Printed:
         columns = [
-            self.column("parameter", lambda row: row.name),
+            self.column("parameter", self.name_of),
             self.column("share", lambda row: known_percent(row, row.share)),
             self.column("ratio", lambda row: known_percent(row, row.ratio), bar="ratio"),
         ]
@@ -231,10 +240,14 @@ def rank(
     return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
 
 
-def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
-    """The rows with their ratios, most important first; what never varied stands last."""
+def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
+    """The rows with their ratios, most important first; what never varied stands last.
+
+    A copy of another parameter has a ratio, and is not counted once more in the sum.
+    """
+    own = [row for row in rows if row.name not in copies]
     # Sums that no order of the columns moves.
-    total, spread = math.fsum(max(0.0, row.share) for row in rows), math.fsum(row.variance for row in rows)
+    total, spread = math.fsum(max(0.0, row.share) for row in own), math.fsum(row.variance for row in own)
     with_both = [
         replace(
             row,
@@ -243,7 +256,7 @@ def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
         )
         for row in rows
     ]
-    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.share)))
+    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.share, row.name in copies)))
 
 
 @dataclass(frozen=True, slots=True)

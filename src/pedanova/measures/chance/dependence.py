@@ -6,7 +6,8 @@ told by its children, a column by its copy, and yet each matters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +25,8 @@ RARE = 3  # rows below which levels are put together
 LINKED = 0.3  # one tells so much of the other
 DECIDES = 0.98  # of whether the other has a value
 SAME = 0.8  # both tell so much of each other
+COPY = 0.95  # and so much where one is but another way to write the other;
+MONOTONE = 0.5  # this much, where one only rises or only falls with the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Dependence:
     dependent: Mask  # (parameters, parameters) linked, directly or by a chain
     gates: tuple[Gate, ...]
     twins: tuple[Twins, ...]
+    copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +93,9 @@ def dependence_of(rows: RankedRows) -> Dependence:
     gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
     both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
     linked = chained((strength >= LINKED) | gate | gate.T)
-    return Dependence(names, strength, linked, _gates(names, gate), _twins(names, both))
+    same = (both >= COPY) | monotone(np.where(gate | gate.T, 0.0, squares), places)
+    copies = _copies(names, same, [len(np.unique(column)) for column in places.T])
+    return Dependence(names, strength, linked, _gates(names, gate), _twins(names, both), copies)
 
 
 def _active(grid: Grid, places: Places) -> Mask:
@@ -148,6 +154,17 @@ def rank_squares(grids: tuple[Grid, ...], places: Places, active: Mask) -> Reals
     return squares
 
 
+def monotone(squares: Reals, places: Places) -> Mask:
+    """(parameters, parameters) Whether one only rises, or only falls, with the other: a number on another scale."""
+    result = np.zeros(squares.shape, dtype=bool)
+    for i, j in np.argwhere(np.triu(squares >= MONOTONE, k=1)):
+        order = np.lexsort((places[:, j], places[:, i]))
+        steps = np.diff(places[order, j].astype(np.int64))
+        falling = np.diff(places[np.lexsort((-places[:, j].astype(np.int64), places[:, i])), j].astype(np.int64))
+        result[i, j] = result[j, i] = bool(np.all(steps >= 0) or np.all(falling <= 0))
+    return result
+
+
 def holds(active: Mask) -> Mask:
     """[child, parent] The parent has a value wherever the child has, and elsewhere too."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
@@ -183,3 +200,13 @@ def _gates(names: tuple[str, ...], gate: Mask) -> tuple[Gate, ...]:
 def _twins(names: tuple[str, ...], both: Reals) -> tuple[Twins, ...]:
     pairs = np.argwhere(np.triu(both >= SAME, k=1))
     return tuple(Twins(names[int(i)], names[int(j)], float(both[i, j])) for i, j in pairs)
+
+
+def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
+    """Every copy with its original: the one with the most distinct cells."""
+    copies = {}
+    for family in np.unique(chained(same), axis=0):
+        members = np.flatnonzero(family)
+        original = max(members, key=lambda j: (distinct[j], -j))
+        copies.update({names[int(j)]: names[int(original)] for j in members if j != original})
+    return copies

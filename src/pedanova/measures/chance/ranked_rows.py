@@ -7,8 +7,8 @@ names of the categories and any monotone transform of the objective then give th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,6 +61,20 @@ class RankedRows:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    def without(self, names: Collection[str]) -> RankedRows:
+        """The same rows, these parameters put behind those that vary."""
+        own = self.arrangement
+        varying = [j for j in range(own.varying) if own.names[j] not in names]
+        order = [*varying, *(j for j in range(len(own.names)) if j not in set(varying))]
+        arrangement = Arrangement(
+            own.space,
+            tuple(own.names[j] for j in order),
+            len(varying),
+            tuple(own.orders[j] for j in order),
+            tuple(own.grids[j] for j in order),
+        )
+        return replace(self, arrangement=arrangement, places=self.places[:, order])
 
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:

@@ -51,7 +51,8 @@ def answer(
     sampler the answer about the space has that about the trials beside it.
     """
     result = estimate(query, question)
-    rows = ranked(result.rows)
+    copies = {} if query.model is None else query.model.copies
+    rows = ranked(result.rows, copies)
     model_query = result.model_query
     checks = [] if brief else check_notes(query, question, result, rows, whole=whole)
     trials: tuple[Importance, ...] = ()
@@ -60,7 +61,7 @@ def answer(
         trials = rank(query.contrasts, baseline="uniform", smoothing=question.smoothing)
     every = (*notes, *checks)
     table = Importances(rows, *words, question.baseline, every, result.estimator, whole)  # type: ignore[arg-type]
-    return replace(table, trials=trials)
+    return replace(table, trials=trials, copies=copies)
 
 
 def check_notes(

@@ -39,6 +39,7 @@ from pedanova.measures.surrogate.posterior import (
     ObjectiveRanks,
     PosteriorSamples,
     even_points,
+    follow_rows,
     saved_points,
 )
 from pedanova.measures.surrogate.residuals import LeaveOneOut
@@ -147,9 +148,11 @@ def fit(
     """
     effort = FULL if near is None else QUICK
     with one_thread():
+        dependence = dependence or dependence_of(rows)
+        sampler = sampler_of(configurations_of(rows), dependence) if near is None else near.sampler
+        rows = rows.without(dependence.copies)
         configurations = configurations_of(rows)
         count = len(configurations)
-        sampler = sampler_of(configurations, dependence or dependence_of(rows)) if near is None else near.sampler
         none = FittedModel(Skill(0.0, count), sampler, count, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
@@ -158,6 +161,7 @@ def fit(
             return replace(none, objection="the table holds every configuration, so counts are exact")
         like_rows = not sampler.adaptive
         places = even_points(arrangement, configurations.places, count=effort.points, seed=seed, like_rows=like_rows)
+        set_copies(places, configurations, dependence.copies)
         layout = layout_of(arrangement, configurations.places)
         data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(places), effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
@@ -178,9 +182,21 @@ def fit(
         process = data.condition(given, scores[given], settings)
         order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
         predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
-        samples = posterior_samples(configurations, places, order, weights, adaptive=sampler.adaptive)
-    influence = dict(zip(samples.varying, influences(data, settings), strict=True))
+        samples = posterior_samples(
+            configurations, places, order, weights, adaptive=sampler.adaptive, copies=dependence.copies
+        )
+    influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
+    influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
     return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence, predictions=predictions)
+
+
+def set_copies(places: Places, configurations: Configurations, copies: Mapping[str, str]) -> None:
+    """Give the points the cells of copies that belong to those of their originals."""
+    index = {name: j for j, name in enumerate(configurations.arrangement.names)}
+    for copy, original in copies.items():
+        i, j = index[copy], index[original]
+        known = configurations.places[:, j], configurations.places[:, i]
+        places[:, i] = follow_rows(known, places[:, j])
 
 
 def is_complete(configurations: Configurations) -> bool:
@@ -369,7 +385,13 @@ def reorder(
 
 
 def posterior_samples(
-    configurations: Configurations, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool
+    configurations: Configurations,
+    places: Places,
+    order: NDArray[np.int64],
+    weights: Reals,
+    *,
+    adaptive: bool,
+    copies: Mapping[str, str],
 ) -> PosteriorSamples:
     """The samples as answers use them: points, their orders, and the ranks of the rows."""
     arrangement = configurations.arrangement
@@ -379,6 +401,7 @@ def posterior_samples(
         points=saved_points(arrangement.space, arrangement.cells(places)),
         order=order.astype(np.uint16),
         ranks=ObjectiveRanks.of(configurations.signed, parts),
-        varying=arrangement.names[: arrangement.varying],
+        varying=(*arrangement.names[: arrangement.varying], *sorted(copies)),
         adaptive=adaptive,
+        copies=copies,
     )

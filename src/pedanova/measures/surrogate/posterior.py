@@ -66,6 +66,19 @@ def even_points(
     return places
 
 
+def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
+    """(points,) The cells of a copy at points, given those of its original: as in the row that is nearest to each.
+
+    `known` are the cells of original and copy in the rows.
+    """
+    order = np.argsort(known[0], kind="stable")
+    original, copy = (column[order] for column in known)
+    after = np.clip(np.searchsorted(original, points), 1, len(original) - 1) if len(original) > 1 else np.zeros(1, int)
+    before = np.maximum(after - 1, 0)
+    nearer = points.astype(np.int64) - original[before] < original[after].astype(np.int64) - points
+    return copy[np.where(nearer, before, after)]
+
+
 @lru_cache(maxsize=128)
 def even_column(j: int, count: int, seed: int) -> Reals:
     """Column j of a design in the unit cube: one point in each of `count` equal parts, even on planes of two columns.
@@ -359,9 +372,16 @@ class PosteriorSamples:
     ranks: ObjectiveRanks
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
     adaptive: bool  # the sampler was adaptive: quantiles of the rows are none of the space
+    copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter whose shares it has
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by number of cells
     _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # likewise, by number of points
     _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
+
+    @property
+    def sources(self) -> list[int]:
+        """(parameters,) For each parameter the one whose shares it has: itself, unless it is a copy."""
+        index = {name: j for j, name in enumerate(self.space)}
+        return [index[self.copies.get(name, name)] for name in self.space]
 
     @property
     def draws(self) -> int:
@@ -485,8 +505,10 @@ class PosteriorSamples:
         }
 
     @classmethod
-    def from_arrays(cls, space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]) -> PosteriorSamples:
-        """The inverse of `to_arrays`, given the ranks of the rows."""
+    def from_arrays(
+        cls, space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]], copies: Mapping[str, str]
+    ) -> PosteriorSamples:
+        """The inverse of `to_arrays`, given the ranks of the rows and which parameters are copies."""
         narrow, wide = (iter(arrays.get(kind, ())) for kind in ("cells_8", "cells_16"))
         points = tuple(next(wide) if two else next(narrow) for two in arrays["wide"])
         return cls(
@@ -496,6 +518,7 @@ class PosteriorSamples:
             ranks=replace(ranks, parts=arrays["parts"]),
             varying=tuple(name for name, varies in zip(space, arrays["varies"], strict=True) if varies),
             adaptive=bool(arrays["uneven"][0]),
+            copies=copies,
         )
 
 

@@ -161,7 +161,8 @@ def corrected(
         cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
         pairs.append(expansions(curve[cells], mass[cells], grid.blocks, sums.cut(cells), child=name in children))
     together = max(0.0, 1.0 - math.fsum(samples.alone()))
-    return combined(root, deviation, together, pairs)
+    result = combined(root, deviation, together, pairs)
+    return result.copied(samples.sources) if samples.copies else result
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Pair | None]) -> EstimatedShares:

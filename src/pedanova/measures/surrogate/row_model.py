@@ -138,6 +138,11 @@ class RowModel:
         """Parameters that predict each other nearly perfectly."""
         return self.dependence.twins
 
+    @property
+    def copies(self) -> Mapping[str, str]:
+        """Parameters that are copies of another one, with that."""
+        return self.dependence.copies
+
     # --- the model ---------------------------------------------------------------------------------
 
     def fitted(self, seed: int) -> FittedModel:
@@ -320,6 +325,7 @@ class SavedModel:
     ranks: ObjectiveRanks
     gates: tuple[Gate, ...]
     twins: tuple[Twins, ...]
+    copies: Mapping[str, str]
     saved: FittedModel | None
     adaptive: bool
     blocks: bool
@@ -372,6 +378,7 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
         "repeats": [model.repeats.rows, model.repeats.configurations, model.repeats.exact],
         "gates": [[gate.parent, gate.child] for gate in model.gates],
         "twins": [[pair.one, pair.two, pair.strength] for pair in model.twins],
+        "copies": [[copy, original] for copy, original in model.copies.items()],
         "lesson": None if fitted is None else header_of(fitted),
         "names": list(names),
         "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],
@@ -423,13 +430,15 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
     header, arrays = attachment.header, attachment.arrays
     ranks = ranks_from(arrays, rows)
     names = tuple(map(text_from, header["names"]))
-    if any(name not in space for name in names):
+    copies = {text_from(copy): text_from(original) for copy, original in header["copies"]}
+    if any(name not in space for name in (*names, *copies, *copies.values())):
         raise FormatError("tests parameters that it does not have")
     return SavedModel(
         ranks=ranks,
         gates=tuple(Gate(*map(text_from, pair)) for pair in header["gates"]),
         twins=tuple(Twins(text_from(one), text_from(two), float(told)) for one, two, told in header["twins"]),
-        saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays),
+        copies=copies,
+        saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays, copies),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
         repeats=Repeats(*map(int, header["repeats"])),
@@ -474,7 +483,11 @@ def corrections_from(
 
 
 def fitted_from(
-    header: Mapping[str, Any], space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]
+    header: Mapping[str, Any],
+    space: Space,
+    ranks: ObjectiveRanks,
+    arrays: Mapping[str, NDArray[Any]],
+    copies: Mapping[str, str],
 ) -> FittedModel:
     """The fit in a file."""
     drift = None if header["drift"] is None else float(header["drift"])
@@ -482,12 +495,14 @@ def fitted_from(
         skill=Skill(float(header["correlation"]), int(header["judged"])),
         sampler=SamplerEvidence(float(header["together"]), float(header["again"]), drift, bool(header["repeated"])),
         configurations=int(header["configurations"]),
-        samples=samples_from(space, ranks, arrays) if header["drawn"] else None,
+        samples=samples_from(space, ranks, arrays, copies) if header["drawn"] else None,
         objection=text_from(header["objection"]),
     )
 
 
-def samples_from(space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]) -> PosteriorSamples:
+def samples_from(
+    space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]], copies: Mapping[str, str]
+) -> PosteriorSamples:
     """The posterior samples in a file."""
     order, parts = arrays["order"], arrays["parts"]
     if order.ndim != 2 or not 0 < order.shape[0] <= MOST_DRAWS or not 0 < order.shape[1] <= MOST_POINTS:
@@ -499,7 +514,7 @@ def samples_from(space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArr
         raise FormatError("has parts of the space that are not in order")
     if len(arrays["wide"]) != len(space) or len(arrays["varies"]) != len(space):
         raise FormatError("has a model of other parameters")
-    samples = PosteriorSamples.from_arrays(space, ranks, arrays)
+    samples = PosteriorSamples.from_arrays(space, ranks, arrays, copies)
     for column, parameter in zip(samples.points, space.values(), strict=True):
         cells = coarse_grid(grid_of(parameter), SAVED_CELLS).cells
         if column.shape != every.shape or int(column.max(initial=0)) >= cells:

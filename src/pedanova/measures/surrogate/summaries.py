@@ -6,7 +6,7 @@ The measure of shares is that of `importance.measure` without a kernel: points a
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -58,6 +58,12 @@ class SampledShares:
         spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(share)
         return EstimatedShares(share, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
+    def copied(self, sources: list[int]) -> SampledShares:
+        """The same, every parameter with the shares of its source."""
+        columns = self.common, self.activity, self.active_share
+        common, activity, active_share = (column[sources] for column in columns)
+        return replace(self, each=self.each[:, sources], common=common, activity=activity, active_share=active_share)
+
     def roots(self) -> tuple[Reals, Reals]:
         """(parameters,) each: mean and standard deviation of the roots of the samples' shares."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
@@ -78,6 +84,10 @@ class EstimatedShares:
     def to_array(self) -> Reals:
         """(4, parameters)"""
         return np.stack([self.share, self.low, self.high, self.deviation])
+
+    def copied(self, sources: list[int]) -> EstimatedShares:
+        """The same, every parameter with the share of its source."""
+        return EstimatedShares(*self.to_array()[:, sources])
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
@@ -100,7 +110,8 @@ def sampled_shares(
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
     shared = shared_points(samples, target)
-    return shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
+    shares = shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
+    return shares.copied(samples.sources) if samples.copies else shares
 
 
 def shared_points(samples: PosteriorSamples, target: RankRange) -> float:
