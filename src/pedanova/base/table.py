@@ -110,7 +110,7 @@ class Table:
 
     __slots__ = ()
     internal: ClassVar[frozenset[str]] = frozenset(
-        {"also", "column", "faint", "header", "heading", "internal", "lines", "percents", "printed"}
+        {"also", "column", "faint", "header", "heading", "internal", "lines", "percents", "printed", "printed_rows"}
     )
     also: ClassVar[tuple[str, ...]] = ()  # what rows know beside their fields, and `to_dict` holds
     rows: tuple[Any, ...]
@@ -140,8 +140,13 @@ class Table:
         self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = "", leave: int = 0
     ) -> TableColumn:
         """A column of the text of every row; `bar` names a number of the rows that is drawn as one."""
-        parts = bar_parts([getattr(row, bar) for row in self.rows]) if bar else ()
-        return TableColumn(title, [text(row) for row in self.rows], kind, leave, parts)
+        rows = self.printed_rows()
+        parts = bar_parts([getattr(row, bar) for row in rows]) if bar else ()
+        return TableColumn(title, [text(row) for row in rows], kind, leave, parts)
+
+    def printed_rows(self) -> Sequence[Any]:
+        """The rows that are printed: all."""
+        return self.rows
 
     def percents(self, key: str, title: str = "", *, bar: bool = False, leave: int = 0) -> TableColumn:
         return self.column(title or key, lambda row: percent(getattr(row, key)), bar=key if bar else "", leave=leave)

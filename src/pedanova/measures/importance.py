@@ -139,7 +139,7 @@ class Importances(ShareTable[Importance]):
     ('the best 10 %', 'learning_rate', 0.0)
     """
 
-    internal = ShareTable.internal | {"is_conditional", "is_sure"}
+    internal = ShareTable.internal | {"is_conditional", "is_sure", "name_of"}
     rows: tuple[Importance, ...]
     target: str  # in words
     region: str
@@ -159,6 +159,10 @@ class Importances(ShareTable[Importance]):
     def is_sure(self) -> bool:
         """Whether intervals and p-values were asked for."""
         return any(row.p_value is not None for row in self.rows)
+
+    def printed_rows(self) -> Sequence[Importance]:
+        """All but copies, which their originals name."""
+        return [row for row in self.rows if row.name not in self.copies]
 
     def name_of(self, row: Importance) -> str:
         """The parameter, with its copies."""
@@ -186,7 +190,7 @@ class Importances(ShareTable[Importance]):
         return f"What separates {self.target} from {self.region}"
 
     def faint(self) -> frozenset[int]:
-        return frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
+        return frozenset(i for i, row in enumerate(self.printed_rows()) if is_faint(row))
 
 
 def is_faint(row: Importance) -> bool:
