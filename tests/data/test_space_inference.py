@@ -202,7 +202,7 @@ def test_params_overrides_leaving_out(case: str) -> None:
         pytest.param("grid_index", SHUFFLED // 2, id="an index that repeats"),
         pytest.param("identity", SHUFFLED * 3, id="a name that only begins like an id"),
         pytest.param("train_time_budget", SHUFFLED * 3, id="a time that is no time stamp"),
-        pytest.param("seed", EPOCH[SHUFFLED], id="large numbers in no order"),
+        pytest.param("size", EPOCH[SHUFFLED], id="large numbers in no order"),
         pytest.param("x", np.r_[EPOCH, 5], id="one number outside the epoch"),
         pytest.param("x", WORDS[:9], id="nine different words"),
         pytest.param("x", ["2024-01-01", "later"] * 9, id="not only dates"),

@@ -27,7 +27,11 @@ ID_NAMES = re.compile(
     r"|(trial|run|config|job)(_?(id|number|no|name))?)$",
     re.IGNORECASE,
 )
-SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
+SEED_NAMES = re.compile(
+    r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
+    r"|rep|repeat|repetition|replicate|replication)$",
+    re.IGNORECASE,
+)
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
 TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
@@ -76,8 +80,8 @@ def _doubt(name: str, parameter: Parameter) -> Note | None:
     """A warning where the name of a column that was kept does not sound like a setting."""
     if isinstance(parameter, Ordinal) and len(parameter.values) > 2 and is_named_like_a_result(name):
         return Note("doubt", "named like a result, not a setting; exclude it if it is one", subject=name)
-    if ID_NAMES.match(name) or SEED_NAMES.match(name):
-        return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
+    if ID_NAMES.match(name):
+        return Note("doubt", "named like an id, not a setting; exclude it if it is one", subject=name)
     return None
 
 
@@ -109,6 +113,8 @@ def constant(parameter: Parameter, value: object) -> Guess:
 def guess(column: Column, *, keep: bool = False) -> Guess:
     if column.is_time:
         return unused("holds dates or times; left out (turn it into a number to use it)")
+    if SEED_NAMES.match(column.name) and not keep:
+        return unused("names a seed, a fold or a repeat, which is no setting", *NAME_IT)
     whole_column = column.labels is None and column.missing is None and all_finite(column.values)
     present = column.values if whole_column else column.values[~column.absent()]
     if len(present) == 0:
