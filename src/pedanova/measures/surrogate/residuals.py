@@ -160,7 +160,7 @@ def corrected(
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
         cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
         pairs.append(expansions(curve[cells], mass[cells], grid.blocks, sums.cut(cells), child=name in children))
-    together = max(0.0, 1.0 - math.fsum(samples.alone()))
+    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # of the whole space
     result = combined(root, deviation, together, pairs)
     return result.copied(samples.sources) if samples.copies else result
 
