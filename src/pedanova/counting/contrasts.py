@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,12 @@ class Contrast:
     region: Counts
     child: bool = False  # a parent among the parameters tells whether it has a value: that is the parent's credit
     repeats: float = 1.0  # rows that are worth one independent row
+
+    def independent(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Target and region, as if every `repeats` rows were one."""
+        if self.repeats == 1.0:
+            return self.target, self.region
+        return self.target / self.repeats, self.region / self.repeats
 
     @property
     def varies(self) -> bool:

@@ -302,10 +302,8 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
     """The kernel's width in a block, for as many rows as are independent."""
     cells = slice(block.start, block.stop)
-    target, region = contrast.target[cells], contrast.region[cells]
-    if contrast.repeats > 1.0:
-        target, region = target / contrast.repeats, region / contrast.repeats
-    return float(bandwidth(smoothing, target, block, region=region))
+    target, region = contrast.independent()
+    return float(bandwidth(smoothing, target[cells], block, region=region[cells]))
 
 
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:

@@ -38,8 +38,8 @@ class CoarseContrast:
 
     blocks: tuple[Block, ...]
     steps: tuple[int, ...]  # cells put into one, for each block
-    target: NDArray[np.int64]
-    region: NDArray[np.int64]
+    target: Stack
+    region: Stack
     fine_prior: Reals  # of the cells before they were put together, and
     starts: NDArray[np.int64]  # which of them each one begins with
 
@@ -53,10 +53,7 @@ class CoarseContrast:
             blocks.append(Block(end, end + len(firsts[-1]), block.ordered))
             end = blocks[-1].stop
         starts = np.concatenate(firsts)
-        counts = (contrast.target, contrast.region)
-        if contrast.repeats > 1.0:
-            counts = (contrast.target / contrast.repeats, contrast.region / contrast.repeats)
-        target, region = (np.add.reduceat(one, starts) for one in counts)
+        target, region = (np.add.reduceat(one, starts) for one in contrast.independent())
         return cls(tuple(blocks), tuple(steps), target, region, contrast.grid.prior, starts)
 
     @property

@@ -82,7 +82,7 @@ def test_rows_told_twice_are_told_once(told: dict[str, float]) -> None:
 
 def test_a_file_gives_the_same_answers() -> None:
     samples = drawn_of(rows_of(*study()))
-    again = PosteriorSamples.from_arrays(samples.space, samples.ranks, samples.to_arrays())
+    again = PosteriorSamples.from_arrays(samples.space, samples.ranks, samples.to_arrays(), {})
     for target, region in ((0.1, 1.0), (at_most(0.5), 1.0), (0.05, 0.3)):
         one, two = asked(samples, target, region), asked(again, target, region)
         assert np.array_equal(one.each, two.each)

@@ -79,7 +79,8 @@ def test_a_search_does_not_make_it_worse() -> None:
 def test_each_row_is_predicted_from_the_others() -> None:
     rows = embedded(12, 4)
     scores = scores_at(rows)
-    predicted = condition(rows, OWNERS, scores, SETTINGS).leave_one_out()[0]
+    process = condition(rows, OWNERS, scores, SETTINGS)
+    predicted, variance = process.leave_one_out()
     for left in range(12):
         kept = np.delete(np.arange(12), left)
         here, there = rows.take(kept), rows.take(np.array([left]))
@@ -88,6 +89,10 @@ def test_each_row_is_predicted_from_the_others() -> None:
         mean = (inverse @ scores[kept]).sum() / inverse.sum()
         expected = mean + dense(there, here, SETTINGS) @ inverse @ (scores[kept] - mean)
         assert predicted[left] == pytest.approx(float(expected[0]), abs=1e-3)
+        cross = dense(there, here, SETTINGS)
+        gap = 1.0 - float((cross @ inverse).sum())  # the mean is estimated as well
+        exact = float((dense(there, there, SETTINGS) - cross @ inverse @ cross.T)[0, 0]) + gap**2 / inverse.sum()
+        assert variance[left] == pytest.approx(process.scale * exact, rel=0.02)
 
 
 def test_draws_have_the_mean_and_spread_of_the_posterior() -> None:

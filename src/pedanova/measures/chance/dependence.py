@@ -206,7 +206,7 @@ def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict
     """Every copy with its original: the one with the most distinct cells."""
     copies = {}
     for family in np.unique(chained(same), axis=0):
-        members = np.flatnonzero(family)
+        members: list[int] = np.flatnonzero(family).tolist()
         original = max(members, key=lambda j: (distinct[j], -j))
-        copies.update({names[int(j)]: names[int(original)] for j in members if j != original})
+        copies.update({names[j]: names[original] for j in members if j != original})
     return copies

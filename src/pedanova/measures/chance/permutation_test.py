@@ -72,7 +72,7 @@ class PermutationTest:
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
         cache = self._cache_of(members, blocks=blocks)
-        member = cache.by_configuration(membership_of(cache.ranks, target[members], certain=certain))
+        member = cache.membership(target[members], certain=certain)
         names = self.dependence.names
         some = None if only is None else frozenset(only)
         wanted = [j for j, name in enumerate(names) if some is None or name in some]
@@ -166,13 +166,14 @@ class RegionCache:
         others = OtherParameters.of(normal, design, dependence.dependent) if neighbours is None else None
         return cls(ranks, owner, normal, tuple(design), neighbours, others)
 
-    def by_configuration(self, member: Membership) -> Membership:
-        """The membership of the configurations, given that of the rows."""
-        if len(self.normal) == len(self.ranks):
+    def membership(self, target: Mask, *, certain: bool) -> Membership:
+        """How far each configuration belongs to the target, a mask over the rows."""
+        repeats = len(self.ranks) / len(self.normal)
+        member = membership_of(self.ranks, target, certain=certain, repeats=repeats)
+        if repeats == 1.0:
             return member
         score = mean_by(self.owner, member.score)
-        inside = max(1, round(member.part * len(score)))
-        return replace(member, score=score - score.mean(), inside=inside)
+        return replace(member, score=score - score.mean(), inside=max(1, round(member.inside / repeats)))
 
     def permuted(self, side: int, seed: int) -> Permutations:
         """Random orders of the rows, side² of them."""
@@ -263,13 +264,16 @@ class Membership:
     prefix: bool  # the target is the best part: only then the order of the others can point the way
 
 
-def membership_of(ranks: Reals, target: Mask, *, certain: bool) -> Membership:
-    """From ranks, ½ for the best. `certain`: the target is a set of rows or values, not a quantile that would move."""
+def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
+    """From ranks, ½ for the best. `certain`: the target is a set of rows or values, not a quantile that would move.
+
+    `repeats` rows are worth one that is independent.
+    """
     rows, inside = len(ranks), int(target.sum())
     first, last = _span(target)
     score = target.astype(np.float64)
     if not certain and last - first == inside:
-        score = _soft(ranks, last) - (_soft(ranks, first) if first else 0.0)
+        score = _soft(ranks, last, repeats) - (_soft(ranks, first, repeats) if first else 0.0)
     return Membership(
         score=score - score.mean(),
         cut=float(normal_quantile(np.array([inside / rows]))[0]),
@@ -284,9 +288,9 @@ def _span(target: Mask) -> tuple[int, int]:
     return int(members[0]), int(members[-1]) + 1
 
 
-def _soft(ranks: Reals, inside: int) -> Reals:
+def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
     """How likely each row is among the best part of the population, of which these are a sample."""
-    deviation = math.sqrt(inside * (1.0 - inside / len(ranks)))
+    deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
 

@@ -147,7 +147,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     """(cells,) The density of the rows against the prior, from the octaves of waves that are beyond chance."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
-    mass = np.bincount(step, weights=prior)
+    mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
     density = np.ones(len(mass))
     for functions, octaves in waves_of(mass, [Block(0, len(mass), ordered)], child=True):
         values = functions[step[seen]]
@@ -159,15 +159,16 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
                 density += functions[:, some] @ means[some] * (energy / (energy + chance))
     if np.all(density == 1.0):
         return prior
-    coarse = mass * np.maximum(density, LEAST_DENSITY)
-    coarse /= coarse.sum()
-    fine = prior * (coarse / np.maximum(mass, 1e-300))[step]
+    coarse: Reals = mass * np.maximum(density, LEAST_DENSITY)
+    coarse = coarse / coarse.sum()
+    fine: Reals = prior * (coarse / np.maximum(mass, 1e-300))[step]
     counts, together = np.bincount(seen, minlength=cells), np.bincount(step[seen], minlength=len(mass))
     for cell in np.flatnonzero(together >= SPIKE_ROWS):  # where most rows sit on one value, the points do too
         inside = np.flatnonzero(step == cell)
         if len(inside) > 1 and 2 * counts[inside].max() > together[cell]:
             fine[inside] = coarse[cell] * counts[inside] / together[cell]
-    return fine / fine.sum()
+    fine /= fine.sum()
+    return fine
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:

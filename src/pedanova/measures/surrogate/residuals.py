@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.measures.chance.ranked_rows import Indices, Reals
 from pedanova.measures.distributions import normal_below
@@ -58,7 +59,8 @@ class LeaveOneOut:
             return np.full(len(self.mean), float(part >= 1.0))
         deviations = [np.sqrt(self.variance + step * self.noise) for step in NOISE_PARTS]
         each = [self._below(threshold, one) for one in deviations for threshold in [self._threshold(part, one)]]
-        return np.mean(each, axis=0)
+        chances: Reals = np.mean(each, axis=0)
+        return chances
 
     def _below(self, threshold: float, deviation: Reals) -> Reals:
         return normal_below((threshold - self.mean) / deviation)
@@ -90,12 +92,20 @@ class CellSums:
 
     def cut(self, cells: slice) -> CellSums:
         """The sums of some cells."""
-        columns = self.counts, self.chance, self.misfit, self.misfit_square, self.misfit_expected
         first, second, third = (one[cells] for one in self.squares)
-        return CellSums(self.rows, self.part, *(column[cells] for column in columns), (first, second, third))
+        return CellSums(
+            rows=self.rows,
+            part=self.part,
+            counts=self.counts[cells],
+            chance=self.chance[cells],
+            misfit=self.misfit[cells],
+            misfit_square=self.misfit_square[cells],
+            misfit_expected=self.misfit_expected[cells],
+            squares=(first, second, third),
+        )
 
 
-def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask, cells: int) -> CellSums:
+def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: Mask, cells: int) -> CellSums:
     """The sums for a question; masks are over the rows, and `flat` is (rows, parameters)."""
     ends = [float(np.flatnonzero(mask)[place] + add) for mask in (target, region) for place, add in ((0, 0), (-1, 1))]
     first, last, begin, end = (predicted.chances(one / len(target)) for one in ends)
@@ -108,8 +118,8 @@ def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask,
     )
     own, misfit, places = p[one_row], np.bincount(owner, weights=inside - p), flat[region][one_row]
 
-    def summed(weights: Reals) -> Reals:
-        return np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=cells)
+    def summed(weights: NDArray[Any]) -> Reals:
+        return by_cell(places, weights, cells)
 
     squares = sizes.astype(np.float64) ** 2
     return CellSums(
@@ -122,6 +132,12 @@ def cell_sums(predicted: LeaveOneOut, flat: Indices, target: Mask, region: Mask,
         misfit_expected=summed(squares * own * (1.0 - own)),
         squares=(summed(squares), summed(squares * own), summed(squares * own**2)),
     )
+
+
+def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
+    """(cells,) Weights of rows or points, summed by the cell of every parameter; `places` are (rows, parameters)."""
+    each = np.repeat(weights, places.shape[1])
+    return np.bincount(places.ravel(), weights=each, minlength=cells).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +168,7 @@ def corrected(
     grids = samples.grids()
     flat = samples.flat(grids)
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
-    inside, mass = (np.bincount(flat.ravel(), np.repeat(one, flat.shape[1]), grids.cells) for one in weights)
+    inside, mass = (by_cell(flat, one, grids.cells) for one in weights)
     curve = np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
     root = np.sqrt(np.maximum((1.0 - COMMON) * shares.each.mean(axis=0) + COMMON * shares.common, 0.0))

@@ -1,0 +1,230 @@
+"""Tables as people have them, answered with the default settings.
+
+Truths are counted in a large draw of the same function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import pedanova as pa
+
+Reals: TypeAlias = NDArray[np.float64]
+Columns: TypeAlias = Mapping[str, Any]
+UNIT = pa.Float(0, 1)
+MANY = 1_000_000
+
+
+def two_ends(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {name: rng.random(rows) for name in "abz"}
+    a = columns["a"]
+    return columns, np.minimum(a, 1 - a) + 0.1 * columns["b"] + 0.01 * rng.standard_normal(rows)
+
+
+def waves(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {name: rng.random(rows) for name in "abz"}
+    loss = np.sin(10 * np.pi * columns["a"]) + 0.5 * columns["b"] + 0.1 * rng.standard_normal(rows)
+    return columns, loss
+
+
+def by_optimizer(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {"a": rng.random(rows), "b": rng.random(rows), "kind": rng.choice(["adam", "sgd"], rows)}
+    best = np.where(columns["kind"] == "adam", 0.2, 0.8)
+    return columns, np.abs(columns["a"] - best) + 0.2 * columns["b"] + 0.05 * rng.standard_normal(rows)
+
+
+def skewed(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {"a": rng.beta(2, 6, rows), "b": rng.beta(6, 2, rows), "z": rng.beta(2, 6, rows)}
+    loss = np.abs(columns["a"] - 0.6) + 0.4 * np.abs(columns["b"] - 0.9) + 0.05 * rng.standard_normal(rows)
+    return columns, loss
+
+
+def zeros(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {name: np.where(rng.random(rows) < 0.5, 0.0, rng.random(rows)) for name in "az"}
+    columns["b"] = rng.random(rows)
+    return columns, np.abs(columns["a"] - 0.6) + 0.3 * columns["b"] + 0.05 * rng.standard_normal(rows)
+
+
+WORLDS: dict[str, Callable[[int, np.random.Generator], tuple[Columns, Reals]]] = {
+    "two ends": two_ends,
+    "waves": waves,
+    "an optimum that depends on a category": by_optimizer,
+    "skewed columns": skewed,
+    "half zeros": zeros,
+}
+
+
+def space_of(columns: Columns) -> dict[str, Any]:
+    return {name: pa.Categorical(["adam", "sgd"]) if name == "kind" else UNIT for name in columns}
+
+
+@lru_cache
+def truth(world: str) -> dict[str, float]:
+    """Shares of a histogram of a large draw."""
+    columns, loss = WORLDS[world](MANY, np.random.default_rng(0))
+    inside = loss <= np.quantile(loss, 0.1)
+    shares = {}
+    for name, values in columns.items():
+        codes = (values == "adam").astype(int) if name == "kind" else np.minimum((values * 100).astype(int), 99)
+        counts, good = np.bincount(codes), np.bincount(codes, weights=inside)
+        there = counts > 0
+        spread = float((counts[there] * (good[there] / counts[there] - inside.mean()) ** 2).sum())
+        shares[name] = spread / MANY / (inside.mean() * (1 - inside.mean()))
+    return shares
+
+
+@pytest.mark.parametrize("rows", [200, 1000, 5001, 20_000])
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_truth_lies_in_the_interval_at_any_size(world: str, rows: int) -> None:
+    columns, loss = WORLDS[world](rows, np.random.default_rng([rows, 1]))
+    answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+    shares = truth(world)
+    leader = max(shares, key=lambda name: shares[name])
+    assert next(iter(answer)) == leader
+    room = 0.01 + 0.25 * shares[leader] * np.sqrt(1000 / rows)
+    for name, share in shares.items():
+        assert answer[name].low - 0.01 <= share <= answer[name].high + 0.01, name
+    if rows >= 1000:
+        assert answer[leader].share == pytest.approx(shares[leader], abs=room)
+
+
+@pytest.mark.parametrize("estimator", ["auto", "counts"])
+def test_both_good_places_are_shown(estimator: Any) -> None:
+    columns, loss = two_ends(1000, np.random.default_rng(3))
+    a = pa.analyze(columns, loss, direction="min", space=space_of(columns))
+    good = a.densities(estimator=estimator)["a"].good()
+    assert [round(end, 2) for one in good for end in (one.start, one.stop)] == pytest.approx([0, 90, 910, 1001], abs=15)
+
+
+# --- repeated configurations -----------------------------------------------------------------------
+
+
+def repeated(configurations: int, repeats: int, seed: int) -> tuple[dict[str, Reals], Reals]:
+    """Nothing but noise, most of it the configuration's own."""
+    rng = np.random.default_rng(seed)
+    columns = {name: np.repeat(rng.random(configurations), repeats) for name in "abcd"}
+    own = np.repeat(rng.standard_normal(configurations), repeats)
+    return columns, own + 0.3 * rng.standard_normal(len(own))
+
+
+@pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10)])
+def test_noise_of_configurations_is_no_effect(configurations: int, repeats: int) -> None:
+    marked = 0
+    for seed in range(10):
+        columns, loss = repeated(configurations, repeats, seed)
+        answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+        marked += any(row.significant for row in answer.rows)
+    assert marked <= 2  # rows taken for independent marked nine of ten
+
+
+def test_repeats_and_copied_rows_are_named() -> None:
+    columns, loss = repeated(60, 4, 0)
+    loss[1::4] = loss[0::4]
+    answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+    notes = " ".join(map(str, answer.notes))
+    assert "240 rows have 60 configurations" in notes
+    assert "60 of 240 rows repeat another row exactly" in notes
+    columns, loss = repeated(100, 1, 0)
+    plain = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+    assert "configurations" not in " ".join(map(str, plain.notes))
+
+
+def test_twice_the_same_rows_are_no_more_evidence() -> None:
+    rng = np.random.default_rng(5)
+    columns = {name: rng.random(60) for name in "abc"}
+    loss = columns["a"] + rng.standard_normal(60)
+    once, twice = (
+        pa.analyze(
+            {name: np.tile(column, times) for name, column in columns.items()},
+            np.tile(loss, times),
+            direction="min",
+            space=space_of(columns),
+        ).importance()
+        for times in (1, 4)
+    )
+    for row in once.rows:
+        assert twice[row.name].p_value == pytest.approx(row.p_value, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["seed", "random_state", "model.seed", "fold", "cv_fold", "repeat", "seed_2"])
+def test_a_seed_is_no_setting_unless_it_is_named(name: str) -> None:
+    rng = np.random.default_rng(0)
+    columns = {"lr": np.repeat(rng.random(30), 4), name: np.tile(np.arange(4), 30)}
+    loss = columns["lr"] + 0.1 * rng.standard_normal(120)
+    assert list(pa.analyze(columns, loss, direction="min").space) == ["lr"]
+    assert list(pa.analyze(columns, loss, direction="min", params=["lr", name]).space) == ["lr", name]
+
+
+# --- copies ----------------------------------------------------------------------------------------
+
+
+def with_copy(rows: int, seed: int) -> tuple[dict[str, Reals], Reals]:
+    rng = np.random.default_rng(seed)
+    lr = 10 ** rng.uniform(-5, 0, rows)
+    columns = {"lr": lr, "b": rng.random(rows), "z": rng.random(rows), "log_lr": np.log10(lr)}
+    return columns, 0.3 * (np.log10(lr) + 3) ** 2 + 0.5 * columns["b"] + 0.1 * rng.standard_normal(rows)
+
+
+@pytest.mark.parametrize("rows", [100, 200, 1000])
+def test_a_copy_has_the_share_that_it_would_have_alone(rows: int) -> None:
+    columns, loss = with_copy(rows, rows)
+    alone = pa.analyze({k: v for k, v in columns.items() if k != "lr"}, loss, direction="min").importance()
+    both = pa.analyze(columns, loss, direction="min").importance()
+    assert both["lr"].share == both["log_lr"].share == pytest.approx(alone["log_lr"].share, abs=0.03)
+    assert both["b"].share == pytest.approx(alone["b"].share, abs=0.03)
+    assert both["log_lr"].ratio == pytest.approx(alone["log_lr"].ratio, abs=0.05)
+
+
+def test_a_family_of_copies_is_one_line() -> None:
+    columns, loss = with_copy(200, 0)
+    answer = pa.analyze(columns, loss, direction="min").importance()
+    assert answer.copies == {"lr": "log_lr"}
+    lines = [line for line in str(answer).splitlines() if "lr" in line]
+    assert len(lines) == 1
+    assert "log_lr (= lr)" in lines[0]
+    assert set(answer.to_dict()["parameter"]) == set(columns)
+
+
+def test_a_copy_on_a_poorer_scale_is_one(tmp_path: Any) -> None:
+    columns, loss = with_copy(300, 1)
+    space = {"lr": pa.Float(1e-5, 1), "log_lr": pa.Float(-5, 0), "b": UNIT, "z": UNIT}
+    a = pa.analyze(columns, loss, direction="min", space=space)
+    answer = a.importance()
+    assert answer["lr"].share == answer["log_lr"].share > 0.15
+    a.save(tmp_path / "a.pedanova")
+    assert pa.load(tmp_path / "a.pedanova").importance().rows == answer.rows
+
+
+# --- significance ----------------------------------------------------------------------------------
+
+
+def test_what_explains_nothing_is_not_significant() -> None:
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.random(200_000), "b": rng.random(200_000)}
+    loss = columns["a"] + 0.005 * columns["b"] + 0.1 * rng.standard_normal(200_000)
+    answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+    assert answer["a"].significant
+    assert answer["b"].share < 0.005
+    assert not answer["b"].significant
+    assert answer["b"].low == 0.0
+
+
+@pytest.mark.parametrize("rows", [1000, 5001])
+def test_an_idle_child_of_a_gate_is_not_marked(rows: int) -> None:
+    marked = 0
+    for seed in range(6):
+        rng = np.random.default_rng([rows, seed])
+        kind = rng.choice(["adam", "sgd"], rows)
+        columns = {"kind": kind, "momentum": np.where(kind == "sgd", rng.random(rows), np.nan), "z": rng.random(rows)}
+        loss = np.where(kind == "sgd", 0.0, 0.5) + 0.3 * rng.standard_normal(rows)
+        space = {"kind": pa.Categorical(["adam", "sgd"]), "momentum": pa.Float(0, 1, when={"kind": "sgd"}), "z": UNIT}
+        answer = pa.analyze(columns, loss, direction="min", space=space).importance()
+        assert answer["kind"].significant
+        marked += bool(answer["momentum"].significant)
+    assert marked <= 1
