@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pedanova.measures.forest.forest import forest_effects
     from pedanova.sources.spaces.read import space_from
     from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space, Switch
+    from pedanova.space.values import above, below
 
 CONTENTS = {
     "base.version": ["__version__"],
@@ -46,6 +47,7 @@ CONTENTS = {
     "measures.forest.forest": ["forest_effects"],
     "sources.spaces.read": ["space_from"],
     "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
+    "space.values": ["above", "below"],
 }
 ROOMS = ("errors", "results", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
@@ -67,10 +69,12 @@ __all__ = [
     "Tally",
     "Trials",
     "__version__",
+    "above",
     "across",
     "analyze",
     "at_least",
     "at_most",
+    "below",
     "between",
     "demo_trials",
     "difference",

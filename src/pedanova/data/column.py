@@ -23,7 +23,7 @@ from pedanova.base.threads import portions, spread
 from pedanova.errors import Arg, DataError
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter
-from pedanova.space.values import Label, as_real
+from pedanova.space.values import Interval, Label, Value, as_real
 
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
@@ -266,8 +266,8 @@ def coded(column: Column) -> Column:
     return Column(column.name, codes, tuple(distinct.tolist()))
 
 
-def equals_any(column: Column, values: tuple[Label, ...]) -> Mask:
-    """(rows,) True where the column holds one of the values.
+def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
+    """(rows,) True where the column holds one of the values, or a number of a range.
 
     Whole numbers are met exactly, doubles to their last places, single precision as the single that was meant;
     text by text, and where both can be read as numbers, as numbers.
@@ -277,12 +277,25 @@ def equals_any(column: Column, values: tuple[Label, ...]) -> Mask:
         hits = np.array([*(_is_any(label, values) for label in labels), False])
         codes = np.where(column.absent(), len(labels), column.values.astype(np.int64))
         return np.asarray(hits[codes])
-    numbers = [number for value in values if (number := _as_number(value)) is not None]
-    return _meets(column.values, numbers) & ~column.absent()
+    ranges = [value for value in values if isinstance(value, Interval)]
+    numbers = [n for value in values if not isinstance(value, Interval) and (n := _as_number(value)) is not None]
+    inside: Mask = _meets(column.values, numbers)
+    for interval in ranges:
+        inside = inside | in_interval(column.values, interval)
+    return inside & ~column.absent()
 
 
-def _is_any(label: Label, values: tuple[Label, ...]) -> bool:
-    """Equal and of a kind, or the same text, or the same number."""
+def in_interval(numbers: NDArray[Any], interval: Interval) -> Any:
+    """(rows,) True where a number lies in the range; arrays of any library."""
+    above = numbers > interval.low if interval.open_low else numbers >= interval.low
+    return above & (numbers < interval.high if interval.open_high else numbers <= interval.high)
+
+
+def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
+    """Equal and of a kind, or the same text, or the same number, or in a range."""
+    if any(_as_number(label) in value for value in every if isinstance(value, Interval)):
+        return True
+    values = tuple(value for value in every if not isinstance(value, Interval))
     if any(isinstance(value, bool) == isinstance(label, bool) and value == label for value in values):
         return True
     if str(label) in map(str, values):

@@ -6,10 +6,12 @@ bounds become positions between 0 and 1, and several domains become cells of one
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,17 @@ from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask, cells_of, coded, equals_any, some
 from pedanova.errors import DataError, SpaceError, unknown_name
 from pedanova.space.grid import ROUNDING, grid_of
-from pedanova.space.parameters import Categorical, Moving, Ordinal, Parameter, Space, Switch, parents_first
-from pedanova.space.values import Label
+from pedanova.space.parameters import (
+    Categorical,
+    Moving,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    in_condition,
+    parents_first,
+)
+from pedanova.space.values import Condition, Interval, Label
 
 Reals = NDArray[np.float64]
 
@@ -76,9 +87,7 @@ def idle_note(name: str, rows: int) -> Note:
 
 
 def condition_in_words(parameter: Parameter) -> str:
-    return " and ".join(
-        f"{parent} is {' or '.join(repr(value) for value in values)}" for parent, values in parameter.when
-    )
+    return " and ".join(f"{parent} {in_condition(values)}" for parent, values in parameter.when)
 
 
 def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], notes: list[Note]) -> Column:
@@ -156,6 +165,7 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
 
 MOST_VALUES = 50  # of a column that may decide over others
 ROWS_A_VALUE = 4  # a column of fewer rows a value explains any gap by chance
+FEWEST_BESIDE = 5  # rows on either side of a threshold: fewer may be so by chance
 ByValue: TypeAlias = Counter[Label | None]  # rows; None for those without a value
 
 
@@ -166,6 +176,7 @@ class Presence:
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
     gone: Mapping[tuple[str, str], ByValue] = field(default_factory=dict)  # by child and parent
+    spans: Mapping[tuple[str, str], Spans] = field(default_factory=dict)  # likewise, of numbers of which there are many
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], children: Iterable[str], parents: Iterable[str]) -> Presence:
@@ -174,7 +185,14 @@ class Presence:
         absent = {name: mask for name, mask in absent.items() if mask.any()}
         every: dict[str, ByValue] = {}
         gone: dict[tuple[str, str], ByValue] = {}
+        spans: dict[tuple[str, str], Spans] = {}
         for parent in parents:
+            if not columns[parent].is_coded and columns[parent].values.dtype.kind in "iuf":
+                numbers, there = columns[parent].values, ~columns[parent].absent()
+                others = {child: mask for child, mask in absent.items() if child != parent}
+                spans |= {(child, parent): Spans.of(numbers, there, mask) for child, mask in others.items()}
+                if not _has_few_numbers(columns[parent]):
+                    continue
             column = columns[parent] if columns[parent].is_coded else coded(columns[parent])
             codes = np.where(column.absent(), 0, column.values.astype(np.int64) + 1)
             labels = (None, *(column.labels or ()))
@@ -182,28 +200,35 @@ class Presence:
             for child, mask in absent.items():
                 if child != parent:
                     gone[child, parent] = _counts_by_value(np.bincount(codes[mask], minlength=len(labels)), labels)
-        return cls(rows, every, gone)
+        return cls(rows, every, gone, spans)
 
     @classmethod
     def sum(cls, parts: Iterable[Presence]) -> Presence:
         rows, every, gone = 0, dict[str, ByValue](), dict[tuple[str, str], ByValue]()
+        spans: dict[tuple[str, str], Spans] = {}
         for part in parts:
             rows += part.rows
             for name, counts in part.all.items():
                 every.setdefault(name, Counter()).update(counts)
             for names, counts in part.gone.items():
                 gone.setdefault(names, Counter()).update(counts)
-        return cls(rows, every, gone)
+            for names, span in part.spans.items():
+                spans[names] = spans[names] + span if names in spans else span
+        return cls(rows, every, gone, spans)
 
-    def condition(self, child: str) -> tuple[str, tuple[Label, ...]] | None:
-        """The first parent, fewest values first, that tells present from missing without exception."""
+    def condition(self, child: str) -> Condition | None:
+        """The first parent, fewest values first, that tells present from missing without exception.
+
+        Then numbers, by a threshold; those with a value in most rows first.
+        """
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers before texts
             present_values = (value for value in counts if value is not None)
             values[parent] = sorted(present_values, key=lambda value: (isinstance(value, str), value))
         for parent in sorted(values, key=lambda name: len(values[name])):
-            if (child, parent) in self.gone and 1 < len(values[parent]) <= most:
+            known = self.all[parent].total() == self.rows  # in every part of the table
+            if known and (child, parent) in self.gone and 1 < len(values[parent]) <= most:
                 total, gone = self.all[parent], self.gone[child, parent]
                 settled = all(gone[value] in (0, total[value]) for value in total)
                 never_without = gone[None] == total[None]  # a missing parent leaves its children missing
@@ -212,7 +237,84 @@ class Presence:
                 decides = any(gone[value] for value in values[parent])
                 if settled and never_without and present and decides:
                     return parent, present
+        own = [(parent, span) for (one, parent), span in self.spans.items() if one == child]
+        for parent, span in sorted(own, key=lambda one: (-one[1].rows, one[0])):
+            interval = span.threshold()
+            if interval is not None:
+                return parent, (interval,)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Numbers of a parent where a child has a value, and where it has none."""
+
+    present: tuple[int, float, float] = (0, math.inf, -math.inf)  # rows, smallest and largest number
+    gone: tuple[int, float, float] = (0, math.inf, -math.inf)
+    orphans: int = 0  # rows in which the child has a value and the parent has none
+
+    @classmethod
+    def of(cls, numbers: NDArray[Any], there: Mask, absent: Mask) -> Spans:
+        return cls(
+            _span(numbers[there & ~absent]), _span(numbers[there & absent]), int(np.count_nonzero(~there & ~absent))
+        )
+
+    @property
+    def rows(self) -> int:
+        """Rows in which the parent has a value."""
+        return self.present[0] + self.gone[0]
+
+    def __add__(self, other: Spans) -> Spans:
+        present, gone = (
+            (one[0] + two[0], min(one[1], two[1]), max(one[2], two[2]))
+            for one, two in ((self.present, other.present), (self.gone, other.gone))
+        )
+        return Spans(present, gone, self.orphans + other.orphans)
+
+    def threshold(self) -> Interval | None:
+        """The range that tells present from missing without exception; None where there is none."""
+        if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
+            return None
+        if self.gone[2] < self.present[1]:
+            return Interval(low=_between(self.gone[2], self.present[1]), open_low=True)
+        if self.present[2] < self.gone[1]:
+            return Interval(high=_between(self.present[2], self.gone[1]))
+        return None
+
+
+def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
+    """The range of numbers of every kind, where no two overlap; None where some do, or are too few to tell."""
+    if np.isnan(numbers).any():
+        return None
+    spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))
+    if len(spans) < 2 or min(np.bincount(kinds)[kind] for _, kind in spans) < FEWEST_BESIDE:
+        return None
+    if any(one[0][1] >= two[0][0] for one, two in pairwise(spans)):
+        return None
+    cuts = [_between(one[0][1], two[0][0]) for one, two in pairwise(spans)]
+    lows, highs = [-math.inf, *cuts], [*cuts, math.inf]
+    return [
+        (kind, Interval(low, high, open_low=low > -math.inf))
+        for (_, kind), low, high in zip(spans, lows, highs, strict=True)
+    ]
+
+
+def _span(numbers: NDArray[Any]) -> tuple[int, float, float]:
+    if not len(numbers):
+        return 0, math.inf, -math.inf
+    return len(numbers), float(numbers.min()), float(numbers.max())
+
+
+def _between(low: float, high: float) -> float:
+    """The roundest number from `low` up to, but without, `high`: most conditions were written with such a one."""
+    if low <= 0.0 < high:
+        return 0.0
+    for digits in range(1, 17):
+        size = math.floor(math.log10(max(abs(low), abs(high)))) - digits + 1
+        number = round(math.floor(high / 10.0**size) * 10.0**size, max(0, -size))
+        if low <= number < high:
+            return number
+    return low
 
 
 def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> ByValue:
@@ -225,11 +327,14 @@ def gaps_in(space: Space, columns: Mapping[str, Column]) -> list[str]:
 
 
 def may_decide(column: Column, parameter: Parameter) -> bool:
-    """Whether a column has so few values that it may say when others exist."""
+    """Whether a column may say when others exist: by some of its few values, or by a threshold."""
     if isinstance(parameter, Categorical | Ordinal):
         return True
-    if column.is_coded or column.values.dtype.kind not in "biuf":
-        return False
+    return not column.is_coded and column.values.dtype.kind in "biuf"
+
+
+def _has_few_numbers(column: Column) -> bool:
+    """Whether a column holds a few whole numbers."""
     for values in (column.values[:: max(1, len(column) // 1000)], column.values):  # a sample first, to be quick
         present = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
         if len(present) > MOST_VALUES or not np.all(present == np.floor(present)):
@@ -237,13 +342,23 @@ def may_decide(column: Column, parameter: Parameter) -> bool:
     return True
 
 
+def ancestors_of(name: str, domains: Mapping[str, Parameter]) -> set[str]:
+    """The parameter, its parents, theirs, and so on."""
+    family, line = {name}, [name]
+    while line:
+        parents = {parent for parent, _ in domains[line.pop()].when if parent in domains} - family
+        family |= parents
+        line += parents
+    return family
+
+
 def with_conditions(space: Space, presence: Presence, children: Iterable[str]) -> tuple[Space, list[Note]]:
     """The space with the conditions that the rows show, and a note on each."""
     domains, notes = dict(space), []
     for name in children:
         condition = presence.condition(name)
-        if condition is not None:
-            domains[name] = replace(space[name], when=(condition,))  # type: ignore[arg-type]
+        if condition is not None and name not in ancestors_of(condition[0], domains):
+            domains[name] = replace(space[name], when=(condition,))
             words = f"taken as active only when {condition_in_words(domains[name])}, for it is missing otherwise"
             notes.append(Note("condition", words, subject=name))
     return Space(domains), notes

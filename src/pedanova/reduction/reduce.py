@@ -50,6 +50,7 @@ from pedanova.space.parameters import (
     in_words,
     parents_of,
 )
+from pedanova.space.values import Interval, is_one_of
 
 Mask = NDArray[np.bool_]
 Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
@@ -300,8 +301,10 @@ def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]
 def may_be(parameter: Parameter, value: Any) -> bool:
     match parameter:
         case Categorical(values) | Ordinal(values):
-            return value in values or str(value) in map(str, values)
+            return any(is_one_of(one, (value,)) for one in values) or str(value) in map(str, values)
         case Int(low, high) | Float(low, high):
+            if isinstance(value, Interval):
+                return low in value or high in value or (value.low >= low and value.high <= high)
             return not isinstance(value, int | float) or low <= value <= high
         case _:
             return True

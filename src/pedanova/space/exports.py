@@ -27,7 +27,7 @@ from pedanova.space.parameters import (
     parents_first,
     values_of,
 )
-from pedanova.space.values import Label
+from pedanova.space.values import Interval, Label, Value
 
 FORMS = ("optuna", "configspace", "raytune", "wandb", "smac", "json", "yaml", "code")
 CONDITIONAL = ("configspace", "smac", "json", "yaml", "code")  # forms that can say when a parameter exists
@@ -71,7 +71,7 @@ def unfolded(space: Space) -> Space:
             plain[name] = parameter
             continue
         inside = [key for key, domain in parameter.domains if domain == ranges[0]]
-        plain[f"{name}_kind"] = Categorical(tuple(key for key, _ in parameter.domains))
+        plain[f"{name}_kind"] = Categorical(tuple(key for key, _ in parameter.domains if not isinstance(key, Interval)))
         plain[name] = replace(ranges[0], when=((f"{name}_kind", tuple(inside)),))
     return Space(plain)
 
@@ -123,9 +123,19 @@ def optuna_code(space: Space) -> str:
     lines = ["params = {}"]
     for name, domain in plain_domains(space, "code").items():
         line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
-        tests = [f"params.get({parent!r}) in {values!r}" for parent, values in domain.when]
+        tests = [_test(parent, values) for parent, values in domain.when]
         lines += [f"if {' and '.join(tests)}:", f"    {line}"] if tests else [line]
     return "\n".join(lines) + "\n"
+
+
+def _test(parent: str, values: tuple[Value, ...]) -> str:
+    """The condition in Python; a parent without a value is nan, for which no comparison holds."""
+    labels = tuple(value for value in values if not isinstance(value, Interval))
+    tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
+    got = f"params.get({parent!r}, float('nan'))"
+    ranges = [value for value in values if isinstance(value, Interval)]
+    tests += [" and ".join(f"{got} {test}" for test in interval.tests()) for interval in ranges]
+    return tests[0] if len(tests) == 1 else f"({' or '.join(tests)})"
 
 
 def _suggest(name: str, domain: Domain) -> str:
@@ -173,9 +183,29 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
     return {"type": "ordinal", **common, "sequence": values, "default_value": values[0]}
 
 
+def _part(name: str, parent: str, values: tuple[Value, ...]) -> dict[str, Any]:
+    """One condition of ConfigSpace, which knows open bounds alone: a closed one moves by the least step of a float."""
+    common = {"child": name, "parent": parent}
+    labels = [value for value in values if not isinstance(value, Interval)]
+    parts = [{"type": "IN", **common, "values": labels}] if labels else []
+    for interval in (value for value in values if isinstance(value, Interval)):
+        ends = []
+        if interval.low > -math.inf:
+            low = interval.low if interval.open_low else math.nextafter(interval.low, -math.inf)
+            ends.append({"type": "GT", **common, "value": low})
+        if interval.high < math.inf:
+            high = interval.high if interval.open_high else math.nextafter(interval.high, math.inf)
+            ends.append({"type": "LT", **common, "value": high})
+        parts.append(_together("AND", name, ends))
+    return _together("OR", name, parts)
+
+
+def _together(kind: str, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return parts[0] if len(parts) == 1 else {"type": kind, "child": name, "conditions": parts}
+
+
 def _condition(name: str, domain: Domain) -> dict[str, Any]:
-    parts = [{"type": "IN", "child": name, "parent": parent, "values": list(values)} for parent, values in domain.when]
-    return parts[0] if len(parts) == 1 else {"type": "AND", "child": name, "conditions": parts}
+    return _together("AND", name, [_part(name, parent, values) for parent, values in domain.when])
 
 
 def to_configspace(space: Space) -> Any:

@@ -8,7 +8,7 @@ under others: ``when={"optimizer": ["sgd"]}``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -17,12 +17,16 @@ from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
 from pedanova.space.values import (
     LARGEST_INT,
     Condition,
+    Interval,
     Label,
+    Value,
     as_conditions,
     as_labels,
     as_number,
+    as_values,
     as_whole,
     check_bounds,
+    is_one_of,
     shown,
 )
 
@@ -49,7 +53,8 @@ class Float(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
+        where left out.
 
     Examples
     --------
@@ -85,7 +90,8 @@ class Int(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
+        where left out.
 
     Examples
     --------
@@ -124,7 +130,8 @@ class Ordinal(ShortRepr):
     values
         In their order.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
+        where left out.
 
     Examples
     --------
@@ -150,7 +157,8 @@ class Categorical(ShortRepr):
     choices
         In any order.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
+        where left out.
 
     Examples
     --------
@@ -180,7 +188,8 @@ class Moving(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
+        where left out.
 
     Examples
     --------
@@ -215,7 +224,9 @@ class Switch(ShortRepr):
     by
         The column that decides; empty for its own value.
     domains
-        A domain by value of it.
+        A domain by value of it, or by a range of numbers such as ``pa.below(0.5)``.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
 
     Examples
     --------
@@ -225,9 +236,11 @@ class Switch(ShortRepr):
     """
 
     by: str
-    domains: tuple[tuple[Label, Domain], ...]
+    domains: tuple[tuple[Value, Domain], ...]
+    when: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "when", as_conditions(self.when))
         domains = self.domains
         pairs = tuple(domains.items()) if isinstance(domains, Mapping) else tuple(domains)
         if not isinstance(self.by, str) or not pairs:
@@ -235,13 +248,8 @@ class Switch(ShortRepr):
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
                 raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
-        labels = as_labels([value for value, _ in pairs], "Switch values")
-        object.__setattr__(self, "domains", tuple(zip(labels, [d for _, d in pairs], strict=True)))
-
-    @property
-    def when(self) -> tuple[Condition, ...]:
-        """It has none of its own."""
-        return ()
+        values = as_values([value for value, _ in pairs], "Switch values")
+        object.__setattr__(self, "domains", tuple(zip(values, [d for _, d in pairs], strict=True)))
 
     @property
     def is_own(self) -> bool:
@@ -367,9 +375,9 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
     """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
     for parent, values in parameters[name].when:
         choices = values_of(parameters.get(parent))
-        stray = [value for value in values if choices and value not in choices]
+        stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
         if stray:
-            raise SpaceError(f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}")
+            raise SpaceError(f"{name}: when {parent} {in_condition(stray)} can never be; it is one of {choices}")
     ancestors, line = {name}, [name]
     while line:
         for parent, _ in parameters[line.pop()].when if line[-1] in parameters else ():
@@ -391,12 +399,28 @@ def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
         value = getattr(parameter, field.name)
         plain[field.name] = list(value) if isinstance(value, tuple) else value
     if isinstance(parameter, Switch):
-        plain["domains"] = [[value, parameter_to_dict(domain)] for value, domain in parameter.domains]
-    elif parameter.when:
-        plain["when"] = {parent: list(values) for parent, values in parameter.when}
+        plain["domains"] = [[plain_value(value), parameter_to_dict(domain)] for value, domain in parameter.domains]
+    if parameter.when:
+        plain["when"] = {parent: [plain_value(value) for value in values] for parent, values in parameter.when}
     else:
         del plain["when"]
     return plain
+
+
+def plain_value(value: Value) -> Label | dict[str, Any]:
+    """A value of a condition, fit for JSON; of a range what differs from the whole line."""
+    if not isinstance(value, Interval):
+        return value
+    whole = Interval()
+    names = Interval.__match_args__
+    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(whole, name)}
+
+
+def in_condition(values: Sequence[Value]) -> str:
+    """The values of a condition in words: "is 'sgd' or 'adam'", "> 0"."""
+    ranges = [str(value) for value in values if isinstance(value, Interval)]
+    labels = [repr(value) for value in values if not isinstance(value, Interval)]
+    return " or ".join([*([f"is {' or '.join(labels)}"] if labels else []), *ranges])
 
 
 def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter]:
@@ -481,6 +505,7 @@ def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
 
 def domain_names(parameter: Switch) -> list[str]:
     """Of each of its domains, when it holds."""
-    names = [[str(value) for value, other in parameter.domains if other == one] for one in parameter.regimes]
-    before = f"where {parameter.by} is " if parameter.by else ""
-    return [before + " or ".join(some) for some in names]
+    keys = [[value for value, other in parameter.domains if other == one] for one in parameter.regimes]
+    if parameter.by:
+        return [f"where {parameter.by} {in_condition(some)}".replace("'", "") for some in keys]
+    return [" or ".join(map(str, some)) for some in keys]

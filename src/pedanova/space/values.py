@@ -5,31 +5,145 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TypeAlias
 
 from pedanova.errors import SpaceError
 
 Label: TypeAlias = str | int | float | bool
-Condition: TypeAlias = tuple[str, tuple[Label, ...]]  # parent, the values that make a child active
 LARGEST_INT = 2**53  # beyond it a float cannot tell two whole numbers apart
 
 
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Numbers between two bounds, which belong to it unless they are open."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+                raise SpaceError(f"{name}={shown(value)} of a condition must be a number")
+            object.__setattr__(self, name, float(value))
+        if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
+            raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; turn the bounds round")
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, str) or not isinstance(value, Real):
+            return False
+        number = float(value)
+        above = number > self.low if self.open_low else number >= self.low
+        return above and (number < self.high if self.open_high else number <= self.high)
+
+    def __str__(self) -> str:
+        """As a condition reads: ``> 0``, ``<= 0.5``, ``0 to 0.5``."""
+        return " and ".join(self.tests()).replace("inf", "∞")
+
+    def tests(self) -> list[str]:
+        """The comparisons that it is made of: ``["> 0", "<= 0.5"]``."""
+        low = [f"{'>' if self.open_low else '>='} {self.low:.12g}"] if self.low > -math.inf else []
+        return [*low, *([f"{'<' if self.open_high else '<='} {self.high:.12g}"] if self.high < math.inf else [])]
+
+
+Value: TypeAlias = Label | Interval
+Condition: TypeAlias = tuple[str, tuple[Value, ...]]  # parent, the values that make a child active
+
+
+def above(value: float) -> Interval:
+    """Numbers larger than `value`, for a condition: ``Float(0, 1, when={"dropout": above(0)})``.
+
+    Parameters
+    ----------
+    value
+        The bound, which does not belong to them.
+
+    Returns
+    -------
+    Interval
+        For `when`.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.Float(0, 1, when={"dropout": pa.above(0)}).when[0][1].tests()
+    ['> 0']
+    """
+    return Interval(low=value, open_low=True)
+
+
+def below(value: float) -> Interval:
+    """Numbers smaller than `value`, for a condition: ``Float(0, 1, when={"share": below(0.5)})``.
+
+    Parameters
+    ----------
+    value
+        The bound, which does not belong to them.
+
+    Returns
+    -------
+    Interval
+        For `when`.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> 0.4 in pa.below(0.5), 0.5 in pa.below(0.5)
+    (True, False)
+    """
+    return Interval(high=value, open_high=True)
+
+
+def interval_from(values: object) -> Interval | None:
+    """A range of numbers, as `above` and `below` make it, as a region of values such as `between`, or as a dict."""
+    if isinstance(values, Interval):
+        return values
+    if isinstance(values, Mapping):
+        strange = [key for key in values if key not in Interval.__match_args__]
+        if strange:
+            raise SpaceError(f"a range has no {strange[0]!r}; it has {', '.join(Interval.__match_args__)}")
+        return Interval(**values)
+    if not hasattr(values, "low") or not hasattr(values, "high"):
+        return None
+    low, high = values.low, values.high
+    return Interval(-math.inf if low is None else float(low), math.inf if high is None else float(high))
+
+
 def as_conditions(when: object) -> tuple[Condition, ...]:
-    """``{"optimizer": ["sgd"]}`` or ``{"optimizer": "sgd"}`` as pairs of parent and values."""
+    """``{"optimizer": ["sgd"]}``, ``{"optimizer": "sgd"}`` or ``{"dropout": above(0)}`` as pairs."""
     if not when:
         return ()
     pairs = when.items() if isinstance(when, Mapping) else when
     if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
         raise SpaceError(f"when={when!r} must be a dict such as {{'optimizer': ['sgd']}}")
-    conditions = []
+    conditions: list[Condition] = []
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
             raise SpaceError(f"when={when!r} must be a dict such as {{'optimizer': ['sgd']}}")
         parent, values = pair
-        many = [values] if isinstance(values, str | int | float | bool) else values
-        conditions.append((parent, as_labels(many, f"when {parent}")))
+        single = isinstance(values, str | int | float | bool) or interval_from(values) is not None
+        conditions.append((parent, as_values([values] if single else values, f"when {parent}")))
     return tuple(conditions)
+
+
+def as_values(values: object, what: str) -> tuple[Value, ...]:
+    """Values and ranges of numbers."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise SpaceError(f"{what}={values!r} must be a list of values, such as ['adam', 'sgd']")
+    ranges = {place: interval for place, value in enumerate(values) if (interval := interval_from(value)) is not None}
+    if not ranges:
+        return as_labels(values, what)
+    rest = iter(as_labels(plain, what) if (plain := [v for i, v in enumerate(values) if i not in ranges]) else ())
+    return tuple(ranges[place] if place in ranges else next(rest) for place, _ in enumerate(values))
+
+
+def is_one_of(value: object, values: tuple[Value, ...]) -> bool:
+    """Whether a value equals one of these, or lies in a range of them."""
+    return any(value in one if isinstance(one, Interval) else value == one for one in values)
 
 
 def as_number(value: object, name: str) -> float:

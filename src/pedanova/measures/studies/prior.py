@@ -27,7 +27,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import domains_of, union_space
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
-from pedanova.space.values import Label
+from pedanova.space.values import Label, is_one_of
 
 Reals: TypeAlias = NDArray[np.float64]
 SAFETY = 0.3  # of all draws: uniform over the whole space
@@ -177,7 +177,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
             row = self[name]
             cells = drawn_cells(row, rng.random(count), uniform)
             for one, cell, place in zip(configurations, cells.tolist(), rng.random(count).tolist(), strict=True):
-                if all(one.get(parent) in values for parent, values in row.parameter.when):
+                if all(is_one_of(one.get(parent), values) for parent, values in row.parameter.when):
                     one[name] = value_in(row.parameter, cell, place)
         return configurations
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
 from pedanova.space.grid import Block, Grid
-from pedanova.space.parameters import Parameter, Space, Switch
+from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
 Singles: TypeAlias = NDArray[np.float32]
 COSINES = 4  # basis functions of an ordered parameter, each weaker than the last
@@ -71,9 +71,9 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 def is_decided(space: Space, name: str) -> bool:
     """Whether other parameters determine if, or in which range, this one has a value."""
     parameter: Parameter = space[name]
-    if isinstance(parameter, Switch):
-        return parameter.by in space
-    return bool(parameter.when) and all(parent in space for parent, _ in parameter.when)
+    if isinstance(parameter, Switch) and parameter.by not in space:
+        return False
+    return bool(parents_of(parameter)) and all(parent in space for parent, _ in parameter.when)
 
 
 def regimes_of(grid: Grid, cells: Places) -> NDArray[np.int64]:

@@ -56,9 +56,12 @@ def even_points(
         j = index[name]
         even = even_column(j, count, seed)
         grid, parameter = arrangement.grids[j], arrangement.space[name]
-        regimes = decided_regimes(parameter, grid, labels, count)
+        active = active_points(parameter, labels, count)
+        regimes = None if active is None else decided_regimes(parameter, labels, active)
         if regimes is None:
-            regimes, even = drawn_regimes(grid, seen[:, j], even)
+            rows = seen[:, j] if active is None else seen[seen[:, j] < grid.missing, j]
+            regimes, even = drawn_regimes(grid, rows, even)
+            regimes[np.zeros(count, dtype=bool) if active is None else ~active] = len(grid.blocks)
         prior = margin(grid, seen[:, j]) if like_rows else grid.prior
         places[:, j] = cells_by_prior(grid, prior, regimes, even)
         if name in parents:
@@ -101,21 +104,32 @@ def even_column(j: int, count: int, seed: int) -> Reals:
     return even
 
 
-def decided_regimes(parameter: Parameter, grid: Grid, labels: dict[str, Column], count: int) -> Cells | None:
-    """(points,) The block of every point as its parents decide it; None where they cannot."""
-    absent = len(grid.blocks)
-    if isinstance(parameter, Switch) and parameter.by in labels:
-        regimes = np.full(count, absent, dtype=np.int32)
-        for i, domain in enumerate(parameter.regimes):
-            values = tuple(value for value, other in parameter.domains if other == domain)
-            regimes[equals_any(labels[parameter.by], values)] = i
-        return regimes
-    if parameter.when and all(parent in labels for parent, _ in parameter.when):
-        active = np.ones(count, dtype=bool)
-        for parent, values in parameter.when:
-            active &= equals_any(labels[parent], values)
-        return np.where(active, 0, absent).astype(np.int32)
-    return None
+def active_points(parameter: Parameter, labels: dict[str, Column], count: int) -> Mask | None:
+    """(points,) Where the conditions of a parameter hold; None where it has none, or a parent is not in the space."""
+    if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in labels):
+        return None
+    active = np.ones(count, dtype=bool)
+    for parent, values in parameter.when:
+        if parent not in labels:
+            return None
+        active &= equals_any(labels[parent], values)
+    return active
+
+
+def decided_regimes(parameter: Parameter, labels: dict[str, Column], active: Mask) -> Cells | None:
+    """(points,) The block of every point as its parents decide it, the next one behind them for none.
+
+    None where its own value decides.
+    """
+    if not isinstance(parameter, Switch):
+        return np.where(active, 0, 1).astype(np.int32)
+    if parameter.by not in labels:
+        return None
+    regimes = np.full(len(active), len(parameter.regimes), dtype=np.int32)
+    for i, domain in enumerate(parameter.regimes):
+        keys = tuple(value for value, other in parameter.domains if other == domain)
+        regimes[equals_any(labels[parameter.by], keys) & active] = i
+    return regimes
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals) -> tuple[Cells, Reals]:

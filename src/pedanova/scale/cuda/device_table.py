@@ -16,7 +16,7 @@ from pedanova.counting.arrays import kept_codes, lookup_of
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
-from pedanova.data.column import LAST_PLACES, Column, cells_of
+from pedanova.data.column import LAST_PLACES, Column, cells_of, in_interval
 from pedanova.data.conditions import Presence, idle_note
 from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.observations import Observations, describe_outside
@@ -53,6 +53,7 @@ from pedanova.scale.cuda.tables import (
 )
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Moving, Ordinal, Parameter, Space, Switch, parents_first
+from pedanova.space.values import Interval
 
 SAMPLE = 50_000
 FEW = 200  # so many different numbers are all looked for
@@ -291,10 +292,13 @@ class DeviceTable(Countable):
 
 
 def equal_to_any(values: Any, wanted: Sequence[Any]) -> Any:
-    """(rows,) Where the column holds one of these numbers, as `data.cells.equals_any` says."""
+    """(rows,) Where the column holds one of these numbers, as `data.column.equals_any` says."""
     cupy = library()
     hit = cupy.zeros(len(values), dtype=bool)
     for value in wanted:
+        if isinstance(value, Interval):
+            hit |= in_interval(values, value)
+            continue
         try:
             number = float(value)
         except (TypeError, ValueError):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
+from pedanova.data.conditions import ranges_of
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, NoTrialsError, listed
@@ -351,7 +352,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
 
 
 def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
-    """Another setting whose category decides which range there is."""
+    """Another setting whose category, or range, decides which range there is."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     if len(setting.distributions) > MOST_REGIMES:
         return None
@@ -368,6 +369,15 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
             Note("space", f"its range depends on {parent}; each is counted as a regime of its own", subject=name)
         )
         return Switch(parent, tuple(domains.items()))
+    for parent in log.settings:
+        column = sheet.columns[parent]
+        if parent == name or column.labels is not None or column.values.dtype.kind not in "iuf":
+            continue
+        ranges = ranges_of(column.values[rows].astype(np.float64), which)
+        if ranges is not None:
+            words = f"its range depends on {parent}; each is counted as a regime of its own"
+            sheet.notes.append(Note("space", words, subject=name))
+            return Switch(parent, tuple((interval, setting.distributions[one].domain) for one, interval in ranges))
     return None
 
 

@@ -203,7 +203,7 @@ def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | I
         note = guessed.note.about(name)
         if guessed.parameter is None or not domain.when:
             return guessed.parameter, note  # type: ignore[return-value]
-        return replace(guessed.parameter, when=domain.when), note  # type: ignore[return-value, arg-type]
+        return replace(guessed.parameter, when=domain.when), note  # type: ignore[return-value]
     if low == high:
         return None, Note("unused", "has no bounds, and no two values in the trials; left out", subject=name)
     words = f"has no bounds; those of the trials, {low:g} to {high:g}, are taken"
