@@ -311,7 +311,7 @@ def _between(low: float, high: float) -> float:
         return 0.0
     for digits in range(1, 17):
         size = math.floor(math.log10(max(abs(low), abs(high)))) - digits + 1
-        number = round(math.floor(high / 10.0**size) * 10.0**size, max(0, -size))
+        number = round((math.ceil(round(high / 10.0**size, 9)) - 1) * 10.0**size, max(0, -size))
         if low <= number < high:
             return number
     return low
