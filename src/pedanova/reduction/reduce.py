@@ -156,6 +156,9 @@ class Judge:
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
             return unchanged(name, "keep", "its bounds change from row to row; left alone", parameter)
         row = self.importances[name]
+        if name in self.importances.copies and name not in self.box.left:
+            original = self.importances.copies[name]
+            return unchanged(name, "keep", f"says the same as {original}, and is decided there", parameter)
         if not row.varied:
             return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
         if name not in self.surely and name not in self.box.left:
@@ -343,7 +346,8 @@ def reduce_space(
         region = good_region_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
         apart = beyond_noise([row.name for row in importances.rows], p_values, space)
-        surely = [name for name in sure_enough(apart, importances, space) if name in region.cloud.axes]
+        sure = [name for name in sure_enough(apart, importances, space) if name in region.cloud.axes]
+        surely = [name for name in sure if name not in importances.copies]  # what says the same is decided once
         box = region.bounds(surely, kept)
         evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, region, box, importances, local, frozenset(surely), widen=widen)

@@ -191,6 +191,14 @@ def test_a_family_of_copies_is_one_line() -> None:
     assert set(answer.to_dict()["parameter"]) == set(columns)
 
 
+def test_copies_are_decided_once() -> None:
+    columns, loss = with_copy(300, 2)
+    reduced = pa.analyze(columns, loss, direction="min").reduce(folds=0)
+    assert reduced["log_lr"].advice == "narrow"
+    assert reduced["lr"].advice == "keep"
+    assert "says the same as log_lr" in reduced["lr"].reason
+
+
 def test_a_copy_on_a_poorer_scale_is_one(tmp_path: Any) -> None:
     columns, loss = with_copy(300, 1)
     space = {"lr": pa.Float(1e-5, 1), "log_lr": pa.Float(-5, 0), "b": UNIT, "z": UNIT}
