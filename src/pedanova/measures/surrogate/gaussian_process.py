@@ -285,9 +285,10 @@ class Posterior:
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
         """(rows,) each: the score of each row as predicted from the other rows, and its variance without noise."""
-        half = inverse_triangle(self.factor.lower)
-        sums = half.T @ half.sum(axis=1)
-        own = np.einsum("ij,ij->j", half, half) - self.mean_variance * sums**2  # the mean is estimated anew
+        half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
+        sums = (half.T @ half.sum(axis=1)).astype(np.float64)
+        squares = np.einsum("ij,ij->j", half, half).astype(np.float64)
+        own = squares - self.mean_variance * sums**2  # the mean is estimated anew
         return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
     def draw(self, points: Embedding, draws: int, rng: np.random.Generator) -> Singles:
