@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.chance.ranked_rows import Indices, Reals
-from pedanova.measures.distributions import normal_below
+from pedanova.measures.distributions import normal_below, normal_quantile
 from pedanova.measures.surrogate.posterior import Mask, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares, point_weights
 from pedanova.measures.waves import Waves, waves_of
@@ -33,9 +33,9 @@ DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where par
 UNSEEN = 0.25  # of the scatter of a correction: so much may be wrong without being seen
 DISPUTED = 0.5  # of the squared correction that is not believed: the interval holds both
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
-NOISE_PARTS = (0.125, 0.375, 0.625, 0.875)  # of what the model takes for noise: some of it may be structure
-HALVINGS = 18  # of the range of scores, to find a threshold
-LARGEST_SCORE = 12.0
+NOISE_PARTS = (0.25, 0.75)  # of what the model takes for noise: some of it may be structure
+STEPS = 6  # to find a threshold
+LEAST_PART = 1e-6  # of the rows, beyond which no threshold is looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +66,17 @@ class LeaveOneOut:
         return normal_below((threshold - self.mean) / deviation)
 
     def _threshold(self, part: float, deviation: Reals) -> float:
-        """The score that the best part of the rows is expected to stay below."""
-        low, high = -LARGEST_SCORE, LARGEST_SCORE
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if self._below(middle, deviation).mean() < part else (low, middle)
-        return (low + high) / 2.0
+        """The score that the best part of the rows is expected to stay below.
+
+        The expected part is nearly a normal law of the score, so that a few steps along that law find it.
+        """
+        spread = math.hypot(float(self.mean.std()), float(deviation.mean()))
+        wanted = float(normal_quantile(np.array([part]))[0])
+        threshold = float(self.mean.mean()) + spread * wanted
+        for _ in range(STEPS):
+            reached = min(max(float(self._below(threshold, deviation).mean()), LEAST_PART), 1.0 - LEAST_PART)
+            threshold += spread * (wanted - float(normal_quantile(np.array([reached]))[0]))
+        return threshold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
