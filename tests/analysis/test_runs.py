@@ -22,8 +22,10 @@ def test_a_column_called_seed_sets_no_configuration_apart() -> None:
     found = pa.analyze(table(), "loss").seeds()
     assert (found.configurations, found.repeated, found.runs) == (80, 80, 320)
     assert found["loss"].low < 0.4 < found["loss"].high
-    assert any("taken as seeds and not as settings: seed" in note for note in found.notes)
     assert found.rows == pa.analyze(table(), "loss", exclude=["seed"]).seeds().rows
+    named = pa.analyze(table(), "loss", params=[*table().keys() - {"loss"}]).seeds()
+    assert any("taken as seeds and not as settings: seed" in note for note in named.notes)
+    assert named.repeated == found.repeated
 
 
 def test_other_names_are_excluded() -> None:

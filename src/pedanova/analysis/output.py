@@ -269,13 +269,17 @@ class Output:
         return explore(self.data, **about, port=port, show=open, wait=wait, **how)
 
 
+MOST_TARGETS = 64  # of a ladder that a file answers beforehand
+
+
 def attachments_of(data: TrialData, *, rows: bool) -> dict[str, Attachment]:
     """The rows, if they are to be kept; else what a model knows of them, or what an earlier file did."""
     if rows:
         return {"rows": rows_kept(data.observed())}
     model = data.row_model
     if isinstance(model, RowModel):
-        return {"known": to_attachment(model, data.levels.direction, objection=ALONE if data.is_alone() else "")}
+        levels, objection = data.levels, ALONE if data.is_alone() else ""
+        return {"known": to_attachment(model, levels.direction, levels.quantiles[:MOST_TARGETS], objection=objection)}
     return {} if data.attached is None else {"known": data.attached}
 
 

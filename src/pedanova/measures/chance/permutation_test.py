@@ -53,6 +53,7 @@ class PermutationTest:
 
     rows: RankedRows
     dependence: Dependence
+    clustered: bool = False  # configurations were run several times, and are permuted as a whole
     regions: dict[tuple[bytes, bool], RegionCache] = field(default_factory=dict)  # by region, and whether in blocks
 
     def p_values(
@@ -98,7 +99,9 @@ class PermutationTest:
         if key not in self.regions:
             while len(self.regions) >= MOST_REGIONS:
                 self.regions.pop(next(iter(self.regions)))
-            self.regions[key] = RegionCache.of(self.rows, self.dependence, members, blocks=blocks)
+            self.regions[key] = RegionCache.of(
+                self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered
+            )
         return self.regions[key]
 
 
@@ -140,7 +143,7 @@ class Residual:
 class RegionCache:
     """What the rows of one region tell whatever the target; with `neighbours`, scores move inside blocks alone.
 
-    Rows of one configuration are no independent evidence: each configuration counts once, with the mean of its rows.
+    Where configurations were run several times, each counts once, with the mean of its rows.
     """
 
     ranks: Reals  # (rows,) mid-ranks, ½ for the best
@@ -152,9 +155,11 @@ class RegionCache:
     permutations: dict[tuple[int, int], Permutations] = field(default_factory=dict)  # by their number and seed
 
     @classmethod
-    def of(cls, rows: RankedRows, dependence: Dependence, members: Indices, *, blocks: bool) -> RegionCache:
+    def of(
+        cls, rows: RankedRows, dependence: Dependence, members: Indices, *, blocks: bool, clustered: bool
+    ) -> RegionCache:
         ranks = mid_ranks(rows.signed[members]) - 0.5
-        owner = owners_of(rows.keys[members], ranks)
+        owner = owners_of(rows.keys[members], ranks) if clustered else np.arange(len(members))
         normal = mean_by(owner, normal_quantile(ranks / len(members)))
         normal = normal - normal.mean()
         first = members[np.unique(owner, return_index=True)[1]]
@@ -188,8 +193,6 @@ class RegionCache:
 def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
     """(rows,) The number of each row's configuration, in the order of their mean ranks."""
     _, owner = np.unique(keys, return_inverse=True)
-    if owner.max() + 1 == len(keys):
-        return np.arange(len(keys))
     places = np.empty(owner.max() + 1, dtype=np.int64)
     places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
     return places[owner]

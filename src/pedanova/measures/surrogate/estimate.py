@@ -272,6 +272,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
         else unvaried(name, inside, rows)
         for name, one, activity, active_share in zip(names, *columns, strict=True)
     ]
+    kept = correction is not None or samples.adaptive or question.baseline != "region"
     missing: list[Note] = []
     if question.draws:
         p_values, missing = p_values_for(query, question, model_query)
@@ -280,8 +281,11 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
         importances = [without_p(row) for row in importances] if missing else importances
     words = f"a model of all rows was used ({model_query.fitted.skill}); "
-    note = Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")
-    return Estimate(importances, "surrogate", [note, *missing], model_query)
+    notes = [Note("answer", words, Arg("estimator", "counts"), " shows the counts alone"), *missing]
+    if not kept:
+        words = "the file has no correction of this question by the rows; save the rows too: "
+        notes.append(Note("answer", words, Arg("rows", True)))
+    return Estimate(importances, "surrogate", notes, model_query)
 
 
 def modelled_row(

@@ -161,20 +161,28 @@ class Expansion:
 Pair: TypeAlias = tuple[Expansion, Expansion]  # of the misfit, and of what columns do together
 
 
+def curve_of(
+    samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
+) -> tuple[Reals, Reals]:
+    """(cells,) each: points of target and region by cell of every parameter, in the mean over the samples.
+
+    `numbers` are (cells,): the place of every cell.
+    """
+    flat = numbers[samples.flat(samples.grids())]
+    inside, mass = (by_cell(flat, point_weights(samples, span), len(numbers)) for span in (target, region))
+    return inside, mass
+
+
 def corrected(
     samples: PosteriorSamples,
-    target: RankRange,
-    region: RankRange,
+    points: tuple[Reals, Reals],
     shares: SampledShares,
     sums: CellSums,
     children: Collection[str],
 ) -> EstimatedShares:
-    """The model's shares, corrected by the residuals of the rows."""
-    grids = samples.grids()
-    flat = samples.flat(grids)
-    weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
-    inside, mass = (by_cell(flat, one, grids.cells) for one in weights)
-    curve = np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
+    """The model's shares, corrected by the residuals of the rows; `points` are those of `curve_of`."""
+    inside, mass = points
+    grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
     root = np.sqrt(np.maximum((1.0 - COMMON) * shares.each.mean(axis=0) + COMMON * shares.common, 0.0))
     pairs = []
@@ -226,7 +234,8 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
     """
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
-    log_likelihood = -0.5 * (np.log(total) + along**2 / total).sum(axis=1)
+    each = np.where(root > 0.0, np.log(total / noise) + along**2 / total - along**2 / noise, 0.0)
+    log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # in any order of the parameters
     chances = np.exp(log_likelihood - log_likelihood.max())
     chances /= chances.sum()
     weights = prior / total

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
@@ -23,7 +23,7 @@ from pedanova.data.regions import Direction, Region
 from pedanova.errors import FormatError
 from pedanova.measures.chance.dependence import Dependence, Gate, Twins, dependence_of
 from pedanova.measures.chance.permutation_test import PermutationTest
-from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
+from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows, ranked_rows, varying_names
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.fit import FittedModel, Skill, fit
 from pedanova.measures.surrogate.posterior import (
@@ -32,10 +32,11 @@ from pedanova.measures.surrogate.posterior import (
     ObjectiveRanks,
     PosteriorSamples,
     RankRange,
+    StackedGrids,
     coarse_grid,
 )
-from pedanova.measures.surrogate.residuals import cell_sums, corrected
-from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
+from pedanova.measures.surrogate.residuals import cell_sums, corrected, curve_of
+from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, has_excess_repeats, sampler_of
 from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares, can_tell, sampled_shares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, children_of
@@ -56,14 +57,15 @@ class Repeats:
     rows: int
     configurations: int
     exact: int  # rows that repeat another one with its objective
+    clustered: bool  # more often than independent draws of the parameters would: configurations were run again
 
     def notes(self) -> list[Note]:
-        """What a reader should know of it; nothing where every row is a configuration of its own."""
+        """What a reader should know of it; nothing where rows were drawn one by one."""
         notes = []
-        if self.configurations < self.rows:
+        if self.clustered:
             words = "rows of one configuration are no independent evidence, and count together"
             notes.append(Note("answer", f"{self.rows:,} rows have {self.configurations:,} configurations: {words}"))
-        if self.exact:
+        if self.clustered and self.exact:
             notes.append(Note("doubt", f"{self.exact:,} of {self.rows:,} rows repeat another row exactly"))
         return notes
 
@@ -98,7 +100,7 @@ class RowModel:
     @cached_property
     def permutation_test(self) -> PermutationTest:
         """The permutation tests of the rows."""
-        return PermutationTest(self.rows, self.dependence)
+        return PermutationTest(self.rows, self.dependence, self.repeats.clustered)
 
     @cached_property
     def cut_off(self) -> bool:
@@ -118,11 +120,13 @@ class RowModel:
         """How often configurations, and whole rows, come again."""
         rows = self.rows
         exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
-        return Repeats(len(rows), int(self.owner.max(initial=-1)) + 1, len(rows) - exact)
+        count = int(self.owner.max(initial=-1)) + 1
+        again = count < len(rows) and has_excess_repeats(configurations_of(rows))
+        return Repeats(len(rows), count, len(rows) - exact, again)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """How many rows are worth one that is independent, for masks over `rows`; 1 where no configuration repeats."""
-        if self.repeats.configurations == self.repeats.rows:
+        """How many rows are worth one that is independent, for masks over `rows`; 1 if no configuration came again."""
+        if not self.repeats.clustered:
             return 1.0
         inside = target[region].astype(np.float64)
         sums = np.bincount(self.owner[region], weights=inside - inside.mean())
@@ -203,10 +207,15 @@ class RowModel:
             grids, cells = samples.grids(), rows.arrangement.cells(rows.places)
             each = zip(samples.space, grids.grids, grids.starts, strict=False)
             flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
+            numbers = canonical_numbers(rows.arrangement, grids)
             masks = self.between(target), self.between(region)
-            sums = cell_sums(fitted.predictions.take(rows.rows), flat, *masks, grids.cells)
+            predicted = fitted.predictions.take(rows.rows)
+            if not self.repeats.clustered:
+                predicted = replace(predicted, owner=np.arange(len(rows)))
+            sums = cell_sums(predicted, numbers[flat], *masks, grids.cells)
+            curve = curve_of(samples, target, region, numbers)
             children = children_of(self.space)
-            self.corrected_by_question[key] = corrected(samples, target, region, shares, sums, children)
+            self.corrected_by_question[key] = corrected(samples, curve, shares, sums, children)
         return self.corrected_by_question[key]
 
     # --- p-values ----------------------------------------------------------------------------------
@@ -264,6 +273,19 @@ class RowModel:
         arrangement = self.rows.arrangement
         j = arrangement.names.index(name)
         return self.rows.places[:, j] < arrangement.grids[j].cells
+
+
+def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
+    """(cells,) The place of every stacked cell in an order that names do not change: categories by how good they are."""
+    numbers = np.arange(grids.cells)
+    for name, coarse, start in zip(arrangement.space, grids.grids, grids.starts, strict=False):
+        j = arrangement.names.index(name)
+        for block, merged in zip(arrangement.grids[j].blocks, coarse.blocks, strict=False):
+            if not block.ordered:
+                places = arrangement.orders[j][block.start : block.stop].astype(np.int64) - block.start
+                first = int(start) + merged.start
+                numbers[first : first + len(places)] = first + places
+    return numbers
 
 
 def _is_filled(parameter: Parameter, cells: Cells) -> bool:
@@ -360,14 +382,23 @@ class SavedModel:
 AnyModel: TypeAlias = RowModel | SavedModel
 
 
-def to_attachment(model: RowModel, direction: Direction, *, objection: str = "") -> Attachment:
-    """What a file keeps of a model; usual questions are tested now. No samples, where there is an objection to them."""
+def to_attachment(
+    model: RowModel, direction: Direction, ladder: Iterable[Fraction], *, objection: str = ""
+) -> Attachment:
+    """What a file keeps of a model; usual questions are tested now. No samples, where there is an objection to them.
+
+    Targets of the `ladder` inside all rows are answered as well, as profiles ask for them.
+    """
     fitted = model.fitted(0) if len(model.rows) >= FEWEST_ROWS else None
     if objection and fitted is not None:
         fitted = replace(fitted, samples=None, objection=objection)
-    for target, region in usual_questions(model, fitted, direction):
+    questions = [*usual_questions(model, fitted, direction)]
+    for target, region in questions:
         model.p_values(target, region, seed=0)
-        samples = None if fitted is None or fitted.predictions is None else fitted.samples
+    every = (0, len(model.ranks))
+    questions += [((0, model.ranks.up_to_part(part)), every) for part in ladder]
+    samples = None if fitted is None or fitted.predictions is None else fitted.samples
+    for target, region in dict.fromkeys(questions):
         if samples is not None and can_tell(samples, target, region):
             shares = sampled_shares(samples, target, region, children=children_of(model.space))
             model.corrected(target, region, shares, seed=0)
@@ -375,7 +406,7 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
     header: dict[str, Any] = {
         "adaptive": bool(model.adaptive),
         "blocks": model.blocks,
-        "repeats": [model.repeats.rows, model.repeats.configurations, model.repeats.exact],
+        "repeats": [*astuple(model.repeats)],
         "gates": [[gate.parent, gate.child] for gate in model.gates],
         "twins": [[pair.one, pair.two, pair.strength] for pair in model.twins],
         "copies": [[copy, original] for copy, original in model.copies.items()],
@@ -441,7 +472,7 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
         saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays, copies),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
-        repeats=Repeats(*map(int, header["repeats"])),
+        repeats=Repeats(*map(int, header["repeats"][:3]), clustered=bool(header["repeats"][3])),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
         corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
     )
