@@ -276,7 +276,7 @@ class RowModel:
 
 
 def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
-    """(cells,) The place of every stacked cell in an order that names do not change: categories by how good they are."""
+    """(cells,) The place of every stacked cell in an order that no name changes: categories by how good they are."""
     numbers = np.arange(grids.cells)
     for name, coarse, start in zip(arrangement.space, grids.grids, grids.starts, strict=False):
         j = arrangement.names.index(name)
