@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -48,7 +48,7 @@ from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.answer import Glance, ResolvedQuestion
 from pedanova.measures.surrogate.answer import resolve as resolve_question
-from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Query, choose
+from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Near, Query, choose
 from pedanova.measures.surrogate.row_model import AnyModel, RowModel
 from pedanova.space.parameters import Space
 
@@ -253,12 +253,29 @@ class TrialData:
             inner=restricted(self.observations),
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
-            return replace(query, target=wanted, region=base)
+            return replace(query, target=wanted, region=base, near=partial(self.near_targets, wanted, base))
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
         fixed = model.ranges_of(*masks) if isinstance(model, RowModel) else None
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
+
+    def near_targets(self, target: Region, region: Region) -> tuple[Near, Near] | None:
+        """The next stricter and the next wider target that were counted; None where the target is no best part."""
+        if target.kind != "quantile" or target.low or target.high is None:
+            return None
+        part, parts = Fraction(target.high), self.levels.quantiles
+        whole = Fraction(region.high or 1) if region.kind == "quantile" and not region.low else Fraction(0)
+        ends = [one for one in parts if one < part][-1:] + [one for one in parts if part < one < whole][:1]
+        targets = [Region("quantile", Fraction(0), end) for end in ends]
+        if len(ends) < 2 or not self.has_counts_for(*targets, region):
+            return None
+        stricter, wider = ((float(end), self._contrasts(one, region)) for end, one in zip(ends, targets, strict=True))
+        return stricter, wider
+
+    def _contrasts(self, target: Region, region: Region) -> list[Contrast]:
+        tallies, inner, outer = self._find(target, region)
+        return from_tallies(tallies, inner, outer)
 
     def resolved(self, question: Question) -> ResolvedQuestion:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.importance import Importance, measure, unvaried
-from pedanova.measures.inference import Sureness, infer, with_sureness
+from pedanova.measures.importance import WORTH_A_WORD, Importance, measure, unvaried
+from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
@@ -27,6 +27,9 @@ from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 MOST_ROWS = 5000  # that a model is fitted to
 ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
+
+
+Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a best part of the rows, and its contrasts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,7 @@ class Query:
     fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
     inner: bool = False  # its rows are those of a mask, a box or a condition
+    near: Callable[[], tuple[Near, Near] | None] = lambda: None  # a stricter and a wider target
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
         """Target and region as ranges of ranks; None where they are not such ranges of these rows."""
@@ -183,8 +187,36 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
         return Estimate(counted, "counts", notes)
     p_values, missing = p_values_for(query, question, None)
     sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
+    if question.baseline == "region":
+        sureness = with_threshold(query, counted, sureness, **how)
     rows = with_sureness(counted, sureness)
     return Estimate([without_p(row) for row in rows] if missing else rows, "counts", [*notes, *missing])
+
+
+def with_threshold(
+    query: Query, rows: Sequence[Importance], sureness: Sequence[Sureness], **how: Any
+) -> list[Sureness]:
+    """Intervals that know that the threshold is a quantile of a sample: drawn anew, another part of all would be best.
+
+    The share at a stricter and at a wider target tells how much that moves it.
+    """
+    near = query.near()
+    if near is None:
+        return list(sureness)
+    (strict, inner), (wide, outer) = near
+    part = rows[0].n_target / rows[0].n_region
+    independent = rows[0].n_region / with_repeats(query)[0].repeats
+    off = math.sqrt(part * (1.0 - part) / independent) / (wide - strict)
+    result = []
+    for row, one, less, more in zip(rows, sureness, inner, outer, strict=True):
+        if row.share <= WORTH_A_WORD or not 0 < less.target.sum() < more.target.sum():
+            result.append(one)
+            continue
+        moved = (measure(more, **how).share - measure(less, **how).share) * off
+        low = row.share - math.hypot(max(row.share - one.low, 0.0), NORMAL * moved)
+        high = row.share + math.hypot(max(one.high - row.share, 0.0), NORMAL * moved)
+        result.append(replace(one, low=max(low, 0.0), high=min(high, 1.0), deviation=math.hypot(one.deviation, moved)))
+    return result
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
