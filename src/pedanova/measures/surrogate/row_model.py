@@ -472,10 +472,16 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
         saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays, copies),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
-        repeats=Repeats(*map(int, header["repeats"][:3]), clustered=bool(header["repeats"][3])),
+        repeats=repeats_from(header["repeats"]),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
         corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
     )
+
+
+def repeats_from(numbers: list[int]) -> Repeats:
+    """The repeats in a file."""
+    rows, configurations, exact, clustered = numbers
+    return Repeats(int(rows), int(configurations), int(exact), bool(clustered))
 
 
 def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
