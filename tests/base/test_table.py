@@ -77,7 +77,9 @@ def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
 FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_polars", "to_text"}
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
-    "importance": {"baseline", "estimator", "notes", "ratios", "region", "rows", "shares", "target", "trials", "whole"},
+    "importance": {
+        "baseline", "copies", "estimator", "notes", "ratios", "region", "rows", "shares", "target", "trials", "whole",
+    },
     "effects": {
         "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",
     },

@@ -16,7 +16,7 @@ from pedanova.data.column import Column
 from pedanova.data.conditions import Presence, ranges_of
 from pedanova.errors import SpaceError
 from pedanova.space.exports import configspace_plain, optuna_code
-from pedanova.space.values import Interval
+from pedanova.space.values import Interval, in_both
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -131,6 +131,13 @@ def test_an_interval_knows_its_ends() -> None:
     assert [number in Interval(0, 1, open_low=True) for number in (0, 0.5, 1, 2)] == [False, True, True, False]
     assert "0.5" not in Interval(0, 1)
     assert str(Interval(0, 1, open_low=True)) == "> 0 and <= 1"
+
+
+def test_what_lies_in_both() -> None:
+    assert in_both((pa.above(0),), (pa.below(1),)) == (Interval(0, 1, open_low=True, open_high=True),)
+    assert in_both((pa.above(1),), (pa.below(1),)) == ()
+    assert in_both((1, 2, 3), (pa.above(1), 1)) == (1, 2, 3)
+    assert in_both((pa.above(1),), (1, 2, 3)) == (2, 3)
 
 
 def test_a_value_or_zero_under_a_gate() -> None:

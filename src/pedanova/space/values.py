@@ -146,6 +146,24 @@ def is_one_of(value: object, values: tuple[Value, ...]) -> bool:
     return any(value in one if isinstance(one, Interval) else value == one for one in values)
 
 
+def in_both(some: tuple[Value, ...], others: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The values and ranges that lie in both."""
+    result: list[Value] = []
+    for one in some:
+        for other in others:
+            if isinstance(one, Interval) and isinstance(other, Interval):
+                low, high = max(one.low, other.low), min(one.high, other.high)
+                open_low = any(low == each.low and each.open_low for each in (one, other))
+                open_high = any(high == each.high and each.open_high for each in (one, other))
+                if low < high or (low == high and not (open_low or open_high)):
+                    result.append(Interval(low, high, open_low, open_high))
+            elif isinstance(other, Interval) or one == other:
+                result += [one] if is_one_of(one, (other,)) else []
+            elif isinstance(one, Interval) and is_one_of(other, (one,)):
+                result.append(other)
+    return tuple(dict.fromkeys(result))
+
+
 def as_number(value: object, name: str) -> float:
     if not isinstance(value, bool) and isinstance(value, Real):
         with suppress(OverflowError):  # a whole number too large for a float

@@ -269,8 +269,8 @@ def test_without_any_space(tmp_path: Path) -> None:
     assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 30
 
 
-def test_a_condition_in_words_is_found_in_the_rows_and_the_others_stay(tmp_path: Path) -> None:
-    """`lr` decides over `x` in a way that no list of values can say; `twin` is what `solver` is."""
+def test_a_condition_that_is_a_range(tmp_path: Path) -> None:
+    """`lr` decides over `x` by a threshold; `twin` is what `solver` is."""
     more = [
         {"type": "categorical", "name": "twin", "choices": [0, 1], "weights": None},
         {"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "log": False},
@@ -289,8 +289,8 @@ def test_a_condition_in_words_is_found_in_the_rows_and_the_others_stay(tmp_path:
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert a.data.observations is not None
     assert a.data.observations.space["momentum"].when == (("solver", ("sgd",)),)
-    assert any("x: exists only if lr is above 0.01" in note for note in a.notes)
-    assert any("x: 12 of 30 rows have no value" in note for note in a.notes)
+    assert a.data.observations.space["x"].when == (("lr", (pedanova.above(0.01),)),)
+    assert any("x: 12 of 30 rows are inactive" in note for note in a.notes)
 
 
 def test_rows_without_a_configuration(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Domain, Labels, Open, as_labels, as_number, as_plain, as_range
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
-from pedanova.space.values import LARGEST_INT, Condition, Label
+from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both
+from pedanova.space.values import above as over
 
 MOST_VALUES = 200  # of whole numbers that one condition may list
 SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT": "is below"}
@@ -43,14 +44,14 @@ CONSTANTS = ("constant", "unparametrized", "unparameterized")
 class Clause:
     """When a setting exists: every parent must have one of its values, and what words alone can say."""
 
-    when: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     words: str = ""  # a part that `when` cannot say
     never: bool = False
 
     def __and__(self, other: Clause) -> Clause:
         both = {**self.when, **other.when}
         for parent in self.when.keys() & other.when.keys():
-            both[parent] = tuple(v for v in self.when[parent] if v in other.when[parent])
+            both[parent] = in_both(self.when[parent], other.when[parent])
         words = " and ".join(filter(None, (self.words, other.words)))
         return Clause(both, words, self.never or other.never or not all(both.values()))
 
@@ -123,11 +124,18 @@ class Clauses:
                 plain = (as_plain(value) if n is None else n for value, n in zip(wanted, numbers, strict=True))
                 whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in plain)
                 return Clause({parent: tuple(dict.fromkeys(whole))})
-            return Clause(words=self._in_words(condition))
+            return self._range(kind, condition)
         left = _accepted(values, kind, wanted)
         if len(left) > MOST_VALUES:
-            return Clause(words=self._in_words(condition))
+            return self._range(kind, condition)
         return Clause({parent: left}) if left else NEVER
+
+    def _range(self, kind: str, condition: Mapping[str, Any]) -> Clause:
+        """A comparison with a number of which there are many; what is no range can only be said in words."""
+        number = as_number(condition.get("value"))
+        if kind not in ORDERS or number is None:
+            return Clause(words=self._in_words(condition))
+        return Clause({_name(condition.get("parent")): (over(number) if kind == "GT" else below(number),)})
 
     def _in_words(self, condition: Mapping[str, Any]) -> str:
         kind = str(condition.get("type"))
