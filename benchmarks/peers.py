@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 import numpy as np
-from shared import Lines, options_of, optuna_study
+from shared import Lines, options_of, optuna_study, tunability
 
 import pedanova as pa
 
@@ -94,18 +94,10 @@ def ask_optuna(evaluator: str) -> Callable[[Table, np.ndarray], Parts]:
 
 
 def ask_hypershap(table: Table, objective: np.ndarray) -> Parts:
-    from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float
-    from hypershap import ExplanationTask, HyperSHAP
+    from ConfigSpace import Categorical, Float
 
-    space = ConfigurationSpace()
-    space.add(*(Float(name, (0.0, 1.0)) for name in NAMES[:3]), Categorical("d", LEVELS))
-    rows = [{name: column[place].item() for name, column in table.items()} for place in range(len(objective))]
-    data = [(Configuration(space, values=row), -float(value)) for row, value in zip(rows, objective, strict=True)]
-    shares = HyperSHAP(ExplanationTask.from_data(space, data)).tunability(space.get_default_configuration())
-    names = list(space.keys())
-    first = {names[key[0]]: max(float(value), 0.0) for key, value in shares.dict_values.items() if len(key) == 1}
-    total = sum(first.values()) or 1.0
-    return {name: value / total for name, value in first.items()}
+    parameters = [*(Float(name, (0.0, 1.0)) for name in NAMES[:3]), Categorical("d", LEVELS)]
+    return tunability(parameters, {name: column.tolist() for name, column in table.items()}, objective.tolist())
 
 
 PEERS: dict[str, tuple[str, Callable[[Table, np.ndarray], Parts]]] = {

@@ -34,8 +34,9 @@ from shared import append_lines, by_tpe, ints, options_of, read_lines, words
 
 # isort: split
 import numpy as np
-from contestants import TABLES, Reals, Table, best, read_table, sample
 from numpy.typing import NDArray
+from samples import Reals, best
+from tables import TABLES, Table, read_table, sample
 
 import pedanova as pa
 from pedanova.results import ReducedSpace

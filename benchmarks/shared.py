@@ -141,15 +141,15 @@ def processes(contestants: Mapping[str, tuple[str, str]], repeats: int) -> dict[
 def optuna_study(
     columns: Mapping[str, Sequence[Any]], distributions: Mapping[str, Any], values: Iterable[float]
 ) -> Any:
-    """Complete trials in memory; columns are lists of Python's own values."""
+    """Complete trials in memory; columns are lists of Python's own values, None where a trial lacks the parameter."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study()
-    study.add_trials(
-        optuna.trial.create_trial(params=dict(zip(columns, row, strict=True)), distributions=distributions, value=value)
-        for row, value in zip(zip(*columns.values(), strict=True), values, strict=True)
-    )
+    for row, value in zip(zip(*columns.values(), strict=True), values, strict=True):
+        params = {name: one for name, one in zip(columns, row, strict=True) if one is not None}
+        kinds = {name: distributions[name] for name in params}
+        study.add_trial(optuna.trial.create_trial(params=params, distributions=kinds, value=value))
     return study
 
 
@@ -161,6 +161,27 @@ def by_tpe(suggest: Callable[[Any], float], trials: int, seed: int) -> Any:
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     study.optimize(suggest, n_trials=trials)
     return study
+
+
+# --- HyperSHAP -------------------------------------------------------------------------------------
+
+
+def tunability(
+    parameters: Sequence[Any], columns: Mapping[str, Sequence[Any]], values: Iterable[float]
+) -> dict[str, float]:
+    """HyperSHAP's parts of what tuning gains over the default; parameters are ConfigSpace's, lower is better."""
+    from ConfigSpace import Configuration, ConfigurationSpace
+    from hypershap import ExplanationTask, HyperSHAP
+
+    space = ConfigurationSpace()
+    space.add(*parameters)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    data = [(Configuration(space, values=row), -value) for row, value in zip(rows, values, strict=True)]
+    shares = HyperSHAP(ExplanationTask.from_data(space, data)).tunability(space.get_default_configuration())
+    names = list(space.keys())
+    first = {names[key[0]]: max(float(value), 0.0) for key, value in shares.dict_values.items() if len(key) == 1}
+    total = sum(first.values()) or 1.0
+    return {name: value / total for name, value in first.items()}
 
 
 # --- long runs -------------------------------------------------------------------------------------
