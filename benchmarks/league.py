@@ -18,8 +18,8 @@ each world and size the form counts that errs least in the mean.
 Scores: L1 error of the ratios (0 to 2); whether the first parameter is the right one; how many shares above 2 % the
 95 % interval holds; whether a parameter without an effect is marked as significant; how many shares above 5 % are
 marked; CPU seconds. They are appended to ``DIR/league.csv`` as they come, and a run begun again goes on from there;
-truths lie in ``DIR/truth``. Whoever changes a world deletes its lines and its truth. ``--report`` runs nothing,
-``--each`` prints a table for every world instead of every group.
+truths lie in ``DIR/truth``: delete both for a world that has changed. ``--report`` runs nothing, ``--each`` prints a
+table for every world instead of every group.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shared import Lines, append_lines, describe, ints, options_of, read_lines, tunability, words
+from shared import Lines, append_lines, describe, ints, options_of, read_lines, words
 
 # isort: split
 import numpy as np
-from samples import Question, Reals, Sample, Space, cells_of, choices_of, kept_truth, plain, shares_of, study_of
+from samples import Question, Reals, Sample, Space, World, cells_of, kept_truth, shares_of, study_of, tunability_of
 from tables import TableWorld, table_worlds
-from worlds import WORLDS, World
+from worlds import WORLDS
 
 import pedanova as pa
 
@@ -109,16 +109,7 @@ def by_fanova(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]
 
 
 def by_hypershap(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]:
-    from ConfigSpace import Categorical, Float, Integer
-
-    parameters = []
-    for name, parameter in sample.space.items():
-        if isinstance(parameter, pa.Categorical | pa.Ordinal):
-            parameters.append(Categorical(name, list(choices_of(parameter))))
-        else:
-            kind = Integer if isinstance(parameter, pa.Int) else Float
-            parameters.append(kind(name, (parameter.low, parameter.high), log=parameter.log))
-    answer = in_order(sample, tunability(parameters, plain(sample), sample.objective.tolist()))
+    answer = in_order(sample, tunability_of(sample))
     yield from [answer] * len(questions)
 
 
@@ -222,8 +213,8 @@ def worlds_of(data: Path | None) -> dict[str, AnyWorld]:
 def chosen(options: argparse.Namespace) -> list[AnyWorld]:
     """The worlds of the names and groups given, or all."""
     worlds = list(worlds_of(options.data).values())
-    names = {name for world in worlds for name in (world.name, world.group)} | set(PEERS)
-    unknown = {*options.worlds, *options.peers} - names
+    names = {*PEERS, *WORLDS[0].samplers, *(name for world in worlds for name in (world.name, world.group))}
+    unknown = {*options.worlds, *options.peers, *options.samplers} - names
     if unknown:
         raise SystemExit(f"there is no {', '.join(sorted(unknown))}; there is {', '.join(sorted(names))}")
     return [world for world in worlds if not options.worlds or {world.name, world.group} & {*options.worlds}]
@@ -233,8 +224,8 @@ def run(options: argparse.Namespace) -> None:
     path, folder = options.output / "league.csv", options.output / "truth"
     worlds = chosen(options)
     folder.mkdir(exist_ok=True, parents=True)
-    for world in worlds:  # first: the processes share them
-        kept_truth(world, folder)
+    for world in worlds:
+        kept_truth(world, folder)  # the processes share them
     done: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for line in read_lines(path, HEADER):
         done[line[0], *line[2:5]].add(line[5].split()[0])
@@ -261,8 +252,7 @@ def report(options: argparse.Namespace) -> None:
         groups[line["world" if options.each else "group"], line["sampler"], line["question"]].append(line)
     print(describe())
     for (group, sampler, question), mine in groups.items():
-        worlds = worlds_in(mine)
-        print(f"\n## {group}: {question}, {sampler}" + ("" if options.each else f", {worlds} worlds") + "\n")
+        print(f"\n## {group} (worlds: {worlds_in(mine)}): {question}, {sampler}\n")
         print_errors(mine)
         print_others(mine)
     print_losses(lines)

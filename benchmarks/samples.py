@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shared import optuna_study
+from shared import by_tpe, optuna_study, tunability
 
 # isort: split
 import numpy as np
@@ -21,9 +21,12 @@ Codes: TypeAlias = NDArray[np.int64]
 Generator: TypeAlias = np.random.Generator
 Columns: TypeAlias = dict[str, Any]
 Space: TypeAlias = dict[str, Any]
+Function: TypeAlias = Callable[[Columns, Any], Any]
+Draw: TypeAlias = Callable[[int, Generator], Columns]
 Question: TypeAlias = tuple[float, float]  # the best part, in the best part
 
-CELLS = 100  # of a range, where the truth is counted
+BEST_TENTH: Question = (0.1, 1.0)
+CELLS, LARGE_DRAW = 100, 1_000_000  # of a range, and rows, where the truth is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,53 @@ class Sample:
     columns: Columns
     objective: Reals
     numbered: bool = False  # rows are trials in their order
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A function of columns and of standard normal noise, lower is better."""
+
+    name: str
+    group: str
+    space: Space
+    function: Function
+    idle: tuple[str, ...] = ()  # parameters without an effect
+    draw: Draw | None = None  # None: evenly from the space
+    questions: tuple[Question, ...] = (BEST_TENTH,)
+
+    def rows(self, rows: int, rng: Generator) -> Sample:
+        columns = self.draw(rows, rng) if self.draw else drawn_evenly(self.space, rows, rng)
+        return Sample(self.space, columns, self.function(columns, rng.normal(size=rows)))
+
+    def sample(self, sampler: str, rows: int, seed: int) -> Sample:
+        rng = np.random.default_rng([seed, rows, 15])
+        if sampler == "uniform":
+            return self.rows(rows, rng)
+        settings: list[dict[str, Any]] = []
+
+        def evaluate(trial: Any) -> float:
+            settings.append(suggested(trial, self.space))
+            return float(self.function(self.columns_of(settings[-1:]), rng.normal(size=1))[0])
+
+        study = by_tpe(evaluate, rows, seed)
+        objective = np.array([trial.value for trial in study.trials])
+        return Sample(self.space, self.columns_of(settings), objective, sampler == "tpe")
+
+    def columns_of(self, settings: Sequence[dict[str, Any]]) -> Columns:
+        """Of trials, None or NaN where the parameter did not exist."""
+        types = {name: object if isinstance(self.space[name], pa.Categorical) else np.float64 for name in self.space}
+        return {name: np.array([one.get(name) for one in settings], dtype=types[name]) for name in self.space}
+
+    def truth(self) -> list[Reals]:
+        """For each question the share of every parameter, counted in a large draw."""
+        whole = self.rows(LARGE_DRAW, np.random.default_rng(12345))
+        codes = [cells_of(self.space[name], whole.columns[name], CELLS) for name in self.space]
+        found = [shares_of(codes, whole.objective, question, less_chance=True) for question in self.questions]
+        return [np.where(np.isin(list(self.space), self.idle), 0.0, shares) for shares in found]
+
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        return ("uniform",) if self.draw else ("uniform", "tpe", "tpe-unnumbered")
 
 
 # --- drawing ---------------------------------------------------------------------------------------
@@ -174,3 +224,17 @@ def is_geometric(values: Sequence[Any]) -> bool:
         return False
     gaps, ratios = np.diff(values), np.diff(np.log(values))
     return bool(np.std(ratios) / np.mean(ratios) < np.std(gaps) / np.mean(gaps))
+
+
+def tunability_of(sample: Sample) -> dict[str, float]:
+    """HyperSHAP's answer."""
+    from ConfigSpace import Categorical, Float, Integer
+
+    parameters: list[Any] = []
+    for name, parameter in sample.space.items():
+        if isinstance(parameter, pa.Categorical | pa.Ordinal):
+            parameters.append(Categorical(name, list(choices_of(parameter))))
+        else:
+            kind = Integer if isinstance(parameter, pa.Int) else Float
+            parameters.append(kind(name, (parameter.low, parameter.high), log=parameter.log))
+    return tunability(parameters, plain(sample), sample.objective.tolist())

@@ -8,83 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from shared import by_tpe
-
-# isort: split
 import numpy as np
-from samples import (
-    CELLS,
-    Columns,
-    Generator,
-    Question,
-    Reals,
-    Sample,
-    Space,
-    cells_of,
-    drawn_evenly,
-    shares_of,
-    suggested,
-)
+from samples import Columns, Draw, Function, Generator, Space, World, drawn_evenly
 
 import pedanova as pa
 
-Function: TypeAlias = Callable[[Columns, Any], Any]
-Draw: TypeAlias = Callable[[int, Generator], Columns]
-
-BEST_TENTH: Question = (0.1, 1.0)
-LARGE_DRAW = 1_000_000
 UNIT = pa.Float(0, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    name: str
-    group: str
-    space: Space
-    function: Function
-    idle: tuple[str, ...] = ()  # parameters without an effect
-    draw: Draw | None = None  # None: evenly from the space
-    questions: tuple[Question, ...] = (BEST_TENTH,)
-
-    def rows(self, rows: int, rng: Generator) -> Sample:
-        columns = self.draw(rows, rng) if self.draw else drawn_evenly(self.space, rows, rng)
-        return Sample(self.space, columns, self.function(columns, rng.normal(size=rows)))
-
-    def sample(self, sampler: str, rows: int, seed: int) -> Sample:
-        rng = np.random.default_rng([seed, rows, 15])
-        if sampler == "uniform":
-            return self.rows(rows, rng)
-        settings: list[dict[str, Any]] = []
-
-        def evaluate(trial: Any) -> float:
-            settings.append(suggested(trial, self.space))
-            return float(self.function(self.columns_of(settings[-1:]), rng.normal(size=1))[0])
-
-        study = by_tpe(evaluate, rows, seed)
-        objective = np.array([trial.value for trial in study.trials])
-        return Sample(self.space, self.columns_of(settings), objective, sampler == "tpe")
-
-    def columns_of(self, settings: Sequence[dict[str, Any]]) -> Columns:
-        """Of trials, None or NaN where the parameter did not exist."""
-        types = {name: object if isinstance(self.space[name], pa.Categorical) else np.float64 for name in self.space}
-        return {name: np.array([one.get(name) for one in settings], dtype=types[name]) for name in self.space}
-
-    def truth(self) -> list[Reals]:
-        """For each question the share of every parameter, counted in a large draw."""
-        whole = self.rows(LARGE_DRAW, np.random.default_rng(12345))
-        codes = [cells_of(self.space[name], whole.columns[name], CELLS) for name in self.space]
-        found = [shares_of(codes, whole.objective, question, less_chance=True) for question in self.questions]
-        return [np.where(np.isin(list(self.space), self.idle), 0.0, shares) for shares in found]
-
-    @property
-    def samplers(self) -> tuple[str, ...]:
-        return ("uniform",) if self.draw else ("uniform", "tpe", "tpe-unnumbered")
-
-
-# --- parts of worlds -------------------------------------------------------------------------------
 
 
 def units(names: Sequence[str]) -> Space:
@@ -307,6 +238,10 @@ WORLDS: tuple[World, ...] = (
           beside_bowl(lambda c: either(either(c["a"] > 0.5, c["b"] > 0.5), c["d"] > 0.5)), ("e",)),
     World("checkerboard", "jumps", FIVE,
           beside_bowl(lambda c: (np.floor(3 * c["a"]) + np.floor(3 * c["b"])) % 2), DE),
+    World("sign of a product", "jumps", FIVE,
+          beside_bowl(lambda c: 0.3 * np.sign((c["a"] - 0.5) * (c["b"] - 0.5))), DE),
+    World("crossed", "jumps", units("abcd"),
+          lambda c, e: 2.0 * c["c"] - either(c["a"] > 0.5, c["b"] > 0.5) + 0.3 * e, ("d",)),
     World("needle", "jumps", FIVE,
           lambda c, e: -1.0 * (np.abs(c["a"] - 0.62) < 0.04) - 0.2 * c["b"] + 0.1 * e, CDE),
     World("needle of two", "jumps", FIVE,
