@@ -244,15 +244,21 @@ def run(options: argparse.Namespace) -> None:
 # --- the report ------------------------------------------------------------------------------------
 
 
+LEGEND = """Errors are L1 errors of the ratios, bold where pedanova's default is nearest; *: not every world.
+"First right": of the tables. "Interval holds": of the shares above 2 %. "Idle marked": the tables in which a parameter
+without an effect is called significant. "Effects marked": of the shares above 5 %. Worlds have the same say."""
+
+
 def report(options: argparse.Namespace) -> None:
     kept = [dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "league.csv", HEADER)]
     lines = at_its_best([line for line in kept if not line["refused"]])
+    print(f"{describe()}\n{LEGEND}")
     groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in lines:
-        groups[line["world" if options.each else "group"], line["sampler"], line["question"]].append(line)
-    print(describe())
-    for (group, sampler, question), mine in groups.items():
-        print(f"\n## {group} (worlds: {worlds_in(mine)}): {question}, {sampler}\n")
+        for group in [line["world"]] if options.each else ["all worlds", line["group"]]:
+            groups[group, line["question"], line["sampler"]].append(line)
+    for place, mine in sorted(groups.items(), key=lambda item: item[0][0] != "all worlds"):
+        print(f"\n## {', '.join(place)} (worlds: {worlds_in(mine)})\n")
         print_errors(mine)
         print_others(mine)
     print_losses(lines)
@@ -307,17 +313,15 @@ def print_errors(lines: list[Line]) -> None:
     sizes = by_size_and_peer([line for line in lines if line["l1"]])
     if not sizes:
         return
-    print("L1 error of the ratios, bold where pedanova's default is nearest (*: does not answer every world):\n")
     peers = list(next(iter(sizes.values())))
-    table = Lines("rows", "tables", *peers, first=6)
+    table = Lines("rows: error", "tables", *peers, first=11)
     for rows, mine in sizes.items():
         errors = {peer: mean_of(own, "l1") for peer, own in mine.items()}
-        most = max(map(worlds_in, mine.values()))
+        few = {peer for peer, own in mine.items() if worlds_in(own) < max(map(worlds_in, mine.values()))}
         cells = {
-            peer: "" if error is None else f"{error:.2f}{'' if worlds_in(mine[peer]) == most else '*'}"
-            for peer, error in errors.items()
+            peer: f"{error:.2f}{'*' * (peer in few)}" if error is not None else "" for peer, error in errors.items()
         }
-        if errors.get("auto") == min(error for error in errors.values() if error is not None):
+        if errors.get("auto") == min(error or 0.0 for peer, error in errors.items() if peer not in few):
             cells["auto"] = f"**{cells['auto']}**"
         table.row(rows, max(map(len, mine.values())), *cells.values())
     print()
@@ -342,26 +346,25 @@ def print_losses(lines: list[Line]) -> None:
     for cell, peers in cells.items():
         own = peers.pop("auto", {})
         for peer, errors in peers.items():
-            seeds = [seed for seed in own if seed in errors]
-            gaps = [own[seed] - errors[seed] for seed in seeds]
-            if gaps and np.mean(gaps) > 0:
-                chance = np.std(gaps, ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
-                means = (np.mean([each[seed] for seed in seeds]) for each in (own, errors))
-                losses.append((float(np.mean(gaps)), chance, cell, peer, *means))
-    print(f"\n## Where a peer is nearer than pedanova's default: {len(losses)} of {sum(map(len, cells.values()))}\n")
-    print("The difference has the standard error of its mean over the seeds beside it.\n")
-    table = Lines("world", "sampler", "rows", "question", "default", "peer", "its error", "difference")
-    for gap, chance, (world, sampler, rows, question), peer, own_error, its_error in sorted(losses, reverse=True):
-        errors = f"{own_error:.2f}", peer, f"{its_error:.2f}", f"{gap:.2f} ± {chance:.2f}"
-        table.row(world, sampler, rows, question, *errors)
+            both = np.array([(own[seed], errors[seed]) for seed in own if seed in errors]).reshape(-1, 2)
+            gaps = both[:, 0] - both[:, 1]
+            if gaps.sum() > 0:
+                losses.append((gaps, both.mean(axis=0), cell, peer))
+    print(f"\n## A peer is nearer than pedanova's default in {len(losses)} of {sum(map(len, cells.values()))} cells\n")
+    print("A cell is a world, size and peer. Beside the difference: the standard error of its mean over the seeds.\n")
+    table = Lines("world, question", "sampler", "rows", "seeds", "default", "peer", "its error", "difference", first=44)
+    for gaps, means, (world, sampler, rows, question), peer in sorted(losses, key=lambda loss: -loss[0].mean()):
+        error = f" ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.2f}" if len(gaps) > 1 else ""
+        default, its_error = (f"{mean:.2f}" for mean in means)
+        cells_of_row = sampler, rows, len(gaps), default, peer, its_error, f"{gaps.mean():.2f}{error}"
+        table.row(f"{world}, {question}", *cells_of_row)
 
 
 def print_refusals(lines: list[Line]) -> None:
     reasons: dict[tuple[str, str], set[str]] = defaultdict(set)
     for line in lines:
         reasons[line["peer"], line["refused"]].add(line["world"])
-    if reasons:
-        print("\n## Refused\n")
+    print("\n## Refused\n" if reasons else "")
     for (peer, reason), worlds in reasons.items():
         print(f"- {peer}: {reason} ({', '.join(sorted(worlds))})")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def cell(c: Columns, e: Any) -> Any:
 
 
 def sorts_behind(part: float) -> Function:
-    """`a` orders the rows behind the best part, and does nothing for the others."""
+    """`a` orders the rows behind the best part, and nothing else: known for all rows at once, so not for TPE."""
 
     def function(c: Columns, e: Any) -> Any:
         loss = e + 1.5 * c["c"]
@@ -84,8 +85,7 @@ def sorts_behind(part: float) -> Function:
     return function
 
 
-SOLVER = pa.Categorical(["adam", "sgd"])
-YES_NO = pa.Categorical(["no", "yes"])
+SOLVER, YES_NO = pa.Categorical(["adam", "sgd"]), pa.Categorical(["no", "yes"])
 TUNED = {
     "optimizer": SOLVER,
     "momentum": pa.Float(0, 1, when={"optimizer": ["sgd"]}),
@@ -134,11 +134,6 @@ def together(correlation: float) -> World:
     return World(name, "uneven rows", space, lambda c, e: 0.8 * c["x"] + e, ("z", "z2"), draw)
 
 
-def even(space: Space) -> Draw:
-    """For objectives that need all rows at once, which a sampler that adapts has not."""
-    return lambda rows, rng: drawn_evenly(space, rows, rng)
-
-
 def skewed(rows: int, rng: Generator) -> Columns:
     return {"a": rng.beta(2, 6, rows), "b": rng.beta(6, 2, rows), "c": rng.random(rows), "z": rng.beta(2, 6, rows)}
 
@@ -171,7 +166,7 @@ def crowded(rows: int, rng: Generator) -> Columns:
 
 def rarely(rows: int, rng: Generator) -> Columns:
     """A child in one row of twenty."""
-    on = rng.random(rows) < 0.05
+    on = rng.permutation(rows) < 0.05 * rows
     columns = drawn_evenly(units("ab"), rows, rng)
     child = np.where(on, rng.random(rows), np.nan)
     return {"on": np.where(on, "yes", "no").astype(object), "child": child, **columns}
@@ -204,8 +199,8 @@ NETWORK = {
 }  # fmt: skip
 MANY = [f"z{i:02d}" for i in range(30)]
 FIVE = units("abcde")
-DE = ("d", "e")
-CDE = ("c", "d", "e")
+ALL_AT_ONCE = partial(drawn_evenly, units("abc"))
+DE, CDE = ("d", "e"), ("c", "d", "e")
 
 # fmt: off
 WORLDS: tuple[World, ...] = (
@@ -226,8 +221,8 @@ WORLDS: tuple[World, ...] = (
     World("weak line", "smooth", units("abc"), lambda c, e: 2.0 * c["a"] + e, ("b", "c")),
     World("weak bowl", "smooth", units("abc"), lambda c, e: 8.0 * (c["a"] - 0.5) ** 2 + e, ("b", "c")),
     World("heavy tails", "smooth", units("abc"), lambda c, e: 3.0 * c["a"] + heavy(e), ("b", "c")),
-    World("sorts the worst", "smooth", units("abc"), sorts_behind(0.5), ("a", "b"), even(units("abc"))),
-    World("sorts all others", "smooth", units("abc"), sorts_behind(0.1), ("a", "b"), even(units("abc"))),
+    World("sorts the worst", "smooth", units("abc"), sorts_behind(0.5), ("a", "b"), ALL_AT_ONCE),
+    World("sorts all others", "smooth", units("abc"), sorts_behind(0.1), ("a", "b"), ALL_AT_ONCE),
 
     World("step", "jumps", FIVE, beside_bowl(lambda c: c["a"] > 0.6), ("b", "d", "e")),
     World("cliff", "jumps", FIVE,
@@ -272,7 +267,7 @@ WORLDS: tuple[World, ...] = (
           lambda c, e: 20.0 * np.abs(c["a"] - 0.33) + e, ("b", "c", "k"), crowded),
     together(1.0), together(0.9), together(0.99),
 
-    World("one of twenty", "categorical", {"k": levels(20), "other": levels(20), "a": UNIT, "z": UNIT},
+    World("one of twenty", "categorical", {"k": levels(20), "other": levels(20), **units("az")},
           lambda c, e: 0.5 * c["a"] - (c["k"] == "k07") + 0.1 * e, ("other", "z")),
     World("30 categories", "categorical", {"idle": levels(30), "good": levels(30), "a": UNIT},
           lambda c, e: c["a"] - 3.0 * np.isin(c["good"], ["k03", "k11", "k20"]) + e, ("idle",)),
