@@ -68,7 +68,8 @@ def worlds() -> Iterator[dict[str, Any]]:
 
 def drawn(world: Any, rows: int, seed: int) -> Study:
     sample = world.rows(rows, np.random.default_rng([seed, rows, 15]))
-    return Study(sample.columns, world.space, sample.objective, world.idle)
+    idle = ("other",) if world.name in GATES else world.idle  # the test alone may mark a child for what its gate does
+    return Study(sample.columns, world.space, sample.objective, idle)
 
 
 def as_rows(study: Study, *, numbered: bool) -> RankedRows:
@@ -104,7 +105,7 @@ def marked(study: Study, target: str = "0.1", *, numbered: bool = True) -> set[s
 def simulate(world: Any, rows: int, tables: int = TABLES, target: str = "0.1") -> Rates:
     studies = [drawn(world, rows, seed) for seed in range(tables)]
     every = [marked(study, target) for study in studies]
-    alarms = np.mean([bool(names & set(world.idle)) for names in every])
+    alarms = np.mean([bool(names & set(study.idle)) for names, study in zip(every, studies, strict=True)])
     return Rates(float(alarms), float(np.mean([DECIDES.get(world.name) in names for names in every])))
 
 
