@@ -26,7 +26,7 @@ Draw: TypeAlias = Callable[[int, Generator], Columns]
 Question: TypeAlias = tuple[float, float]  # the best part, in the best part
 
 BEST_TENTH: Question = (0.1, 1.0)
-CELLS, LARGE_DRAW = 100, 1_000_000  # of a range, and rows, where the truth is counted
+CELLS, LARGE_DRAW = 200, 1_000_000  # of a range, and rows, where the truth is counted
 
 
 @dataclass(frozen=True, eq=False)
