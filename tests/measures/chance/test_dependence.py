@@ -42,3 +42,28 @@ def test_kin_of_kin_are_kin() -> None:
     c = (b + 0.35 * rng.random(200)) / 1.35
     columns = {"a": a, "b": b, "c": c}
     assert dependence_of(rows_of(columns, rng.random(200), dict.fromkeys("abc", pa.Float(0, 1)))).dependent.all()
+
+
+def copies_of(columns: dict[str, object]) -> dict[str, str]:
+    rng = np.random.default_rng(9)
+    answer = pa.analyze(columns, rng.random(len(next(iter(columns.values())))), direction="min")  # type: ignore[arg-type]
+    return dict(answer.importance().copies)
+
+
+def test_what_is_at_its_default_together_is_no_copy() -> None:
+    rng = np.random.default_rng(0)
+    off = rng.random(400) < 0.82
+    numbers = {name: np.where(off, 0.0, rng.uniform(0.1, 1, 400)) for name in "ab"}
+    assert copies_of({**numbers, "x": rng.random(400)}) == {}
+    names = {name: np.where(off, "k0", rng.choice([f"k{i}" for i in range(1, 40)], 400)) for name in "ab"}
+    assert copies_of({**names, "x": rng.random(400)}) == {}
+    flag = np.where(off, "no", "yes")
+    assert copies_of({"flag": flag, "again": np.where(off, 0, 1), "x": rng.random(400)}) == {"flag": "again"}
+
+
+def test_two_that_have_a_copy_in_common_are_no_copies() -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 300)
+    columns = {"kind": kind, "a": 2 * kind + rng.random(300), "b": 2 * kind + rng.random(300)}
+    copies = copies_of(columns)
+    assert set(copies) == {"kind"}

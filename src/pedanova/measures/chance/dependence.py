@@ -27,6 +27,7 @@ DECIDES = 0.98  # of whether the other has a value
 SAME = 0.8  # both tell so much of each other
 COPY = 0.95  # and so much where one is but another way to write the other;
 MONOTONE = 0.5  # this much, where one only rises or only falls with the other
+FEWEST_BESIDE = 6  # rows beside those where both have their most common value: fewer rise or fall by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,11 @@ def dependence_of(rows: RankedRows) -> Dependence:
     gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
     both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
     linked = chained((strength >= LINKED) | gate | gate.T)
-    same = (both >= COPY) | monotone(np.where(gate | gate.T, 0.0, squares), places)
+    rising = monotone(np.where(gate | gate.T, 0.0, squares), places)
+    same = np.zeros_like(rising)
+    for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
+        pair = (grids[i], grids[j]), places[:, [i, j]], active[:, [i, j]]
+        same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
     copies = _copies(names, same, [len(np.unique(column)) for column in places.T])
     return Dependence(names, strength, linked, _gates(names, gate), _twins(names, both), copies)
 
@@ -165,6 +170,24 @@ def monotone(squares: Reals, places: Places) -> Mask:
     return result
 
 
+def agree_beside(grids: tuple[Grid, Grid], places: Places, active: Mask, *, rising: bool) -> bool:
+    """Whether two parameters say the same beside the rows where both have their most common value.
+
+    Two that are at their defaults together, and only there, are no copies.
+    """
+    common = np.array([np.bincount(column).argmax() for column in places.T])
+    rest = np.any(places != common, axis=1)
+    places, active = places[rest], active[rest]
+    if np.all(places == places[:1]):
+        return True
+    if rising:
+        return len(places) >= FEWEST_BESIDE
+    groups = grouping([_groups(grid, column) for grid, column in zip(grids, places.T, strict=True)])
+    by_value = association(groups, groups)
+    squares = rank_squares(grids, places, active)
+    return bool(max(min(by_value[0, 1], by_value[1, 0]), squares[0, 1]) >= SAME)
+
+
 def holds(active: Mask) -> Mask:
     """[child, parent] The parent has a value wherever the child has, and elsewhere too."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
@@ -203,10 +226,12 @@ def _twins(names: tuple[str, ...], both: Reals) -> tuple[Twins, ...]:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """Every copy with its original: the one with the most distinct cells."""
-    copies = {}
-    for family in np.unique(chained(same), axis=0):
-        members: list[int] = np.flatnonzero(family).tolist()
-        original = max(members, key=lambda j: (distinct[j], -j))
-        copies.update({names[j]: names[original] for j in members if j != original})
+    """Every copy with its original: the one with the most distinct cells, of which it is a copy without a chain."""
+    copies: dict[str, str] = {}
+    left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
+    while left:
+        original = left.pop(0)
+        own = [j for j in left if same[original, j]]
+        copies.update({names[j]: names[original] for j in sorted(own)})
+        left = [j for j in left if j not in own]
     return copies
