@@ -16,7 +16,7 @@ from pedanova.data.column import Column
 from pedanova.data.conditions import Presence, ranges_of
 from pedanova.errors import SpaceError
 from pedanova.space.exports import configspace_plain, optuna_code
-from pedanova.space.values import Interval, in_both
+from pedanova.space.values import Interval, in_both, interval_from
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -59,6 +59,42 @@ def test_thresholds_are_round(low: float, high: float, wanted: float) -> None:
     found = ranges_of(numbers, np.repeat([0, 1], 20))
     assert found is not None
     assert found[1][1].low == pytest.approx(wanted)
+
+
+def test_points_at_the_bound_are_active_as_the_rows_there_are() -> None:
+    columns, loss = table()
+    inside = loss <= np.quantile(loss, 0.1)
+    off, part = columns["dropout"] == 0, inside.mean()
+    parts = [(inside[mask].mean() - part) ** 2 * mask.mean() for mask in (off, ~off)]
+    for domains in (None, space(pa.above(0))):
+        answer = pa.analyze(columns, loss, direction="min", space=domains).importance()
+        assert answer["dropout"].share == pytest.approx(sum(parts) / (part * (1 - part)), abs=0.02)
+        assert answer["rate"].activity > 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("present", [True, False])
+def test_a_parent_may_be_infinite(sign: int, present: bool) -> None:
+    rng = np.random.default_rng(0)
+    infinite = rng.random(200) < 0.3
+    clip = sign * np.where(infinite, np.inf, rng.uniform(0.5, 0.9, 200))
+    child = np.where(infinite == present, rng.random(200), np.nan)
+    a = pa.analyze({"clip": clip, "child": child, "z": rng.random(200)}, rng.random(200), direction="min")
+    ((parent, (interval,)),) = a.space["child"].when
+    assert parent == "clip"
+    assert [value in interval for value in clip] == (infinite == present).tolist()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"), [(pa.above(0.3), "z > 0.3"), (pa.at_least(0.3), "z >= 0.3"), (pa.below(0.3), "z < 0.3")]
+)
+def test_a_box_has_ranges(bounds: Any, words: str) -> None:
+    columns, loss = table()
+    answer = pa.analyze(columns, loss, direction="min").importance(0.2, region={"z": bounds})
+    interval = interval_from(bounds)
+    assert interval is not None
+    assert answer["rate"].n_region == sum(value in interval for value in columns["z"])
+    assert words in str(answer)
 
 
 def test_too_few_rows_or_an_exception_show_none() -> None:

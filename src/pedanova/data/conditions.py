@@ -166,6 +166,7 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
 MOST_VALUES = 50  # of a column that may decide over others
 ROWS_A_VALUE = 4  # a column of fewer rows a value explains any gap by chance
 FEWEST_BESIDE = 5  # rows on either side of a threshold: fewer may be so by chance
+SMALLEST_SIZE = -300  # a power of ten, below which numbers are not rounded
 ByValue: TypeAlias = Counter[Label | None]  # rows; None for those without a value
 
 
@@ -309,8 +310,12 @@ def _between(low: float, high: float) -> float:
     """The roundest number from `low` up to, but without, `high`: most conditions were written with such a one."""
     if low <= 0.0 < high:
         return 0.0
+    low = high - max(1.0, abs(high)) if math.isinf(low) else low
+    high = low + max(1.0, abs(low)) if math.isinf(high) else high
     for digits in range(1, 17):
         size = math.floor(math.log10(max(abs(low), abs(high)))) - digits + 1
+        if size < SMALLEST_SIZE:
+            return low
         number = round((math.ceil(round(high / 10.0**size, 9)) - 1) * 10.0**size, max(0, -size))
         if low <= number < high:
             return number

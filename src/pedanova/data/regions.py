@@ -22,7 +22,7 @@ from pedanova.base.digits import short
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any, shorten
 from pedanova.errors import Arg, QueryError, unknown_name
-from pedanova.space.values import as_labels, as_real, shown
+from pedanova.space.values import as_labels, as_real, interval_from, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
@@ -537,7 +537,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
 
 
 def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
-    """Rows inside every bound: ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "layers": 3}``."""
+    """Rows inside every bound: ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "layers": 3, "dropout": above(0)}``."""
     if not box:
         raise QueryError("an empty box holds every row; name a column and its bounds")
     inside = np.ones(rows, dtype=bool)
@@ -547,7 +547,10 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
         column = table[name]
         if column.is_time:
             raise QueryError(f"box: {name} holds dates; turn them into numbers")
-        if isinstance(bounds, tuple):
+        interval = interval_from(bounds)
+        if interval is not None:
+            inside &= equals_any(column, (interval,))
+        elif isinstance(bounds, tuple):
             inside &= _in_range(column, bounds)
         else:
             many = bounds if isinstance(bounds, Set | list | np.ndarray) else [bounds]
@@ -585,6 +588,9 @@ def between_ends(values: NDArray[Any], low: float, high: float) -> Mask:
 
 
 def _bounds_in_words(bounds: Any) -> str:
+    interval = interval_from(bounds)
+    if interval is not None:
+        return str(interval)
     if isinstance(bounds, tuple) and len(bounds) == 2:
         low, high = bounds
         if low is None or high is None:

@@ -209,6 +209,18 @@ def test_a_copy_on_a_poorer_scale_is_one(tmp_path: Any) -> None:
     assert pa.load(tmp_path / "a.pedanova").importance().rows == answer.rows
 
 
+def test_a_copy_that_is_a_parent_decides_as_it_does_alone() -> None:
+    rng = np.random.default_rng(0)
+    x, child = rng.random(400), rng.random(400)
+    use = (x > 0.5).astype(int)
+    loss = np.where(use, np.abs(child - 0.2), 0.2) + 0.02 * rng.random(400)
+    columns = {"use": use, "child": np.where(use, child, np.nan), "y": rng.random(400)}
+    alone = pa.analyze(columns, loss, direction="min").importance()
+    both = pa.analyze({**columns, "z": x}, loss, direction="min").importance()
+    assert both.copies == {"use": "z"}
+    assert both["use"].share == pytest.approx(alone["use"].share, abs=0.02)
+
+
 # --- significance ----------------------------------------------------------------------------------
 
 

@@ -39,7 +39,6 @@ from pedanova.measures.surrogate.posterior import (
     ObjectiveRanks,
     PosteriorSamples,
     even_points,
-    follow_rows,
     saved_points,
 )
 from pedanova.measures.surrogate.residuals import LeaveOneOut
@@ -160,8 +159,14 @@ def fit(
         if is_complete(configurations):
             return replace(none, objection="the table holds every configuration, so counts are exact")
         like_rows = not sampler.adaptive
-        places = even_points(arrangement, configurations.places, count=effort.points, seed=seed, like_rows=like_rows)
-        set_copies(places, configurations, dependence.copies)
+        places = even_points(
+            arrangement,
+            configurations.places,
+            count=effort.points,
+            seed=seed,
+            like_rows=like_rows,
+            copies=dependence.copies,
+        )
         layout = layout_of(arrangement, configurations.places)
         data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(places), effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
@@ -188,15 +193,6 @@ def fit(
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
     return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence, predictions=predictions)
-
-
-def set_copies(places: Places, configurations: Configurations, copies: Mapping[str, str]) -> None:
-    """Give the points the cells of copies that belong to those of their originals."""
-    index = {name: j for j, name in enumerate(configurations.arrangement.names)}
-    for copy, original in copies.items():
-        i, j = index[copy], index[original]
-        known = configurations.places[:, j], configurations.places[:, i]
-        places[:, i] = follow_rows(known, places[:, j])
 
 
 def is_complete(configurations: Configurations) -> bool:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
 from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
+from pedanova.measures.surrogate.kernel import regimes_of
 from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Cells, Grid, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
+from pedanova.space.values import Interval, Value
 
 Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
@@ -40,33 +42,59 @@ SPIKE_ROWS = 8  # of a coarse cell, of which most may have one value
 
 
 def even_points(
-    arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0, like_rows: bool = False
+    arrangement: Arrangement,
+    seen: Places,
+    *,
+    count: int = POINTS,
+    seed: int = 0,
+    like_rows: bool = False,
+    copies: Mapping[str, str] | None = None,
 ) -> Places:
     """(points, parameters) Cells of points that fill every parameter evenly and are independent otherwise.
 
     Parents decide whether their children have a value. Where no parameter of the space decides it (or which of
     several domains applies), a parameter has a value as often as in the rows `seen`. With `like_rows`, the points
-    follow the margin of the rows wherever it is not that of the space.
+    follow the margin of the rows wherever it is not that of the space. What is a copy of another parameter has the
+    cells that belong to those of its original, before it decides over its children.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
-    labels: dict[str, Column] = {}
+    drawn: dict[str, DrawnParent] = {}
     parents = {parent for parameter in arrangement.space.values() for parent in parents_of(parameter)}
-    for name in parents_first(arrangement.space):
+    originals = {} if copies is None else copies
+    order = originals_first(arrangement.space, originals)
+    for place, name in enumerate(order):
         j = index[name]
-        even = even_column(j, count, seed)
-        grid, parameter = arrangement.grids[j], arrangement.space[name]
-        active = active_points(parameter, labels, count)
-        regimes = None if active is None else decided_regimes(parameter, labels, active)
-        if regimes is None:
-            rows = seen[:, j] if active is None else seen[seen[:, j] < grid.missing, j]
-            regimes, even = drawn_regimes(grid, rows, even)
-            regimes[np.zeros(count, dtype=bool) if active is None else ~active] = len(grid.blocks)
-        prior = margin(grid, seen[:, j]) if like_rows else grid.prior
-        places[:, j] = cells_by_prior(grid, prior, regimes, even)
+        if originals.get(name) in order[:place]:
+            original = index[originals[name]]
+            places[:, j] = follow_rows((seen[:, original], seen[:, j]), places[:, original])
+        else:
+            even = even_column(j, count, seed)
+            grid, parameter = arrangement.grids[j], arrangement.space[name]
+            own = regimes_of(grid, seen[:, j])
+            active = active_points(parameter, drawn, own < len(grid.blocks), count)
+            regimes = None if active is None else decided_regimes(parameter, drawn, own, active)
+            if regimes is None:
+                rows = seen[:, j] if active is None else seen[seen[:, j] < grid.missing, j]
+                regimes, even = drawn_regimes(grid, rows, even)
+                regimes[np.zeros(count, dtype=bool) if active is None else ~active] = len(grid.blocks)
+            prior = margin(grid, seen[:, j]) if like_rows else grid.prior
+            places[:, j] = cells_by_prior(grid, prior, regimes, even)
         if name in parents:
-            labels[name] = values_of(arrangement, j, places[:, j])
+            drawn[name] = DrawnParent(arrangement, j, seen[:, j], places[:, j])
     return places
+
+
+def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
+    """Names, parents before their children, and originals before their copies unless they depend on them."""
+    waiting = dict.fromkeys(parents_first(space))
+    order: list[str] = []
+    while waiting:
+        before = ((name, [*parents_of(space[name]), *([copies[name]] if name in copies else [])]) for name in waiting)
+        free = (name for name, others in before if not any(other in waiting for other in others))
+        order.append(next(free, next(iter(waiting))))
+        del waiting[order[-1]]
+    return order
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
@@ -104,31 +132,69 @@ def even_column(j: int, count: int, seed: int) -> Reals:
     return even
 
 
-def active_points(parameter: Parameter, labels: dict[str, Column], count: int) -> Mask | None:
-    """(points,) Where the conditions of a parameter hold; None where it has none, or a parent is not in the space."""
-    if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in labels):
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnParent:
+    """A parent at the rows and at the points."""
+
+    arrangement: Arrangement
+    number: int
+    seen: Places  # (rows,)
+    places: Places  # (points,)
+
+    def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
+        """(points,) Where it has one of these values; a cell with a bound of a range in it, where most of its rows do.
+
+        `there` tells of which rows it is so: those whose child has a value, or has one of a certain domain.
+        """
+        points, rows = (
+            equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
+        )
+        for cell in bound_cells(self.arrangement.grids[self.number], values):
+            here = self.seen == cell
+            if here.any():
+                others = there[rows & ~here]  # not all of them, where it has several parents
+                usual = float(others.mean()) if len(others) else 1.0
+                points[self.places == cell] = float(there[here].mean()) > usual / 2.0
+        return points
+
+
+def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
+    """The cells of numbers that have a bound of a range in them."""
+    if grid.edges is None or len(grid.edges) != grid.cells + 1:
+        return []
+    bounds = {bound for value in values if isinstance(value, Interval) for bound in (value.low, value.high)}
+    inside = [bound for bound in bounds if grid.edges[0] <= bound <= grid.edges[-1]]
+    return [min(int(np.searchsorted(grid.edges, bound, side="right")) - 1, grid.cells - 1) for bound in inside]
+
+
+def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there: Mask, count: int) -> Mask | None:
+    """(points,) Where the conditions of a parameter hold; None where it has none, or a parent is not in the space.
+
+    `there` tells which rows have a value of it.
+    """
+    if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in drawn):
         return None
     active = np.ones(count, dtype=bool)
     for parent, values in parameter.when:
-        if parent not in labels:
+        if parent not in drawn:
             return None
-        active &= equals_any(labels[parent], values)
+        active &= drawn[parent].holds(values, there)
     return active
 
 
-def decided_regimes(parameter: Parameter, labels: dict[str, Column], active: Mask) -> Cells | None:
+def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
     """(points,) The block of every point as its parents decide it, the next one behind them for none.
 
-    None where its own value decides.
+    `own` are the blocks of the rows. None where its own value decides.
     """
     if not isinstance(parameter, Switch):
         return np.where(active, 0, 1).astype(np.int32)
-    if parameter.by not in labels:
+    if parameter.by not in drawn:
         return None
     regimes = np.full(len(active), len(parameter.regimes), dtype=np.int32)
     for i, domain in enumerate(parameter.regimes):
         keys = tuple(value for value, other in parameter.domains if other == domain)
-        regimes[equals_any(labels[parameter.by], keys) & active] = i
+        regimes[drawn[parameter.by].holds(keys, own == i) & active] = i
     return regimes
 
 
