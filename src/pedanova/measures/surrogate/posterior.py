@@ -36,7 +36,8 @@ POINTS = SIDE**2
 FEWER_POINTS = 43**2  # of a quicker model
 SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
 FEWEST_FOR_MARGIN = 10  # rows of a block that tell a margin
-OFF_MARGIN = 3.0  # deviations of chance beyond which rows are not drawn as the prior says
+OFF_MARGIN = 3.0  # deviations of chance beyond which rows are not drawn as the prior says,
+LEAST_OFF = 0.05  # and the least squared deviation of their density from it that matters
 LEAST_DENSITY = 0.02  # against the prior: no part of the space is without points
 SPIKE_ROWS = 8  # of a coarse cell, of which most may have one value
 
@@ -235,7 +236,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
         for some in octaves:
             chance = float(variances[some].sum())
             energy = float(means[some] @ means[some]) - chance
-            if energy > OFF_MARGIN * math.sqrt(2.0 * float(variances[some] @ variances[some])):
+            if energy > max(LEAST_OFF, OFF_MARGIN * math.sqrt(2.0 * float(variances[some] @ variances[some]))):
                 density += functions[:, some] @ means[some] * (energy / (energy + chance))
     if np.all(density == 1.0):
         return prior
