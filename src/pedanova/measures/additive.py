@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.share import ratio_of
+from pedanova.space.grid import Reals
 
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
 FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; how many as large as the data are enough
@@ -25,7 +26,6 @@ NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a 
 ENOUGH_TO_TELL, FAR = 999, 10.0  # draws; deviations beyond which none of them could ever come
 AT_A_TIME = 2_000  # draws held in memory
 MOST_NUMBERS = 2_000_000  # of the draws of several pairs
-Reals: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

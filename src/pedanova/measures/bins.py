@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest, short
 from pedanova.measures.smoothing import periodic_kernel, scott_bandwidth
-from pedanova.space.grid import Block, Grid, grid_of
+from pedanova.space.grid import Block, Grid, Reals, grid_of
 from pedanova.space.parameters import (
     Categorical,
     Float,
@@ -32,7 +32,6 @@ from pedanova.space.parameters import (
 )
 from pedanova.space.values import Label
 
-Reals: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 Kind: TypeAlias = Literal["bars", "steps", "curve"]
 MOST_BARS = 40

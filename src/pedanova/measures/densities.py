@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,10 @@ from pedanova.measures.bins import Basis, Bins, Kind, bins_of, chance_band
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.question import Baseline
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth
-from pedanova.space.grid import Block, Grid, grid_of
+from pedanova.space.grid import Block, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Switch, domain_names, scale_of
 from pedanova.space.values import Label
 
-Reals: TypeAlias = NDArray[np.float64]
 MOST_WORDS = 4  # ranges of good values that are named
 
 

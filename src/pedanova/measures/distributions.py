@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.space.grid import Reals
+
 TINY = 1e-15
 MOST_TERMS = 100_000
 LARGE = 2000.0  # beyond, a chi-square value is as good as normal
-Reals: TypeAlias = NDArray[np.float64]
 STEPS = 4096  # of the table that `normal_below` reads, from -REACH to REACH
 REACH = 8.5  # deviations: beyond them nothing is left in double precision
 LEAST_TARGET = 5  # target rows: fewer say nothing
@@ -168,8 +169,7 @@ def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float
 def normal_quantile(parts: NDArray[Any]) -> Reals:
     """Where each part (above 0, below 1) of a standard normal law ends; equal parts are computed once."""
     distinct, places = np.unique(parts, return_inverse=True)
-    quantiles: Reals = ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
-    return quantiles
+    return ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
 
 
 @lru_cache(maxsize=16)

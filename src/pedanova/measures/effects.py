@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,12 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
-from pedanova.space.grid import Grid, blocks_of
+from pedanova.space.grid import Grid, Reals, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
 Counts = NDArray[np.int64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
-Reals: TypeAlias = NDArray[np.float64]
 FREEDOMS = np.array([np.inf, 60, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1])
 STUDENT = np.array([1.960, 2.000, 2.042, 2.086, 2.131, 2.228, 2.306, 2.447, 2.571, 2.776, 3.182, 4.303, 12.706])
 

@@ -19,9 +19,9 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, listed
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import Baseline
-from pedanova.measures.share import Reals, ShareTable, block_sums, share_of, summed_ratio
+from pedanova.measures.share import ShareTable, block_sums, share_of, summed_ratio
 from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, bandwidth, smooth
-from pedanova.space.grid import Block, blocks_of
+from pedanova.space.grid import Block, Reals, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows

@@ -35,9 +35,9 @@ from pedanova.measures.resampling import (
     subset_counts,
     subsets,
 )
-from pedanova.measures.share import Reals, ratio_of
+from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import Smoothing, Stack, reflected_matrix
-from pedanova.space.grid import blocks_of
+from pedanova.space.grid import Reals, blocks_of
 
 Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix of them, in single precision
 SOFT_BASE = 0.1  # the base's own variance over its square, at most, where the squares weigh

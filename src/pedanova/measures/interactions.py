@@ -32,8 +32,8 @@ from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.importance import never_notes
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import corrected as without_chance
+from pedanova.space.grid import Reals
 
-Reals = NDArray[np.float64]
 FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
 ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64

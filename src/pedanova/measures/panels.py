@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import short
 from pedanova.measures.bins import Bins
-from pedanova.space.grid import FEW_CELLS, grid_of
+from pedanova.space.grid import FEW_CELLS, Reals, grid_of
 from pedanova.space.parameters import Int, Moving, Parameter, Scale, Switch, domain_names, scale_of
 from pedanova.space.values import Label
 
-Reals = NDArray[np.float64]
 WORTH_A_RANGE = 0.05  # of the target that good values must hold beyond what the baseline has there
 
 

@@ -17,8 +17,8 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Basis
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance, Piece, importance_of, unvaried
+from pedanova.space.grid import Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]  # (cells,) rows at each point of the grid
 SCOTT, NARROWEST, WIDEST = 1.059, 0.01, 0.5  # of the rule; parts of the grid
 
@@ -96,8 +96,7 @@ def kernels(counts: Counts) -> Reals:
     middle, wide = (cells - 1) / 2.0, float(cells)
     prior = below(places + 0.5 - middle, wide) - below(places - 0.5 - middle, wide)
     prior /= held(np.array([middle]), wide, cells)
-    parts: Reals = (each[cells - 1 : 2 * cells - 1] + prior) / (rows + 1.0)
-    return parts
+    return (each[cells - 1 : 2 * cells - 1] + prior) / (rows + 1.0)
 
 
 def width_of(counts: Counts) -> float:

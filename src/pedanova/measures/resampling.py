@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import width_of
-from pedanova.measures.share import Reals, shares
+from pedanova.measures.share import shares
 from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, scott_bandwidth
-from pedanova.space.grid import Block, blocks_of
+from pedanova.space.grid import Block, Reals, blocks_of
 
 MOST_FOR_DRAWS = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
 FINEST, COARSEST = 160, 40

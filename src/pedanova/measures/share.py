@@ -8,16 +8,14 @@ chance draws from π, and the kernel S.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.base.table import NamedTable, Row
 from pedanova.measures.smoothing import BandedKernel, Kernel, MatrixKernel, Stack, cached_kernel
-from pedanova.space.grid import Block
+from pedanova.space.grid import Block, Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 ALL = 1.0 - 1e-9  # a part so large is all there is
 SINGLE_ROW = 1.5  # rows of a cell, at most, that tell nothing of their scatter
 

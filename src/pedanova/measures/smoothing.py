@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.waves import fastest_wave
-from pedanova.space.grid import FEW_CELLS, Block
+from pedanova.space.grid import FEW_CELLS, Block, Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 Stack: TypeAlias = NDArray[Any]  # (..., cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
@@ -183,8 +182,7 @@ def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
     size = last - first
     near = kernel[np.arange(-size + 1, size)]
     far = kernel[np.arange(2 * first + 1, 2 * last) % (2 * cells)]
-    products: Reals = 2.0 * _windows(near, size)[:, ::-1] * _windows(far, size)
-    return products
+    return 2.0 * _windows(near, size)[:, ::-1] * _windows(far, size)
 
 
 def _windows(values: Reals, size: int) -> Reals:
@@ -228,8 +226,7 @@ class MatrixKernel:
         return cls(cells, reflected_matrix(base.shape[-1], width)[cells, near])
 
     def smooth(self, masses: Stack) -> Stack:
-        product: Stack = masses[..., self.cells] @ self.matrix
-        return product
+        return masses[..., self.cells] @ self.matrix
 
     def squared_smooth(self, masses: Stack) -> Stack:
         product: Stack = masses[..., self.cells] @ self.matrix**2

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.space.grid import Block
+from pedanova.space.grid import Block, Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, functions), and their octaves
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest
-from pedanova.measures.share import Reals
-from pedanova.space.grid import Cells, Grid
+from pedanova.space.grid import Cells, Grid, Reals
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, values_of
 from pedanova.space.values import LARGEST_INT, Label
 

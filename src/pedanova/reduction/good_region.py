@@ -23,13 +23,12 @@ from pedanova.data.regions import Region, RowSet, as_region, sign_of
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.importance import Importances
-from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.estimate import Query
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
-from pedanova.space.grid import Cells, Grid, grid_of
+from pedanova.space.grid import Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space, parents_of
 
 BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten

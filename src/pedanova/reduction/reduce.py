@@ -19,6 +19,7 @@ from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import counted_rows
+from pedanova.data.column import Mask
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.distributions import LEVEL
@@ -52,7 +53,6 @@ from pedanova.space.parameters import (
 )
 from pedanova.space.values import Interval, is_one_of
 
-Mask = NDArray[np.bool_]
 Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
-from pedanova.space.grid import Grid
+from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Space, parents_of
 
-Reals: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 MOST_ROWS = 2000  # that are looked at
 MOST_GROUPS, ROWS_A_GROUP = 6, 10  # of an ordered parameter's values
 RARE = 3  # rows below which levels are put together
@@ -139,8 +137,7 @@ def association(of: Grouping, by: Grouping) -> Reals:
     spread = np.maximum(1.0 - blind, 1e-12)
     raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
     chance = (by.sizes - 1) / max(1, rows - 1)
-    result: Reals = (raw - chance) / (1.0 - np.minimum(chance, 0.99))
-    return result
+    return (raw - chance) / (1.0 - np.minimum(chance, 0.99))
 
 
 def rank_squares(grids: tuple[Grid, ...], places: Places, active: Mask) -> Reals:

@@ -18,20 +18,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.counting.few_rows import Indices
+from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
 from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
-from pedanova.space.grid import Block, Grid
+from pedanova.space.grid import Block, Grid, Reals
 
-Reals: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 SIDE = 45  # SIDE² permutations at least,
 A_PARAMETER = 60  # and so many for each parameter: Holm must be able to mark one
 STEP = 1.3  # how far the order of the other rows is followed
 QUIET = 0.02  # rows whose score is so near the least one only point the way
 FEWEST_QUIET = 5
 MOST_REGIONS = 8  # regions that are remembered
-Indices: TypeAlias = NDArray[np.int64]
 BLOCK = 10  # trials next to each other, among which a sampler that adapts hardly moved
 LOUD = (1.0, 1.0, 0.5, 0.25)  # weights of the cosines of an ordered parameter's ranks
 FEW = 4.0  # rows that a group is shrunk by
@@ -135,8 +134,7 @@ class Residual:
         """(columns,) Where the order of the rows behind the target points."""
         if self.gap is None:
             return np.zeros(design.shape[1])
-        result: Reals = self.gap @ design[self.quiet]
-        return result
+        return self.gap @ design[self.quiet]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +199,7 @@ def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
 def mean_by(owner: Indices, values: Reals) -> Reals:
     """(configurations,) The mean over the rows of each; the values themselves where every row is one."""
     counts = np.bincount(owner)
-    means: Reals = np.bincount(owner, weights=values) / counts
-    return means
+    return np.bincount(owner, weights=values) / counts
 
 
 def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
@@ -433,8 +430,7 @@ class Permutations:
         if not shift.any():
             return np.asarray(plain[None, :])
         along = np.einsum("ijk,j->ik", products, shift.astype(np.float32)).ravel()
-        result: Reals = np.stack([plain + 2.0 * along + shift @ shift, plain])
-        return result
+        return np.stack([plain + 2.0 * along + shift @ shift, plain])
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
         """Normal products with the covariance of permuted ones."""
@@ -507,15 +503,13 @@ def _deviations(scores: Reals, blocks: Indices) -> Reals:
     sizes = np.bincount(blocks)
     spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
     variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
-    result: Reals = np.sqrt(variance)[blocks]
-    return result
+    return np.sqrt(variance)[blocks]
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:
     """(rows, columns) The mean over each row's block."""
     sums = np.stack([np.bincount(blocks, weights=column) for column in columns.T], axis=1)
-    means: Reals = (sums / np.bincount(blocks)[:, None])[blocks]
-    return means
+    return (sums / np.bincount(blocks)[:, None])[blocks]
 
 
 def _shuffled(rows: int, side: int, neighbours: Indices | None, rng: np.random.Generator) -> Indices:

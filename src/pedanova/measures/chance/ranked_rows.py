@@ -14,12 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.counting.few_rows import FewRows
-from pedanova.space.grid import Cells, Grid, grid_of
+from pedanova.counting.few_rows import FewRows, Indices
+from pedanova.space.grid import Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Space
 
-Reals: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, categories in an order of their own
 
 
@@ -158,8 +156,7 @@ def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArra
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Near numbers far apart."""
     turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    result: NDArray[np.uint64] = turned ^ (turned >> np.uint64(32))
-    return result
+    return turned ^ (turned >> np.uint64(32))
 
 
 def mid_ranks(values: NDArray[Any]) -> Reals:

@@ -14,17 +14,10 @@ from pedanova.base.threads import as_threads, spread
 from pedanova.data.observations import Observations
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, QueryError
-from pedanova.measures.forest.trees import (
-    Encoded,
-    Reals,
-    TreeArrays,
-    encode,
-    leaf_boxes,
-    main_variances,
-    pair_variances,
-)
+from pedanova.measures.forest.trees import Encoded, TreeArrays, encode, leaf_boxes, main_variances, pair_variances
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable
+from pedanova.space.grid import Reals
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,9 @@ from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, QueryError
-from pedanova.space.grid import Block, Cells, Grid, grid_of, number_of
+from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of, number_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
 
-Reals: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
 NOISE = 1e-13  # of the largest value: a smaller standard deviation is rounding
 STRIP = 1 << 18  # cells held at once: what stays near the processor is summed sooner

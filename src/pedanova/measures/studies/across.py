@@ -28,7 +28,7 @@ from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import brief_importance, importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies import pooling
-from pedanova.space.grid import grid_of
+from pedanova.space.grid import Reals, grid_of
 from pedanova.space.parameters import Space, in_words
 
 
@@ -143,7 +143,6 @@ def among(studies: Sequence[str]) -> str:
     return listed(list(studies), most=NAMED)
 
 
-Reals: TypeAlias = NDArray[np.float64]
 SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
 SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
 FIRST = 3

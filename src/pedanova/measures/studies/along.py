@@ -22,8 +22,8 @@ from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
 from pedanova.measures.studies.pooling import spearman
 from pedanova.measures.studies.study_difference import recovered
+from pedanova.space.grid import Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 Verdict: TypeAlias = Literal["same", "other", "unsure"]
 DRAWS = 2000
 WIDTH = 1.96  # deviations on either side that a 95 % interval holds

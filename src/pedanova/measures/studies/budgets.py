@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, Reading
@@ -30,10 +31,9 @@ from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.along import ALL, Along, TooFew, along_of
+from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
 
-Reals: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = Callable[
     [float], tuple[Indices, Reals | None]
 ]  # rows at a budget, and their objective if not its column's

@@ -10,10 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
@@ -21,6 +19,7 @@ from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.measures.chance.ranked_rows import mid_ranks
 from pedanova.measures.distributions import LEVEL, bisected, chi2_tail, continued_fraction, holm, normal_below
+from pedanova.space.grid import Reals
 
 MOST_TERMS = 10_000
 REACH = 8.5  # deviations of a normal law that are integrated over
@@ -77,7 +76,6 @@ def range_end(count: int, level: float = 0.95) -> float:
     return bisected(lambda value: range_below(value, count) < level, 1.0, within=1e-11)
 
 
-Reals: TypeAlias = NDArray[np.float64]
 STEPS = 60  # of the search for the spread
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,10 @@ from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import densities_of_all
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import domains_of, union_space
-from pedanova.space.grid import Grid, grid_of
+from pedanova.space.grid import Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
 from pedanova.space.values import Label, is_one_of
 
-Reals: TypeAlias = NDArray[np.float64]
 SAFETY = 0.3  # of all draws: uniform over the whole space
 STRENGTH = 0.7
 MASS = 0.8  # of the density, that its bulk holds

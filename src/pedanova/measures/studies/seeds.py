@@ -27,9 +27,9 @@ from pedanova.data.space_inference import SEED_NAMES
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
 
-Reals: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration
 IN_TARGET = "in the target"
 FEWEST = 2  # repeated configurations

@@ -159,7 +159,6 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
     return chi2_tail(float(np.sum((table - expected) ** 2 / expected)), table.shape[1] - 1)
 
 
-Reals: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float | None, float | None]
 BothDensities: TypeAlias = tuple[Mapping[str, Densities], Mapping[str, Densities]]
 NORMAL = 1.96

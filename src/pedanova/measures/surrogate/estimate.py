@@ -13,6 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
+from pedanova.data.column import Mask
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import LEAST_TARGET
@@ -21,7 +22,7 @@ from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
-from pedanova.measures.surrogate.posterior import Mask, ObjectiveRanks, PosteriorSamples, RankRange
+from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
+from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence, dependence_of
-from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows, Reals
+from pedanova.measures.chance.ranked_rows import Places, RankedRows
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
     ADAPTIVE_PRIOR,
@@ -43,6 +44,7 @@ from pedanova.measures.surrogate.posterior import (
 )
 from pedanova.measures.surrogate.residuals import LeaveOneOut
 from pedanova.measures.surrogate.sampler import Configurations, SamplerEvidence, configurations_of, sampler_of
+from pedanova.space.grid import Reals
 
 DRAWS = 32  # functions, in pairs around the mean
 FIT_ROWS = 240  # rows that choose the settings

@@ -11,8 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.ranked_rows import Indices, Reals
+from pedanova.counting.few_rows import Indices
 from pedanova.measures.surrogate.kernel import Embedding, Singles, rational_quadratic
+from pedanova.space.grid import Reals
 
 PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
 ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler: the likelihood takes parameters that it hardly tried for idle
@@ -82,8 +83,7 @@ class CholeskyFactor:
     def inverse(self, dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
         """Covariance⁻¹."""
         half = inverse_triangle(self.lower.astype(dtype, copy=False))
-        inverse: NDArray[np.floating] = half.T @ half
-        return inverse
+        return half.T @ half
 
     @cached_property
     def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
@@ -159,8 +159,7 @@ def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: 
     leap = inverse_hessian @ turned
     cross = np.outer(leap, moved)
     scale = (1.0 + float(turned @ leap) / along) / along
-    updated: Reals = inverse_hessian + scale * np.outer(moved, moved) - (cross + cross.T) / along
-    return updated
+    return inverse_hessian + scale * np.outer(moved, moved) - (cross + cross.T) / along
 
 
 # --- likelihood ----------------------------------------------------------------------------------------

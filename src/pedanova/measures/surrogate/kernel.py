@@ -13,8 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
-from pedanova.space.grid import Block, Grid
+from pedanova.counting.few_rows import Indices
+from pedanova.measures.chance.ranked_rows import Arrangement, Places
+from pedanova.space.grid import Block, Grid, Reals
 from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
 Singles: TypeAlias = NDArray[np.float32]
@@ -127,21 +128,18 @@ def cosines(position: Singles) -> Singles:
     waves = [np.ones_like(first), first]
     while len(waves) <= COSINES:
         waves.append(2.0 * first * waves[-1] - waves[-2])
-    scaled: Singles = np.concatenate([AMPLITUDE / j * wave for j, wave in enumerate(waves[1:], 1)], axis=1)
-    return scaled
+    return np.concatenate([AMPLITUDE / j * wave for j, wave in enumerate(waves[1:], 1)], axis=1)
 
 
 def unit_distance(categories: Singles) -> Singles:
     """One-hot columns scaled so that the squared distance of two categories is 1."""
-    scaled: Singles = categories * np.float32(0.5**0.5)
-    return scaled
+    return categories * np.float32(0.5**0.5)
 
 
 def centred(categories: Singles) -> Singles:
     """One-hot columns with mean 0 over the categories, each category with squared norm 1."""
     size = categories.shape[1]
-    scaled: Singles = (categories - np.float32(1.0 / size)) * np.float32((size / max(1, size - 1)) ** 0.5)
-    return scaled
+    return (categories - np.float32(1.0 / size)) * np.float32((size / max(1, size - 1)) ** 0.5)
 
 
 def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:

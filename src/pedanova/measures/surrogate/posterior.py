@@ -16,16 +16,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.column import Column, equals_any
+from pedanova.counting.few_rows import Indices
+from pedanova.data.column import Column, Mask, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
-from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
+from pedanova.measures.chance.ranked_rows import Arrangement, Places
 from pedanova.measures.surrogate.kernel import regimes_of
 from pedanova.measures.waves import waves_of
-from pedanova.space.grid import Block, Cells, Grid, grid_of
+from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 from pedanova.space.values import Interval, Value
 
-Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
 RankRange: TypeAlias = tuple[int, int]  # distinct objectives before it, and up to its end
 
@@ -366,8 +366,7 @@ class CoarseGrid:
         first = np.searchsorted(self.table, np.arange(self.cells))
         inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
         inside[-1] = 0
-        middles: Cells = (first + inside).astype(np.int32)
-        return middles
+        return (first + inside).astype(np.int32)
 
     def to(self, other: CoarseGrid) -> Cells:
         """(cells,) For each cell here, the cell of a coarser merge of the same grid."""
@@ -424,19 +423,16 @@ class StackedGrids:
 
     def by_block(self, values: Reals) -> Reals:
         """(draws, blocks) Sums over the cells of each block."""
-        sums: Reals = np.add.reduceat(values, self.block_starts, axis=1)
-        return sums
+        return np.add.reduceat(values, self.block_starts, axis=1)
 
     def by_parameter(self, values: Reals) -> Reals:
         """(draws, parameters) Sums over the cells of each parameter."""
-        sums: Reals = np.add.reduceat(values, self.starts[:-1], axis=1)
-        return sums
+        return np.add.reduceat(values, self.starts[:-1], axis=1)
 
     def blocks_by_parameter(self, values: Reals) -> Reals:
         """(draws, parameters) Sums over the blocks of each parameter."""
         first = np.flatnonzero(np.diff(self.block_owner, prepend=-1))
-        sums: Reals = np.add.reduceat(values, first, axis=1)
-        return sums
+        return np.add.reduceat(values, first, axis=1)
 
 
 # --- samples -------------------------------------------------------------------------------------------

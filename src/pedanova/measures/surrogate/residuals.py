@@ -21,12 +21,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.ranked_rows import Indices, Reals
+from pedanova.counting.few_rows import Indices
+from pedanova.data.column import Mask
 from pedanova.measures.distributions import normal_below, normal_quantile
-from pedanova.measures.surrogate.posterior import Mask, PosteriorSamples, RankRange
+from pedanova.measures.surrogate.posterior import PosteriorSamples, RankRange
 from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares, point_weights
 from pedanova.measures.waves import Waves, waves_of
-from pedanova.space.grid import Block
+from pedanova.space.grid import Block, Reals
 
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share: all are as likely
 DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where parameters act together

@@ -19,6 +19,7 @@ from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
+from pedanova.data.column import Mask
 from pedanova.data.regions import Direction, Region
 from pedanova.errors import FormatError
 from pedanova.measures.chance.dependence import Dependence, Gate, Twins, dependence_of
@@ -28,7 +29,6 @@ from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.fit import FittedModel, Skill, fit
 from pedanova.measures.surrogate.posterior import (
     SAVED_CELLS,
-    Mask,
     ObjectiveRanks,
     PosteriorSamples,
     RankRange,

@@ -14,17 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence
-from pedanova.measures.chance.ranked_rows import (
-    Arrangement,
-    Indices,
-    Places,
-    RankedRows,
-    Reals,
-    doubled_ranks,
-    mid_ranks,
-)
-from pedanova.space.grid import Grid
+from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
+from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving, Parameter, Space, parents_of
 
 SURE = 4.0  # deviations beyond which chance is no explanation,

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, width_of
+from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
-from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.densities import Densities
 from pedanova.measures.smoothing import smooth
-from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, Mask, PosteriorSamples, RankRange, StackedGrids
-from pedanova.space.grid import Grid
+from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
+from pedanova.space.grid import Grid, Reals
 
 # --- shares --------------------------------------------------------------------------------------------
 
@@ -178,8 +178,7 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
 def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
     """(draws, cells) A uniform draw inside each regime; regimes occur as often as among the points."""
     sizes = np.diff(np.r_[grids.block_starts, grids.cells])
-    base: Reals = np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
-    return base
+    return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
 
 
 def ratio(above: Reals, below: Reals) -> Reals:
