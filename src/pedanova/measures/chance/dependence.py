@@ -49,12 +49,13 @@ class Twins:
 class Dependence:
     """Of the parameters that vary, in the order of their names."""
 
-    names: tuple[str, ...]
-    strength: Reals  # (parameters, parameters) how far one tells the other, either way
-    dependent: Mask  # (parameters, parameters) linked, directly or by a chain
-    gates: tuple[Gate, ...]
-    twins: tuple[Twins, ...]
+    names: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    twins: tuple[Twins, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
+    # (parameters, parameters) each, and not kept in files: how far one tells the other, either way;
+    strength: Reals = field(default_factory=lambda: np.zeros((0, 0)))
+    dependent: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))  # linked, directly or by a chain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,11 +76,11 @@ def dependence_of(rows: RankedRows) -> Dependence:
     arrangement = rows.arrangement
     names = arrangement.names[: arrangement.varying]
     if not names:
-        return Dependence((), np.zeros((0, 0)), np.zeros((0, 0), dtype=bool), (), ())
+        return Dependence()
     step = -(-len(rows) // MOST_ROWS)
     places = rows.places[::step, : len(names)]
     grids = arrangement.grids[: len(names)]
-    active = np.stack([_active(grid, places[:, j]) for j, grid in enumerate(grids)], axis=1)
+    active = np.stack([places[:, j] < grid.cells for j, grid in enumerate(grids)], axis=1)
     groups = grouping([_groups(grid, places[:, j]) for j, grid in enumerate(grids)])
     being = grouping([column.astype(np.int64) for column in active.T])
     by_value, by_being = association(groups, groups), association(being, groups)
@@ -98,11 +99,10 @@ def dependence_of(rows: RankedRows) -> Dependence:
         pair = (grids[i], grids[j]), places[:, [i, j]], active[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
     copies = _copies(names, same, [len(np.unique(column)) for column in places.T])
-    return Dependence(names, strength, linked, _gates(names, gate), _twins(names, both), copies)
-
-
-def _active(grid: Grid, places: Places) -> Mask:
-    return places < grid.cells
+    gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
+    pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
+    twins = tuple(Twins(names[i], names[j], float(both[i, j])) for i, j in pairs)
+    return Dependence(names, gates, twins, copies, strength, linked)
 
 
 def _groups(grid: Grid, places: Places) -> NDArray[np.int64]:
@@ -211,15 +211,6 @@ def chained(linked: Mask) -> Mask:
         if np.array_equal(further, dependent):
             return dependent
         dependent = further
-
-
-def _gates(names: tuple[str, ...], gate: Mask) -> tuple[Gate, ...]:
-    return tuple(Gate(names[int(parent)], names[int(child)]) for child, parent in np.argwhere(gate))
-
-
-def _twins(names: tuple[str, ...], both: Reals) -> tuple[Twins, ...]:
-    pairs = np.argwhere(np.triu(both >= SAME, k=1))
-    return tuple(Twins(names[int(i)], names[int(j)], float(both[i, j])) for i, j in pairs)
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:

@@ -51,7 +51,7 @@ def answer(
     sampler the answer about the space has that about the trials beside it.
     """
     result = estimate(query, question)
-    copies = {} if query.model is None else query.model.copies
+    copies = {} if query.model is None else query.model.dependence.copies
     rows = ranked(result.rows, copies)
     model_query = result.model_query
     checks = [] if brief else check_notes(query, question, result, rows, whole=whole)
@@ -169,14 +169,15 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         return []
     notes = []
     declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
-    gates = [g for g in query.model.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
-    for parent in sorted({gate.parent for gate in gates}):
-        children = [gate.child for gate in gates if gate.parent == parent]
+    pairs = [(gate.parent, gate.child) for gate in query.model.dependence.gates]
+    gates = [pair for pair in pairs if pair not in declared and {*pair} <= {*shown}]
+    for parent in sorted({parent for parent, _ in gates}):
+        children = [child for one, child in gates if one == parent]
         words = (
             f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
         )
         notes.append(Note("answer", f"{words}: what that tells is told by both"))
-    twins = [f"{pair.one} and {pair.two}" for pair in query.model.twins if {pair.one, pair.two} <= {*shown}]
+    twins = [f"{pair.one} and {pair.two}" for pair in query.model.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
         words = "say the same, or nearly: what one explains the other explains too"

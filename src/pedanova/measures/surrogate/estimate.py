@@ -297,7 +297,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
     if question.baseline == "region" and query.model is not None:
         correction = query.model.corrected(*spans, shares, seed=question.seed)
     estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
-    share, low, high, deviation = estimated.to_array()[:, order]
+    share, low, high, deviation = (column[order] for column in estimated)
     columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
     importances = [
         modelled_row(name, (inside, rows), shares.part, min(one, top), activity, active_share)

@@ -147,7 +147,7 @@ def profile_answer(a: Sliced, base: Region, parts: Sequence[Fraction] | None, qu
     slices, same = a.slices(base, parts)
     queries = [a.inputs(one.contrasts(), one.target, base) for one in slices]
     answers = [estimate(query, question) for query in queries]
-    copies = queries[0].model.copies if queries and queries[0].model is not None else {}
+    copies = queries[0].model.dependence.copies if queries and queries[0].model is not None else {}
     by_model = any(answer.model_query is not None for answer in answers)
     steps, more = distinct_targets(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
     profile = [Step(one.part, effective_part(one, answer), ranked(answer.rows, copies)) for one, answer in steps]

@@ -94,21 +94,11 @@ class CellSums:
     misfit: Reals  # (cells,) Σ (y - p)
     misfit_square: Reals  # (cells,) sum of squares of each configuration's Σ (y - p)
     misfit_expected: Reals  # (cells,) the most that this can be, were the model right
-    squares: tuple[Reals, Reals, Reals]  # (cells,) each: Σ n², Σ n² p and Σ n² p² over configurations of n rows
+    squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: slice) -> CellSums:
         """The sums of some cells."""
-        first, second, third = (one[cells] for one in self.squares)
-        return CellSums(
-            rows=self.rows,
-            part=self.part,
-            counts=self.counts[cells],
-            chance=self.chance[cells],
-            misfit=self.misfit[cells],
-            misfit_square=self.misfit_square[cells],
-            misfit_expected=self.misfit_expected[cells],
-            squares=(first, second, third),
-        )
+        return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 
 def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: Mask, cells: int) -> CellSums:
@@ -136,7 +126,7 @@ def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: 
         misfit=summed(misfit),
         misfit_square=summed(misfit**2),
         misfit_expected=summed(squares * own * (1.0 - own)),
-        squares=(summed(squares), summed(squares * own), summed(squares * own**2)),
+        squares=np.stack([summed(squares), summed(squares * own), summed(squares * own**2)]),
     )
 
 
@@ -192,7 +182,7 @@ def corrected(
         pairs.append(expansions(curve[cells], mass[cells], grid.blocks, sums.cut(cells), child=name in children))
     together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # of the whole space
     result = combined(root, deviation, together, pairs)
-    return result.copied(samples.sources) if samples.copies else result
+    return EstimatedShares(*(column[samples.sources] for column in result))
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Pair | None]) -> EstimatedShares:
@@ -261,15 +251,9 @@ def _beyond_chance(pair: Pair | None) -> tuple[float, float]:
         return 0.0, 0.0
     misfit, columns = pair
     sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
-    energy = np.concatenate(
-        [
-            np.minimum(misfit.energy, misfit.above_expected)[sure],
-            columns.energy[columns.energy > 2.0 * BEYOND * columns.deviation],
-        ]
-    )
-    deviation = np.concatenate(
-        [misfit.deviation[sure], columns.deviation[columns.energy > 2.0 * BEYOND * columns.deviation]]
-    )
+    clear = columns.energy > 2.0 * BEYOND * columns.deviation
+    energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[sure], columns.energy[clear]]
+    deviation = np.r_[misfit.deviation[sure], columns.deviation[clear]]
     return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
 
 

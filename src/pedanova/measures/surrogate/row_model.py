@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, children_of
 
+Record = TypeVar("Record", bound=Any)
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
@@ -131,21 +132,6 @@ class RowModel:
         inside = target[region].astype(np.float64)
         sums = np.bincount(self.owner[region], weights=inside - inside.mean())
         return max(1.0, float(sums @ sums) / max(float(inside.sum() * (1.0 - inside.mean())), 1e-9))
-
-    @property
-    def gates(self) -> Sequence[Gate]:
-        """Parameters that have a value only where another one has certain values."""
-        return self.dependence.gates
-
-    @property
-    def twins(self) -> Sequence[Twins]:
-        """Parameters that predict each other nearly perfectly."""
-        return self.dependence.twins
-
-    @property
-    def copies(self) -> Mapping[str, str]:
-        """Parameters that are copies of another one, with that."""
-        return self.dependence.copies
 
     # --- the model ---------------------------------------------------------------------------------
 
@@ -345,9 +331,7 @@ class SavedModel:
     """A model read from a file, with p-values of the questions that were asked or are usual."""
 
     ranks: ObjectiveRanks
-    gates: tuple[Gate, ...]
-    twins: tuple[Twins, ...]
-    copies: Mapping[str, str]
+    dependence: Dependence
     saved: FittedModel | None
     adaptive: bool
     blocks: bool
@@ -402,14 +386,15 @@ def to_attachment(
         if samples is not None and can_tell(samples, target, region):
             shares = sampled_shares(samples, target, region, children=children_of(model.space))
             model.corrected(target, region, shares, seed=0)
-    names, tested = model.dependence.names, model.p_values_by_question
+    dependence, tested = model.dependence, model.p_values_by_question
+    names = dependence.names
     header: dict[str, Any] = {
         "adaptive": bool(model.adaptive),
         "blocks": model.blocks,
         "repeats": [*astuple(model.repeats)],
-        "gates": [[gate.parent, gate.child] for gate in model.gates],
-        "twins": [[pair.one, pair.two, pair.strength] for pair in model.twins],
-        "copies": [[copy, original] for copy, original in model.copies.items()],
+        "gates": [[*astuple(gate)] for gate in dependence.gates],
+        "twins": [[*astuple(pair)] for pair in dependence.twins],
+        "copies": [[*pair] for pair in dependence.copies.items()],
         "lesson": None if fitted is None else header_of(fitted),
         "names": list(names),
         "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],
@@ -417,7 +402,7 @@ def to_attachment(
     }
     table = [[p_values.get(name, 1.0) for name in names] for p_values in tested.values()]
     p_table = np.array(table, dtype=np.float64).reshape(len(table), len(names))  # (questions, parameters)
-    corrections = [one.to_array() for one in model.corrected_by_question.values()]
+    corrections = [np.stack(one) for one in model.corrected_by_question.values()]
     arrays = {"values": model.ranks.values, "rows": model.ranks.rows, "p": p_table}
     arrays |= {"corrections": np.stack(corrections)} if corrections else {}
     if fitted is not None and fitted.samples is not None:
@@ -444,12 +429,8 @@ def usual_questions(
 def header_of(fitted: FittedModel) -> dict[str, Any]:
     """The numbers of a fit for a file, without its samples."""
     return {
-        "correlation": fitted.skill.correlation,
-        "judged": fitted.skill.rows,
-        "together": fitted.sampler.together,
-        "again": fitted.sampler.again,
-        "drift": fitted.sampler.drift,
-        "repeated": fitted.sampler.repeated,
+        "skill": [*astuple(fitted.skill)],
+        "sampler": [*astuple(fitted.sampler)],
         "configurations": fitted.configurations,
         "objection": fitted.objection,
         "drawn": fitted.samples is not None,
@@ -461,27 +442,29 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
     header, arrays = attachment.header, attachment.arrays
     ranks = ranks_from(arrays, rows)
     names = tuple(map(text_from, header["names"]))
-    copies = {text_from(copy): text_from(original) for copy, original in header["copies"]}
+    copies = dict(tuple(map(text_from, pair)) for pair in header["copies"])
     if any(name not in space for name in (*names, *copies, *copies.values())):
         raise FormatError("tests parameters that it does not have")
     return SavedModel(
         ranks=ranks,
-        gates=tuple(Gate(*map(text_from, pair)) for pair in header["gates"]),
-        twins=tuple(Twins(text_from(one), text_from(two), float(told)) for one, two, told in header["twins"]),
-        copies=copies,
+        dependence=Dependence(
+            names,
+            tuple(record_from(Gate, one) for one in header["gates"]),
+            tuple(record_from(Twins, one) for one in header["twins"]),
+            copies,
+        ),
         saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays, copies),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
-        repeats=repeats_from(header["repeats"]),
+        repeats=record_from(Repeats, header["repeats"]),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
         corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
     )
 
 
-def repeats_from(numbers: list[int]) -> Repeats:
-    """The repeats in a file."""
-    rows, configurations, exact, clustered = numbers
-    return Repeats(int(rows), int(configurations), int(exact), bool(clustered))
+def record_from(kind: type[Record], values: Sequence[object]) -> Record:
+    """The inverse of `astuple` for plain fields: every value as the type that its field declares."""
+    return kind(*(FROM_FILE[str(one.type)](value) for one, value in zip(fields(kind), values, strict=True)))
 
 
 def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
@@ -527,10 +510,9 @@ def fitted_from(
     copies: Mapping[str, str],
 ) -> FittedModel:
     """The fit in a file."""
-    drift = None if header["drift"] is None else float(header["drift"])
     return FittedModel(
-        skill=Skill(float(header["correlation"]), int(header["judged"])),
-        sampler=SamplerEvidence(float(header["together"]), float(header["again"]), drift, bool(header["repeated"])),
+        skill=record_from(Skill, header["skill"]),
+        sampler=record_from(SamplerEvidence, header["sampler"]),
         configurations=int(header["configurations"]),
         samples=samples_from(space, ranks, arrays, copies) if header["drawn"] else None,
         objection=text_from(header["objection"]),
@@ -564,3 +546,12 @@ def text_from(value: object) -> str:
     if not isinstance(value, str):
         raise FormatError(f"has {value!r} where text belongs")
     return value
+
+
+FROM_FILE: Mapping[str, Callable[[Any], object]] = {
+    "str": text_from,
+    "int": int,
+    "bool": bool,
+    "float": float,
+    "float | None": lambda value: None if value is None else float(value),
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.densities import Densities
+from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import smooth
 from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
 from pedanova.space.grid import Grid, Reals
@@ -60,9 +62,8 @@ class SampledShares:
 
     def copied(self, sources: list[int]) -> SampledShares:
         """The same, every parameter with the shares of its source."""
-        columns = self.common, self.activity, self.active_share
-        common, activity, active_share = (column[sources] for column in columns)
-        return replace(self, each=self.each[:, sources], common=common, activity=activity, active_share=active_share)
+        columns = ("each", "common", "activity", "active_share")
+        return replace(self, **{name: getattr(self, name)[..., sources] for name in columns})
 
     def roots(self) -> tuple[Reals, Reals]:
         """(parameters,) each: mean and standard deviation of the roots of the samples' shares."""
@@ -72,22 +73,13 @@ class SampledShares:
         return middle, deviation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EstimatedShares:
+class EstimatedShares(NamedTuple):
     """(parameters,) each: shares with their 95 % bounds, in the order of the space."""
 
     share: Reals
     low: Reals
     high: Reals
     deviation: Reals  # standard deviation of the share
-
-    def to_array(self) -> Reals:
-        """(4, parameters)"""
-        return np.stack([self.share, self.low, self.high, self.deviation])
-
-    def copied(self, sources: list[int]) -> EstimatedShares:
-        """The same, every parameter with the share of its source."""
-        return EstimatedShares(*self.to_array()[:, sources])
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
@@ -109,16 +101,11 @@ def sampled_shares(
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
-    shared = shared_points(samples, target)
+    # How many points of the target two samples have in common, in the mean over all pairs of samples.
+    often = counts_by_point(samples, target)
+    shared = float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
     shares = shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
     return shares.copied(samples.sources) if samples.copies else shares
-
-
-def shared_points(samples: PosteriorSamples, target: RankRange) -> float:
-    """How many points of the target two samples have in common, in the mean over all pairs of samples."""
-    first, last = samples.ends(target)
-    often = np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples)).astype(np.float64)
-    return float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
 
 
 def shares_of_counts(
@@ -138,8 +125,8 @@ def shares_of_counts(
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
     target, region = targets / inside[:, None], regions / rows[:, None]
     base = region if baseline == "region" else uniform_base(grids, region)
-    square = grids.by_parameter(ratio(target**2, base))
-    regimes_square = grids.blocks_by_parameter(ratio(grids.by_block(target) ** 2, grids.by_block(region)))
+    square = grids.by_parameter(ratio_of(target**2, base))
+    regimes_square = grids.blocks_by_parameter(ratio_of(grids.by_block(target) ** 2, grids.by_block(region)))
     odds = (inside / (rows - inside))[:, None]
     none = np.where(of_value, regimes_square, 1.0)  # the square of a parameter without an effect
     cells = grids.by_parameter((regions > 0).astype(np.float64))
@@ -149,7 +136,7 @@ def shares_of_counts(
         chance = freedom / (rows - 1.0)[:, None]
         each = (odds * (square - none) - chance) / np.maximum(1.0 - chance, 1e-9)
     else:
-        noise = grids.by_parameter(ratio(target, base))
+        noise = grids.by_parameter(ratio_of(target, base))
         many = np.maximum(inside, 2)[:, None]
         each = odds * ((many * square - noise) / (many - 1.0) - none)
     divergence = np.maximum(square - 1.0, 1e-12)
@@ -170,7 +157,7 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
     if draws < 2:
         return np.zeros(len(grids.grids))
     products = (target.sum(axis=0) ** 2 - (target**2).sum(axis=0)) / (draws * (draws - 1))
-    square = grids.by_parameter(ratio(products, base.mean(axis=0))[None, :])[0]
+    square = grids.by_parameter(ratio_of(products, base.mean(axis=0))[None, :])[0]
     share: Reals = part / (1.0 - part) * (square - none)
     return share
 
@@ -179,14 +166,6 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
     """(draws, cells) A uniform draw inside each regime; regimes occur as often as among the points."""
     sizes = np.diff(np.r_[grids.block_starts, grids.cells])
     return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
-
-
-def ratio(above: Reals, below: Reals) -> Reals:
-    """Quotients; 0 where the denominator is 0."""
-    below = np.broadcast_to(below, above.shape)
-    quotient = np.zeros_like(above)
-    np.divide(above, below, out=quotient, where=below > 0)
-    return quotient
 
 
 # --- pairs and larger sets -----------------------------------------------------------------------------
@@ -242,9 +221,13 @@ def model_sets(
 
 def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.float32]:
     """(points,) The part of the samples in which each point lies in a range of ranks."""
+    return (counts_by_point(samples, span) / samples.draws).astype(np.float32)
+
+
+def counts_by_point(samples: PosteriorSamples, span: RankRange) -> Reals:
+    """(points,) The number of samples in which each point lies in a range of ranks."""
     first, last = samples.ends(span)
-    counts = np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples))
-    return (counts / samples.draws).astype(np.float32)
+    return np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples)).astype(np.float64)
 
 
 # --- densities -----------------------------------------------------------------------------------------
