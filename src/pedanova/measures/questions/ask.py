@@ -13,7 +13,7 @@ from pedanova.base.digits import percent
 from pedanova.base.notes import Note, explaining
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
-from pedanova.counting.contrasts import Contrast
+from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.regions import RowSet, as_part, as_parts, as_region
@@ -23,15 +23,15 @@ from pedanova.errors import PedanovaError, QueryError, UnknownParameterError, un
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, effects_of
 from pedanova.measures.forest.forest import ForestEffects, forest_effects
-from pedanova.measures.importance import Importance, Importances, known_percent, rank
+from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.question import DEFAULT, Question, as_whole, check_no_paper
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.answer import answer, density_answer
-from pedanova.measures.surrogate.estimate import MOST_ROWS, check_enough
-from pedanova.measures.surrogate.profile import Profile, profile_answer
+from pedanova.measures.surrogate.answer import ResolvedQuestion, answer, density_answer
+from pedanova.measures.surrogate.estimate import estimate
+from pedanova.measures.surrogate.profile import Profile, Step
 from pedanova.space.parameters import Space
 
 
@@ -44,39 +44,52 @@ def check_names(names: Iterable[object], space: Space) -> None:
 
 def importance_of(data: TrialData, question: Question) -> Importances:
     """The answer of whichever estimator is right for the question."""
-    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
-    contrasts, words, notes = data.contrasts(wanted, base)
-    inputs = data.inputs(contrasts, wanted, base)
+    base = data.resolve(question.region, "region")
+    query, words, notes = data.query(question.target, base)
     with explaining(data.notes):
-        return answer(inputs, question, words, notes, objective=data.objective, whole=getattr(base, "is_all", False))
-
-
-def brief_importance(data: TrialData, question: Question) -> Importances:
-    """The numbers of `importance_of` without draws, and without the notes, whose checks cost more than the numbers."""
-    question = question.without_draws()
-    contrasts, words, _ = data.contrasts(question.target, question.region)
-    if data.rows > MOST_ROWS and question.estimator in ("auto", "counts"):  # too many rows for a model
-        rows = rank(contrasts, baseline=question.baseline, smoothing=question.smoothing)
-        check_enough(rows[0].n_target, rows[0].n_region, question)
-        return Importances(rows, words[0], words[1], question.baseline)  # type: ignore[arg-type]
-    inputs = data.inputs(contrasts, question.target, question.region)
-    return answer(inputs, question, words, (), objective=data.objective, whole=False, brief=True)
+        return answer(query, question, words, notes, objective=data.objective, whole=getattr(base, "is_all", False))
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """How every parameter is spread in target, region and space, by the estimator that answers `importance`."""
-    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
-    contrasts, words, _ = data.contrasts(wanted, base)
-    return density_answer(data.inputs(contrasts, wanted, base), question, words, objective=data.objective)
+    query, words, _ = data.query(question.target, question.region)
+    return density_answer(query, question, words, objective=data.objective)
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
-    """The question at one target after the other."""
+    """The answer of `importance_of` at these targets, or at all that were counted; one model serves all."""
     parts = None if ladder is None else as_parts(ladder)
     base = data.resolve(question.region, "region")
+    words = str(base)
     if isinstance(base, RowSet):
-        return replace(profile_answer(data.within(base), as_region(1, "region"), parts, question), region=str(base))
-    return profile_answer(data, base, parts, question)
+        data, base = data.within(base), as_region(1, "region")
+    slices, same = data.slices(base, parts)
+    beyond = [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
+    queries = [data.inputs(one.contrasts(), one.target, base) for one in slices]
+    answers = [estimate(query, question) for query in queries]
+    copies = queries[0].model.dependence.copies if queries and queries[0].model is not None else {}
+    steps: list[Step] = []
+    from_answers: list[Note] = []
+    for one, result in zip(slices, answers, strict=True):
+        query = result.model_query
+        if steps and query is not None and steps[-1].rows[0].n_target == result.rows[0].n_target:
+            same.append(one.part)  # a target of the space with the rows of the next stricter one
+            continue
+        of_space = query is not None and query.of_space
+        effective = query.samples.ranks.part_of(query.target[1]) if of_space and query is not None else one.held
+        steps.append(Step(one.part, effective, ranked(result.rows, copies)))
+        from_answers += result.notes
+    varied = {row.name for step in steps for row in step.rows if row.varied}
+    notes = never_notes([name for name in data.space if name not in varied]) if steps else []
+    whys = (
+        (same, "by ties the same rows as the next stricter target"),
+        (beyond, "holding none of the region's rows, or all"),
+    )
+    for some, why in whys:
+        notes += [Note("question", f"left out, {why}: {', '.join(map(part_in_words, some))}")] if some else []
+    by_model = any(result.model_query is not None for result in answers)
+    by = "surrogate" if by_model else "paper" if question.estimator == "paper" else "counts"
+    return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), by)
 
 
 def effects_within(
@@ -113,20 +126,10 @@ def interactions_of(
     """What sets of parameters explain together, beyond their smaller sets."""
     size = as_order(order)
     check_no_paper(question, "interactions")
-    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
-    if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-        inner = replace(question, target=wanted, region=1.0)
-        return replace(
-            interactions_of(data.within(base), inner, order=size, cells=cells, corrected=corrected, params=params),
-            region=str(base),
-        )
-    observed = data.observed()
-    resolved = data.resolved(replace(question, target=wanted, region=base))
-    wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
-    contrasts, words, notes = data.contrasts(wanted, base)
+    data, resolved, codes, contrasts, words, notes = _counted(data, question)
     result = find_interactions(
-        observed,
-        data.codes(wanted, base),
+        data.observed(),
+        codes,
         contrasts,
         size,
         cells=cells,
@@ -136,8 +139,23 @@ def interactions_of(
         threads=data.threads,
         counter=resolved.set_counter(),
     )
-    words = resolved.words or words
     return replace(result, target=words[0], region=words[1], notes=(*notes, *result.notes))
+
+
+Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], tuple[str, str], list[Note]]
+
+
+def _counted(data: TrialData, question: Question) -> Located:
+    """The data that has the region, the question as rows, the code of every row, contrasts, words and notes."""
+    data.observed()  # refuses where there are no rows
+    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
+    if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+        *inner, words, notes = _counted(data.within(base), replace(question, target=wanted, region=1.0))
+        return (*inner, (words[0], str(base)), notes)  # type: ignore[return-value]
+    resolved = data.resolved(replace(question, target=wanted, region=base))
+    wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
+    contrasts, words, notes = data.contrasts(wanted, base)
+    return data, resolved, data.codes(wanted, base), contrasts, resolved.words or words, notes
 
 
 def pair_planes(
@@ -157,16 +175,10 @@ def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cell
 def _count_pairs(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
 ) -> tuple[dict[str, Contrast], SetTally]:
-    observed = data.observed()
-    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
-    if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-        return _count_pairs(data.within(base), names, Question(wanted), cells)
-    resolved = data.resolved(Question(wanted, base))
-    wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
-    contrasts, _, _ = data.contrasts(wanted, base)
+    data, _, codes, contrasts, *_ = _counted(data, Question(question.target, question.region))
     chosen = {c.name: c for c in choose(contrasts, names)}
     groups = groups_of(chosen.values(), as_cells(cells, 0))
-    return chosen, tally_sets(observed, data.codes(wanted, base), groups, threads=data.threads)
+    return chosen, tally_sets(data.observed(), codes, groups, threads=data.threads)
 
 
 def trial_table(

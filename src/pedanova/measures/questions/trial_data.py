@@ -223,11 +223,16 @@ class TrialData:
         if isinstance(base, RowSet):
             contrasts, words, notes = self.within(base).contrasts(wanted, 1.0)
             return contrasts, (words[0], str(base)), notes
-        tallies, inner, outer = self._find(wanted, base)
-        contrasts = from_tallies(tallies, inner, outer)
+        contrasts = from_tallies(*self._find(wanted, base))
         sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
+
+    def query(self, target: object, region: object) -> tuple[Query, tuple[str, str], list[Note]]:
+        """A question with all that can answer it, target and region in words, and notes on them."""
+        wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
+        contrasts, words, notes = self.contrasts(wanted, base)
+        return self.inputs(contrasts, wanted, base), words, notes
 
     def is_alone(self) -> bool:
         """Whether these rows were picked out of others that tell nothing of them."""
@@ -270,12 +275,10 @@ class TrialData:
         targets = [Region("quantile", Fraction(0), end) for end in ends]
         if len(ends) < 2 or not self.has_counts_for(*targets, region):
             return None
-        stricter, wider = ((float(end), self._contrasts(one, region)) for end, one in zip(ends, targets, strict=True))
+        stricter, wider = (
+            (float(end), from_tallies(*self._find(one, region))) for end, one in zip(ends, targets, strict=True)
+        )
         return stricter, wider
-
-    def _contrasts(self, target: Region, region: Region) -> list[Contrast]:
-        tallies, inner, outer = self._find(target, region)
-        return from_tallies(tallies, inner, outer)
 
     def resolved(self, question: Question) -> ResolvedQuestion:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
@@ -391,9 +394,8 @@ class TrialData:
             query = self._counted_alone(within, wanted, base)
             if query is not None:
                 return Glance(query, question, (str(wanted), str(base)), self.objective)
-        inner = self.within(*within, at=(target, region))
-        contrasts, words, _ = inner.contrasts(target, region)
-        return Glance(inner.inputs(contrasts, target, region), question, words, self.objective)
+        query, words, _ = self.within(*within, at=(target, region)).query(target, region)
+        return Glance(query, question, words, self.objective)
 
     def _by_value(self, *bands: object) -> bool:
         """Whether these are bands of the objective that are the same whatever the rows."""

@@ -25,7 +25,7 @@ from pedanova.data.regions import as_region, needs_rows
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
 from pedanova.measures.importance import NEVER, Importances
 from pedanova.measures.question import Question
-from pedanova.measures.questions.ask import brief_importance, importance_of
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies import pooling
 from pedanova.space.grid import Reals, grid_of
@@ -324,7 +324,7 @@ def ask_all(
         try:
             data = studies[name]
             inner, asking = narrowed(data, question, selection, parts) if selection else (data, question)
-            answers[name] = importance_of(inner, asking) if name in sure else brief_importance(inner, asking)
+            answers[name] = importance_of(inner, asking) if name in sure else inner.at_once(asking).importances
             aims[name], spaces[name] = f"{data.direction} {data.objective}", data.space
         except OutsideSpaceError:
             raise

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
-from pedanova.counting.contrasts import Contrast, Slice
-from pedanova.data.regions import Region, percent
+from pedanova.data.regions import percent
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
-from pedanova.measures.question import Question
-from pedanova.measures.surrogate.estimate import Estimate, Query, estimate
-from pedanova.space.parameters import Space
+from pedanova.measures.importance import Importance, known_percent
 
 USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
 
@@ -131,60 +126,3 @@ class Profile(Table):
             cells, parts = [known_percent(row[i], row[i].ratio) for row in rows], [row[i].ratio for row in rows]
             columns.append(TableColumn(f"best {percent(steps[i].quantile)}", cells, parts=parts))
         return html_table(f"Ratios by target, inside {self.region}", columns, notes=self.notes)
-
-
-class Sliced(Protocol):
-    """What a profile asks of an analysis."""
-
-    @property
-    def space(self) -> Space: ...
-    def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
-    def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
-
-
-def profile_answer(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
-    """The answer of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
-    slices, same = a.slices(base, parts)
-    queries = [a.inputs(one.contrasts(), one.target, base) for one in slices]
-    answers = [estimate(query, question) for query in queries]
-    copies = queries[0].model.dependence.copies if queries and queries[0].model is not None else {}
-    by_model = any(answer.model_query is not None for answer in answers)
-    steps, more = distinct_targets(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
-    profile = [Step(one.part, effective_part(one, answer), ranked(answer.rows, copies)) for one, answer in steps]
-    varied = {row.name for step in profile for row in step.rows if row.varied}
-    notes = never_notes([name for name in a.space if name not in varied]) if profile else []
-    notes += omitted_notes(
-        [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
-    )
-    notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
-    by = "surrogate" if by_model else "paper" if question.estimator == "paper" else "counts"
-    return Profile(tuple(profile), str(base), tuple(notes), by)
-
-
-def effective_part(one: Slice, answer: Estimate) -> float:
-    """The part that a target has, ties included: of the space after an adaptive sampler, else of the rows."""
-    query = answer.model_query
-    return one.held if query is None or not query.of_space else query.samples.ranks.part_of(query.target[1])
-
-
-def distinct_targets(
-    slices: Sequence[Slice], answers: Sequence[Estimate]
-) -> tuple[list[tuple[Slice, Estimate]], list[Fraction]]:
-    """Targets of the space that have other rows than the next stricter one; and the parts left out."""
-    kept: list[tuple[Slice, Estimate]] = []
-    same = []
-    for one, answer in zip(slices, answers, strict=True):
-        if kept and answer.model_query is not None and kept[-1][1].rows[0].n_target == answer.rows[0].n_target:
-            same.append(one.part)
-        else:
-            kept.append((one, answer))
-    return kept, same
-
-
-def omitted_notes(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
-    """Notes on which targets are missing, and why."""
-    whys = (
-        (same, "by ties the same rows as the next stricter target"),
-        (beyond, "holding none of the region's rows, or all"),
-    )
-    return [Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts]
