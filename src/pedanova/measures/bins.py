@@ -192,7 +192,7 @@ def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
     groups: list[NDArray[np.int64]] = []
     labels: list[str] = []
     for block, domain, words in zip(grid_of(parameter).blocks, parameter.regimes, domain_names(parameter), strict=True):
-        bins = bins_of(domain, None if seen is None else seen[block.start : block.stop], room)
+        bins = bins_of(domain, None if seen is None else seen[block.cells], room)
         groups.append(bins.groups + len(labels))
         labels += [f"{label} ({words})" for label in bins.labels]
     return Bins("bars", np.concatenate(groups), tuple(labels))
@@ -220,7 +220,7 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
     """The kernel that so many rows, spread like these parts, would be given: as smooth as a model is at least."""
     widths = []
     for block in blocks:
-        counts = rows * parts[block.start : block.stop]
+        counts = rows * parts[block.cells]
         smoothed = block.smoothable and counts.sum() >= 2
         widths.append(float(scott_bandwidth(counts)) if smoothed else 0.0)
     return tuple(widths)
@@ -262,8 +262,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
     """(bins,) each: the variance of what one row drawn from the parts puts into a bin, and the most that it can."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
-        cells = slice(block.start, block.stop)
-        groups, masses = bins.groups[cells], parts[cells]
+        groups, masses = bins.groups[block.cells], parts[block.cells]
         if width == 0.0:
             here = np.bincount(groups, weights=masses, minlength=len(bins))
             squares, means, most = squares + here, means + here, np.maximum(most, here > 0)

@@ -92,7 +92,7 @@ class Densities(Table):
         """Of one of its domains alone."""
         parameter, block = self.parameter, grid_of(self.parameter).blocks[number]
         domain = parameter.regimes[number] if isinstance(parameter, Switch) else parameter
-        cells, grid = slice(block.start, block.stop), grid_of(domain)
+        cells, grid = block.cells, grid_of(domain)
         target, region, uniform = (
             parts[cells] / max(float(parts[cells].sum()), 1e-300) for parts in (self.target, self.region, self.uniform)
         )
@@ -109,14 +109,13 @@ class Densities(Table):
         return [self._by_value(*one, baseline) for one in zip(panels, domains, blocks, strict=True)]
 
     def _by_value(self, panel: Panel, domain: Parameter, block: Block, baseline: Baseline) -> Panel:
-        cells = slice(block.start, block.stop)
-        bins = bins_of(domain, self.basis.region[cells])
+        bins = bins_of(domain, self.basis.region[block.cells])
         if bins.values is None or len(bins) == len(panel.cells):
             return panel
         if not bins.apart:
             return panel.gathered(bins, bins.gather(panel.target), bins.gather(panel.region))
-        basis = self.basis.within(cells, 0)
-        target, region = lattice_parts(basis, bins, panel.target, self.region[cells])
+        basis = self.basis.within(block.cells, 0)
+        target, region = lattice_parts(basis, bins, panel.target, self.region[block.cells])
         base = region if baseline == "region" else np.full(len(bins), 1.0 / len(bins))
         return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
@@ -205,10 +204,9 @@ def densities_of(
     wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
     widths = []
     for block in grid.blocks:  # the kernel of the measure; where the target has no two rows, that of the region
-        cells = slice(block.start, block.stop)
-        few = smoothing == "auto" and wanted[cells].sum() < 2
-        rows = base[cells] if few else wanted[cells]
-        widths.append(float(bandwidth(smoothing, rows, block, region=base[cells])))
+        few = smoothing == "auto" and wanted[block.cells].sum() < 2
+        rows = base[block.cells] if few else wanted[block.cells]
+        widths.append(float(bandwidth(smoothing, rows, block, region=base[block.cells])))
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),
@@ -228,7 +226,7 @@ def densities_of(
 def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
     """Parts by cell, smoothed inside each block."""
     pairs = zip(grid.blocks, widths, strict=True)
-    return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])
+    return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

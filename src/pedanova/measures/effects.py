@@ -291,13 +291,12 @@ def measure_effect(
     square, noise, widths = 0.0, 0.0, []
     means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
-        cells = slice(block.start, block.stop)
-        width = float(bandwidth(smoothing, counts[cells], block)) if counts[cells].any() else 0.0
-        base, above = smooth(counts[cells] / rows, width), smooth(beyond[cells] / rows, width)
+        width = float(bandwidth(smoothing, counts[block.cells], block)) if counts[block.cells].any() else 0.0
+        base, above = smooth(counts[block.cells] / rows, width), smooth(beyond[block.cells] / rows, width)
         square += float(summed_ratio(above**2, base))
-        noise += float(summed_ratio(squared_smooth(counts[cells] / rows, width), base))
-        np.divide(above, base, out=means[cells], where=base > 0)
-        half[cells] = half_widths(counts[cells], means[cells], squares[cells], width)
+        noise += float(summed_ratio(squared_smooth(counts[block.cells] / rows, width), base))
+        np.divide(above, base, out=means[block.cells], where=base > 0)
+        half[block.cells] = half_widths(counts[block.cells], means[block.cells], squares[block.cells], width)
         widths.append(width)
     return Effect(
         name=tally.name,

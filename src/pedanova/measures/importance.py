@@ -279,8 +279,7 @@ ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
 def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
-    cells = slice(block.start, block.stop)
-    target, region = contrast.target[cells], contrast.region[cells]
+    target, region = contrast.target[block.cells], contrast.region[block.cells]
     if not region.any():
         return NO_ROWS
     width = width_of(contrast, block, smoothing)
@@ -301,9 +300,8 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
 
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
     """The kernel's width in a block, for as many rows as are independent."""
-    cells = slice(block.start, block.stop)
     target, region = contrast.independent()
-    return float(bandwidth(smoothing, target[cells], block, region=region[cells]))
+    return float(bandwidth(smoothing, target[block.cells], block, region=region[block.cells]))
 
 
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
@@ -311,8 +309,7 @@ def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) ->
     inside = float(contrast.target.sum())
     total = -1.0
     for block in blocks_of(contrast.grid):
-        cells = slice(block.start, block.stop)
-        target, region = contrast.target[cells], contrast.region[cells]
+        target, region = contrast.target[block.cells], contrast.region[block.cells]
         if region.any():
             width = width_of(contrast, block, smoothing)
             base = base_of(contrast, block, baseline, width)
@@ -322,7 +319,7 @@ def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) ->
 
 def base_of(contrast: Contrast, block: Block, baseline: str, width: float) -> Reals:
     """What the target's density is held against in a block, smoothed."""
-    cells, rows = slice(block.start, block.stop), int(contrast.region.sum())
+    cells, rows = block.cells, int(contrast.region.sum())
     region, prior = contrast.region[cells], contrast.grid.prior[cells]
     if baseline == "uniform" and len(prior):
         # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
@@ -420,8 +417,8 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
-            target, region = (int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region))
-            if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
+            target, region = (int(c[block.cells].sum()) for c in (contrast.target, contrast.region))
+            if len(block) > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
                 words = f"{rows} in the target; nothing can be said about its value there"
                 notes.append(Note("answer", words, subject=contrast.name))

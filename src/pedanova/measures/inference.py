@@ -194,8 +194,7 @@ def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
     kernel = np.eye(len(coarse.region), dtype=np.float32)
     for block, width in zip(coarse.blocks, widths, strict=True):
         if width > 0.0:
-            cells = slice(block.start, block.stop)
-            kernel[cells, cells] = reflected_matrix(block.stop - block.start, width)
+            kernel[block.cells, block.cells] = reflected_matrix(len(block), width)
     return kernel
 
 
@@ -331,7 +330,7 @@ def permutation_of_value(
     p_values = []
     for block in contrast.grid.blocks:
         here = np.zeros(len(contrast.region), dtype=np.int64)
-        here[block.start : block.stop] = 1
+        here[block.cells] = 1
         regime = replace(contrast, target=contrast.target * here, region=contrast.region * here)
         inside, rows = int(regime.target.sum()), int(regime.region.sum())
         if 0 < inside < rows and regime.varies:

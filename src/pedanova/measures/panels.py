@@ -115,9 +115,8 @@ def panels_of(name: str, parameter: Parameter, cells: Sequence[Label], target: R
         return [_panel(name, "", parameter, cells, target, region)]
     panels = []
     for domain, block, words in zip(parameter.regimes, grid_of(parameter).blocks, domain_names(parameter), strict=True):
-        part = slice(block.start, block.stop)
         cells = grid_of(domain).centres()
-        panels.append(_panel(name, words, domain, cells, target[part], region[part], block.start))
+        panels.append(_panel(name, words, domain, cells, target[block.cells], region[block.cells], block.start))
     return panels
 
 

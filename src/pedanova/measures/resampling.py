@@ -60,7 +60,7 @@ class CoarseContrast:
     def prior(self) -> Reals:
         """(cells,) Chances of a uniform draw; inside each block they add to one."""
         summed = np.add.reduceat(np.concatenate([self.fine_prior, [1.0, 1.0]]), self.starts)
-        each = [summed[block.start : block.stop] for block in self.blocks]
+        each = [summed[block.cells] for block in self.blocks]
         return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
@@ -75,10 +75,7 @@ class CoarseContrast:
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
         """(draws,) For each block, bandwidths in coarse cells, near ones made equal."""
         each = zip(self.blocks, self.steps, strict=True)
-        widths = [
-            bandwidth(smoothing, targets[:, b.start : b.stop], b, step, region=self.region[b.start : b.stop])
-            for b, step in each
-        ]
+        widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
 
     def prior_for(self, baseline: str) -> Reals | None:
@@ -88,8 +85,8 @@ class CoarseContrast:
     @property
     def uniform_chances(self) -> Reals:
         """(cells,) Of a uniform draw inside each block; how often the block occurs, only the rows can tell."""
-        parts = [self.region[b.start : b.stop].sum() / self.region.sum() for b in self.blocks]
-        chances: Reals = self.prior * np.repeat(parts, [b.stop - b.start for b in self.blocks])
+        parts = [self.region[b.cells].sum() / self.region.sum() for b in self.blocks]
+        chances: Reals = self.prior * np.repeat(parts, [len(b) for b in self.blocks])
         return chances
 
 
@@ -111,12 +108,12 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
     wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows, wider kernels
     steps = []
     for block in blocks:
-        region = contrast.region[block.start : block.stop]
+        region = contrast.region[block.cells]
         if smoothing == "auto":  # as wide as if it did not fade: a hundred cells are enough to tell chance
             width = float(scott_bandwidth(region, fade=False)) * wider if block.smoothable else 0.0
         else:
             width = float(bandwidth(smoothing, region, block))
-        steps.append(max(1, min(math.floor(width), -(-_width(block) // MOST_FOR_DRAWS))))
+        steps.append(max(1, min(math.floor(width), -(-len(block) // MOST_FOR_DRAWS))))
     return CoarseContrast.of(contrast, steps)
 
 
@@ -126,15 +123,11 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
     widths = [width_of(contrast, block, smoothing) for block in blocks]
     steps = []
     for block, width in zip(blocks, widths, strict=True):
-        count = _width(block)
+        count = len(block)
         wanted = max(math.floor(width / 2.0), -(-count // FINEST))
         steps.append(max(1, min(wanted, count // COARSEST)) if width > 0 else 1)
     scaled = [width / step for width, step in zip(widths, steps, strict=True)]
     return CoarseContrast.of(contrast, steps), scaled
-
-
-def _width(block: Block) -> int:
-    return block.stop - block.start
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:

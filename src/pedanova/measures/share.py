@@ -127,11 +127,12 @@ def shares(
     scale, part = rows / size, counted_rows / rows
     divergence, noise = np.zeros(len(targets)), np.zeros(len(targets))
     for block, width in zip(blocks, widths, strict=True):
-        cells = slice(block.start, block.stop)
-        target, region = targets[..., cells], regions[..., cells]
+        target, region = targets[..., block.cells], regions[..., block.cells]
         if not region.any():
             continue
-        base = region if prior is None else region.sum(axis=-1, keepdims=True) * prior[cells].astype(targets.dtype)
+        base = (
+            region if prior is None else region.sum(axis=-1, keepdims=True) * prior[block.cells].astype(targets.dtype)
+        )
         beyond = target * scale[:, None]
         beyond -= base
         counted = target if prior is not None else scatter(target, region, part[:, None]) if as_found else region

@@ -28,15 +28,15 @@ def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
 def _waves(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
     mass = np.frombuffer(margin)
     waves: Waves = []
-    live = [block for block in blocks if mass[block.start : block.stop].sum() > 0]
+    live = [block for block in blocks if mass[block.cells].sum() > 0]
     if not child and len(live) > 1:
-        weights = np.array([mass[block.start : block.stop].sum() for block in live])
+        weights = np.array([mass[block.cells].sum() for block in live])
         regimes = np.zeros((len(mass), len(live)))
         for i, block in enumerate(live):
-            regimes[block.start : block.stop, i] = 1.0
+            regimes[block.cells, i] = 1.0
         waves.append((regimes @ orthonormal(contrasts(len(live)), weights), [slice(0, len(live) - 1)]))
     for block in live:
-        there = block.start + np.flatnonzero(mass[block.start : block.stop] > 1e-12)
+        there = block.start + np.flatnonzero(mass[block.cells] > 1e-12)
         if len(there) < 2:
             continue
         weights = mass[there]

@@ -34,9 +34,17 @@ class Block:
     stop: int
     ordered: bool
 
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def cells(self) -> slice:
+        """Its place among all cells."""
+        return slice(self.start, self.stop)
+
     @property
     def smoothable(self) -> bool:
-        return self.ordered and self.stop - self.start > FEW_CELLS
+        return self.ordered and len(self) > FEW_CELLS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -130,7 +130,7 @@ def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
         if block.ordered:
             continue
         counts, sums, squares = (
-            np.bincount(cells, weights=weights, minlength=grid.width)[block.start : block.stop]
+            np.bincount(cells, weights=weights, minlength=grid.width)[block.cells]
             for weights in (None, ranks, ranks.astype(np.float64) ** 2)
         )
         means = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)

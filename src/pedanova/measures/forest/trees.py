@@ -347,7 +347,7 @@ def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
     # Blocks to be ranked; of a category's choices, "no value" is one.
     whole = [Block(0, grid.cells + 1, ordered=False)] if isinstance(grid.parameter, Categorical) else grid.blocks
     for block in (block for block in whole if not block.ordered):
-        place[block.start : block.stop] = block.start + _ranking(cells, block, objective)
+        place[block.cells] = block.start + _ranking(cells, block, objective)
     return place[cells].astype(np.float64), _row_of(weights[np.argsort(place)])
 
 
@@ -365,7 +365,7 @@ def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
 
     Ties go to whoever comes first in the rows: names and their order must not matter.
     """
-    size = block.stop - block.start
+    size = len(block)
     mine = np.flatnonzero((cells >= block.start) & (cells < block.stop))
     inside = cells[mine] - block.start
     rows = np.bincount(inside, minlength=size)

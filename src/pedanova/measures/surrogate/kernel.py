@@ -109,14 +109,14 @@ def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[n
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:
         here = (cells >= block.start) & (cells < block.stop)
-        position[here] = (cells[here].astype(np.int64) - block.start) / max(1, block.stop - block.start - 1)
+        position[here] = (cells[here].astype(np.int64) - block.start) / max(1, len(block) - 1)
         inside |= here
     return position[:, None], inside[:, None]
 
 
 def one_hot(block: Block, cells: Places) -> Singles:
     """(rows, categories) 1 for the category of a row; the same for each where a row is outside the block."""
-    size = block.stop - block.start
+    size = len(block)
     categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
     categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size
     return categories

@@ -217,10 +217,11 @@ def margin(grid: Grid, seen: Places) -> Reals:
     """(cells,) The prior of the grid, in every block moved to the margin of the rows as far as chance allows."""
     moved = grid.prior.astype(np.float64)
     for block in grid.blocks:
-        here = slice(block.start, block.stop)
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
-        if len(inside) >= FEWEST_FOR_MARGIN and block.stop - block.start > 1:
-            moved[here] = block_margin(moved[here] / moved[here].sum(), inside, ordered=block.ordered)
+        if len(inside) >= FEWEST_FOR_MARGIN and len(block) > 1:
+            moved[block.cells] = block_margin(
+                moved[block.cells] / moved[block.cells].sum(), inside, ordered=block.ordered
+            )
     return moved
 
 
@@ -257,7 +258,7 @@ def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cel
     cells = np.full(len(regimes), grid.missing, dtype=np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
-        prior = every[block.start : block.stop]
+        prior = every[block.cells]
         if prior.max() - prior.min() <= SAME_PRIOR * prior.max():
             places = (even[here] * len(prior)).astype(np.int64)
         else:
@@ -383,11 +384,11 @@ def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
     priors: list[Reals] = []
     end = 0
     for block in grid.blocks:
-        cells = block.stop - block.start
+        cells = len(block)
         kept = min(cells, most) if block.ordered else cells
         inside = np.arange(cells) * kept // cells
-        table[block.start : block.stop] = end + inside
-        mass = np.bincount(inside, weights=grid.prior[block.start : block.stop], minlength=kept)
+        table[block.cells] = end + inside
+        mass = np.bincount(inside, weights=grid.prior[block.cells], minlength=kept)
         priors.append(mass / mass.sum())
         blocks.append(Block(end, end + kept, block.ordered))
         end += kept

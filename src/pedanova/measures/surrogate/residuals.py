@@ -317,9 +317,10 @@ def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals
     """(cells,) The curve less its mean over each regime."""
     own = np.zeros(len(curve))
     for block in blocks:
-        here = slice(block.start, block.stop)
-        if mass[here].sum() > 0:
-            own[here] = curve[here] - float(mass[here] @ curve[here]) / float(mass[here].sum())
+        if mass[block.cells].sum() > 0:
+            own[block.cells] = curve[block.cells] - float(mass[block.cells] @ curve[block.cells]) / float(
+                mass[block.cells].sum()
+            )
     return own
 
 
@@ -327,10 +328,9 @@ def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequen
     """Sums of residuals, and of their squares, less the mean over each regime."""
     residual, square = residual.copy(), square.copy()
     for block in blocks:
-        here = slice(block.start, block.stop)
-        rows = float(counts[here].sum())
+        rows = float(counts[block.cells].sum())
         if rows > 0:
-            mean = float(residual[here].sum()) / rows
-            square[here] += counts[here] * mean**2 - 2.0 * mean * residual[here]
-            residual[here] -= counts[here] * mean
+            mean = float(residual[block.cells].sum()) / rows
+            square[block.cells] += counts[block.cells] * mean**2 - 2.0 * mean * residual[block.cells]
+            residual[block.cells] -= counts[block.cells] * mean
     return residual, np.maximum(square, 0.0)

@@ -268,7 +268,7 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
         j = arrangement.names.index(name)
         for block, merged in zip(arrangement.grids[j].blocks, coarse.blocks, strict=False):
             if not block.ordered:
-                places = arrangement.orders[j][block.start : block.stop].astype(np.int64) - block.start
+                places = arrangement.orders[j][block.cells].astype(np.int64) - block.start
                 first = int(start) + merged.start
                 numbers[first : first + len(places)] = first + places
     return numbers
@@ -313,7 +313,7 @@ def _hull(grid: Grid, cells: Cells) -> Mask:
     kept = np.zeros(grid.width, dtype=bool)
     kept[cells] = True
     for block in grid.blocks:
-        places = np.flatnonzero(kept[block.start : block.stop])
+        places = np.flatnonzero(kept[block.cells])
         if block.ordered and len(places):
             kept[block.start + places[0] : block.start + places[-1] + 1] = True
     return kept

@@ -293,13 +293,13 @@ def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
     parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
     parts = parts / max(float(parts.sum()), 1e-300)
     pairs = zip(grid.blocks, blur_of(grid, coarse), strict=True)
-    return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])
+    return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])
 
 
 def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
     """For each block, the width of the kernel in cells; 0 where no cells are merged."""
     widths = []
     for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
-        together = (block.stop - block.start) / (merged.stop - merged.start)
+        together = (len(block)) / (len(merged))
         widths.append(BLUR * together if block.smoothable and together > 1 else 0.0)
     return widths
