@@ -59,16 +59,30 @@ class Densities(Table):
     internal = Table.internal | {"activity_notes", "basis", "grouped", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
-    target: NDArray[np.float64]
-    region: NDArray[np.float64]
-    uniform: NDArray[np.float64]
-    edges: NDArray[np.float64] | None  # (cells + 1,) for ranges, in units of the parameter
+    target: Reals
+    region: Reals
+    uniform: Reals
+    edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
     bandwidth: float
     missing_target: float
     missing_region: float
     parameter: Parameter  # whose cells these are
     basis: Basis  # the rows behind it
     words: tuple[str, str] = ("target", "region")  # both in words
+
+    @classmethod
+    def of(
+        cls,
+        contrast: Contrast,
+        parts: tuple[Reals, Reals, Reals],
+        bandwidth: float,
+        missing: tuple[float, float],
+        basis: Basis,
+        words: tuple[str, str],
+    ) -> Densities:
+        """`parts` are those of target, region and a uniform draw; `missing` those of target and region."""
+        grid, cells = contrast.grid, tuple(contrast.grid.centres())
+        return cls(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """How it is drawn: bars at names and at up to 40 values, or at most so many steps along a range.
@@ -207,23 +221,13 @@ def densities_of(
         few = smoothing == "auto" and wanted[block.cells].sum() < 2
         rows = base[block.cells] if few else wanted[block.cells]
         widths.append(float(bandwidth(smoothing, rows, block, region=base[block.cells])))
-    return Densities(
-        name=contrast.name,
-        cells=tuple(grid.centres()),
-        target=_smoothed(_raw(wanted), grid, widths),
-        region=_smoothed(_raw(base), grid, widths),
-        uniform=_smoothed(grid.prior, grid, widths),
-        edges=grid.edges,
-        bandwidth=max(widths),
-        missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
-        missing_region=1.0 - float(base.sum() / contrast.region.sum()),
-        parameter=grid.parameter,
-        basis=Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths)),
-        words=words,
-    )
+    target, region, uniform = (smoothed(parts, grid, widths) for parts in (_raw(wanted), _raw(base), grid.prior))
+    missing = 1.0 - float(wanted.sum() / contrast.target.sum()), 1.0 - float(base.sum() / contrast.region.sum())
+    basis = Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths))
+    return Densities.of(contrast, (target, region, uniform), max(widths), missing, basis, words)
 
 
-def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
+def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
     """Parts by cell, smoothed inside each block."""
     pairs = zip(grid.blocks, widths, strict=True)
     return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])

@@ -37,35 +37,19 @@ def paper_importance(contrast: Contrast, *, uniform: bool) -> Importance:
 def paper_densities(contrast: Contrast, *, uniform: bool, words: tuple[str, str]) -> Densities:
     check_plain(contrast)
     target, base, width = paper_parts(contrast, uniform=uniform)
-    grid, counts = contrast.grid, [own(contrast, rows) for rows in ("target", "region")]
-    return Densities(
-        name=contrast.name,
-        cells=tuple(grid.centres()),
-        target=target,
-        region=base,
-        uniform=np.full(grid.cells, 1.0 / grid.cells),
-        edges=grid.edges,
-        bandwidth=width,
-        missing_target=0.0,
-        missing_region=0.0,
-        parameter=grid.parameter,
-        basis=Basis(counts[0], counts[1], (float(counts[0].sum()), float(counts[1].sum())), (width,)),
-        words=words,
-    )
+    cells = contrast.grid.cells
+    counts = contrast.target[:cells], contrast.region[:cells]
+    basis = Basis(*counts, (float(counts[0].sum()), float(counts[1].sum())), (width,))
+    return Densities.of(contrast, (target, base, np.full(cells, 1.0 / cells)), width, (0.0, 0.0), basis, words)
 
 
 def paper_parts(contrast: Contrast, *, uniform: bool) -> tuple[Reals, Reals, float]:
     """(cells,) of the target and of what it is held against, each adding to one; and the target's kernel."""
     ordered, cells = contrast.grid.blocks[0].ordered, contrast.grid.cells
     spread = kernels if ordered else frequencies
-    target = own(contrast, "target")
-    base = np.full(cells, 1.0 / cells) if uniform else spread(own(contrast, "region"))
+    target = contrast.target[:cells]
+    base = np.full(cells, 1.0 / cells) if uniform else spread(contrast.region[:cells])
     return spread(target), base, width_of(target) if ordered else 0.0
-
-
-def own(contrast: Contrast, rows: str) -> Counts:
-    counts: Counts = getattr(contrast, rows)[: contrast.grid.cells]
-    return counts
 
 
 def check_plain(contrast: Contrast) -> None:

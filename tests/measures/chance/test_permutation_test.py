@@ -152,7 +152,7 @@ def test_few_regions_are_remembered() -> None:
     permutation_test = PermutationTest(rows, dependence_of(rows))
     for end in range(40, 60):
         permutation_test.p_values(best(rows, 0.05), np.arange(len(rows)) < end, only=["lr"])
-    assert len(permutation_test.regions) == MOST_REGIONS
+    assert len(permutation_test.regions._made) == MOST_REGIONS
 
 
 def columns_of(rows: int) -> np.ndarray:

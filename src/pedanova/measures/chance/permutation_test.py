@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import ResultCache
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence
-from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
+from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks, regimes_of
 from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
 from pedanova.space.grid import Block, Grid, Reals
 
@@ -53,7 +54,7 @@ class PermutationTest:
     rows: RankedRows
     dependence: Dependence
     clustered: bool = False  # configurations were run several times, and are permuted as a whole
-    regions: dict[tuple[bytes, bool], RegionCache] = field(default_factory=dict)  # by region, and whether in blocks
+    regions: ResultCache[RegionCache] = field(default_factory=lambda: ResultCache(MOST_REGIONS))
 
     def p_values(
         self,
@@ -71,37 +72,29 @@ class PermutationTest:
         after a sampler that adapts, everything moves with the number of the trial.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
-        cache = self._cache_of(members, blocks=blocks)
+        cache = self.regions.get(
+            (members.tobytes(), blocks),
+            lambda: RegionCache.of(self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered),
+        )
         member = cache.membership(target[members], certain=certain)
         names = self.dependence.names
-        some = None if only is None else frozenset(only)
-        wanted = [j for j, name in enumerate(names) if some is None or name in some]
+        some = frozenset(names if only is None else only)
         permutations = cache.permuted(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
         residuals: dict[int, Residual] = {}  # by what others tell: mostly the same
         result = {}
-        for j in wanted:
+        for j, name in enumerate(names):
             design = cache.design[j]
-            if not design.shape[1]:
-                result[names[j]] = 1.0
+            if name not in some or not design.shape[1]:
+                result |= {name: 1.0} if name in some else {}
                 continue
             prediction = None if cache.others is None or not member.prefix else cache.others.prediction_for(j)
             if id(prediction) not in residuals:
                 residuals[id(prediction)] = Residual.of(member, cache, prediction)
             residual = residuals[id(prediction)]
-            result[names[j]] = permutations.p_value(
+            result[name] = permutations.p_value(
                 residual.rest, design, residual.shift(design), parameter=j, inside=member.inside
             )
         return result
-
-    def _cache_of(self, members: NDArray[np.int64], *, blocks: bool) -> RegionCache:
-        key = members.tobytes(), blocks
-        if key not in self.regions:
-            while len(self.regions) >= MOST_REGIONS:
-                self.regions.pop(next(iter(self.regions)))
-            self.regions[key] = RegionCache.of(
-                self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered
-            )
-        return self.regions[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,9 +113,8 @@ class Residual:
             chance = chance - chance.mean()
             slope = float(np.clip(rest @ chance / max(float(chance @ chance), 1e-300), 0.0, 1.5))
             rest, gap = rest - slope * chance, prediction.mean - cache.normal
-        quiet = slice(
-            int(np.argmax(member.score - member.score.min() < QUIET)), None
-        )  # best first: none behind is loud
+        # Best first: no row behind is loud.
+        quiet = slice(int(np.argmax(member.score - member.score.min() < QUIET)), None)
         if not member.prefix or len(rest[quiet]) <= FEWEST_QUIET:
             return cls(rest, None, quiet)
         gap, own = gap[quiet] - gap[quiet].mean(), rest[quiet] - rest[quiet].mean()
@@ -213,22 +205,12 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
 
 def design_columns(grid: Grid, places: Places) -> Reals:
     """(rows, columns) Centred; none where all rows are alike."""
-    columns = [*_regimes(grid, places)]
+    regimes = regimes_of(grid, places)  # being in a domain, or in none
+    columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
-        columns += _waves(block, places) if block.ordered else _kinds(block, places)
+        seen = np.unique(places[(places >= block.start) & (places < block.stop)])
+        columns += _waves(block, places) if block.ordered else _indicators(places, seen)
     return np.stack(columns, axis=1) if columns else np.zeros((len(places), 0))
-
-
-def _regimes(grid: Grid, places: Places) -> list[Reals]:
-    """Being in a domain, or in none; nothing where all rows are in one."""
-    starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
-    regimes = np.searchsorted(starts, places, side="right") - 1
-    return _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
-
-
-def _kinds(block: Block, places: Places) -> list[Reals]:
-    seen = np.unique(places[(places >= block.start) & (places < block.stop)])
-    return _indicators(places, seen)
 
 
 def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list[Reals]:
@@ -270,7 +252,8 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
     `repeats` rows are worth one that is independent.
     """
     rows, inside = len(ranks), int(target.sum())
-    first, last = _span(target)
+    members = np.flatnonzero(target)
+    first, last = int(members[0]), int(members[-1]) + 1
     score = target.astype(np.float64)
     if not certain and last - first == inside:
         score = _soft(ranks, last, repeats) - (_soft(ranks, first, repeats) if first else 0.0)
@@ -281,11 +264,6 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
         inside=inside,
         prefix=first == 0 and last == inside,
     )
-
-
-def _span(target: Mask) -> tuple[int, int]:
-    members = np.flatnonzero(target)
-    return int(members[0]), int(members[-1]) + 1
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
@@ -334,14 +312,10 @@ class OtherParameters:
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:
-            self.predictions[key] = self._predict(np.flatnonzero(used))
+            gram, seen = self.gram[np.ix_(used, used)], self.seen[used]
+            own = ridge_prediction(self.normal, self.columns[:, used], gram, seen) if used.any() else None
+            self.predictions[key] = own
         return self.predictions[key]
-
-    def _predict(self, used: Indices) -> Prediction | None:
-        if not len(used):
-            return None
-        gram, seen = self.gram[np.ix_(used, used)], self.seen[used]
-        return ridge_prediction(self.normal, self.columns[:, used], gram, seen)
 
 
 def _strength(normal: Reals, design: Reals) -> float:

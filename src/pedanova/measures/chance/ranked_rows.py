@@ -139,6 +139,12 @@ def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
     return order
 
 
+def regimes_of(grid: Grid, cells: Places) -> Indices:
+    """The block of every cell; missing values and values outside the space come after the blocks."""
+    starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
+    return np.searchsorted(starts, cells, side="right") - 1
+
+
 def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """(rows,) A number for each configuration: the same for equal ones, and of no visible order."""
     rng = np.random.default_rng(0xC0F)

@@ -43,7 +43,13 @@ from pedanova.measures.surrogate.posterior import (
     saved_points,
 )
 from pedanova.measures.surrogate.residuals import LeaveOneOut
-from pedanova.measures.surrogate.sampler import Configurations, SamplerEvidence, configurations_of, sampler_of
+from pedanova.measures.surrogate.sampler import (
+    Configurations,
+    SamplerEvidence,
+    configurations_of,
+    correlation,
+    sampler_of,
+)
 from pedanova.space.grid import Reals
 
 DRAWS = 32  # functions, in pairs around the mean
@@ -189,8 +195,15 @@ def fit(
         process = data.condition(given, scores[given], settings)
         order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
         predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
-        samples = posterior_samples(
-            configurations, places, order, weights, adaptive=sampler.adaptive, copies=dependence.copies
+        parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
+        samples = PosteriorSamples(
+            space=arrangement.space,
+            points=saved_points(arrangement.space, arrangement.cells(places)),
+            order=order.astype(np.uint16),
+            ranks=ObjectiveRanks.of(configurations.signed, parts),
+            varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
+            adaptive=sampler.adaptive,
+            copies=dependence.copies,
         )
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
@@ -281,12 +294,6 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
         skills.append(correlation(predicted, scores[~own]))
         halves.append(settings)
     return Skill(min(skills), len(chosen)), KernelSettings.between(*halves)
-
-
-def correlation(one: Reals, two: Reals) -> float:
-    """The correlation of two columns; 0 where either is constant."""
-    deviations = float(one.std() * two.std())
-    return float(np.mean((one - one.mean()) * (two - two.mean()))) / deviations if deviations > 1e-12 else 0.0
 
 
 # --- samples -------------------------------------------------------------------------------------------
@@ -380,26 +387,3 @@ def reorder(
     again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
     turn = argsort_draws(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
     order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
-
-
-def posterior_samples(
-    configurations: Configurations,
-    places: Places,
-    order: NDArray[np.int64],
-    weights: Reals,
-    *,
-    adaptive: bool,
-    copies: Mapping[str, str],
-) -> PosteriorSamples:
-    """The samples as answers use them: points, their orders, and the ranks of the rows."""
-    arrangement = configurations.arrangement
-    parts = (weights / configurations.repeats)[configurations.owner] if adaptive else None
-    return PosteriorSamples(
-        space=arrangement.space,
-        points=saved_points(arrangement.space, arrangement.cells(places)),
-        order=order.astype(np.uint16),
-        ranks=ObjectiveRanks.of(configurations.signed, parts),
-        varying=(*arrangement.names[: arrangement.varying], *sorted(copies)),
-        adaptive=adaptive,
-        copies=copies,
-    )

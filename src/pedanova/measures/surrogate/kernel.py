@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
-from pedanova.measures.chance.ranked_rows import Arrangement, Places
+from pedanova.measures.chance.ranked_rows import Arrangement, Places, regimes_of
 from pedanova.space.grid import Block, Grid, Reals
 from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
@@ -75,12 +75,6 @@ def is_decided(space: Space, name: str) -> bool:
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False
     return bool(parents_of(parameter)) and all(parent in space for parent, _ in parameter.when)
-
-
-def regimes_of(grid: Grid, cells: Places) -> NDArray[np.int64]:
-    """The block of every cell; missing values and values outside the space come after the blocks."""
-    starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
-    return np.searchsorted(starts, cells, side="right") - 1
 
 
 def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:

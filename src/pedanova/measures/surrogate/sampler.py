@@ -18,7 +18,7 @@ from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
 from pedanova.space.grid import Grid, Reals
-from pedanova.space.parameters import Moving, Parameter, Space, parents_of
+from pedanova.space.parameters import Moving, parents_of
 
 SURE = 4.0  # deviations beyond which chance is no explanation,
 LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
@@ -77,12 +77,10 @@ class SamplerEvidence:
 def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:
     """The evidence in the configurations, and in the numbers of the trials where they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
-    return SamplerEvidence(
-        joint_concentration(configurations, dependence),
-        repeat_preference(configurations),
-        drift,
-        has_excess_repeats(configurations),
-    )
+    # The rank correlation of the objective and the number of repeats; above 0: good ones recur.
+    again = scaled_correlation(-mid_ranks(configurations.levels), mid_ranks(configurations.repeats))
+    together = joint_concentration(configurations, dependence)
+    return SamplerEvidence(together, again, drift, has_excess_repeats(configurations))
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
@@ -101,10 +99,11 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """For every column without parents: the logarithm of how many rows share each value, standardised."""
+    """How many rows share each value, as a standardised logarithm, for columns without parents or a moving range."""
     columns = {}
     for j in range(arrangement.varying):
-        if not has_no_parents(arrangement.space, arrangement.names[j]):
+        parameter = arrangement.space[arrangement.names[j]]
+        if parents_of(parameter) or isinstance(parameter, Moving):
             continue
         groups = grouped(arrangement.grids[j], places[:, j])
         usual = np.log(np.bincount(groups)[groups])
@@ -114,12 +113,6 @@ def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals
     return columns
 
 
-def has_no_parents(space: Space, name: str) -> bool:
-    """Whether the parameter has neither parents nor a moving range."""
-    parameter: Parameter = space[name]
-    return not parents_of(parameter) and not isinstance(parameter, Moving)
-
-
 def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
     """The group of every row: neighbouring cells of a range are merged."""
     cells = places.astype(np.int64)
@@ -127,11 +120,6 @@ def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
         return cells
     inside = np.minimum(cells, grid.cells - 1) * GROUPS // grid.cells
     return np.where(cells < grid.cells, inside, cells - grid.cells + GROUPS)
-
-
-def repeat_preference(configurations: Configurations) -> float:
-    """The rank correlation of the objective and the number of repeats, in deviations; above 0: good ones recur."""
-    return scaled_correlation(-mid_ranks(configurations.levels), mid_ranks(configurations.repeats))
 
 
 def has_excess_repeats(configurations: Configurations) -> bool:
@@ -168,8 +156,10 @@ def columns_to_test(configurations: Configurations, places: Places) -> Sequence[
 
 def scaled_correlation(one: Reals, two: Reals) -> float:
     """The correlation times √rows: standard normal where there is none."""
-    rows = len(one)
+    return correlation(one, two) * math.sqrt(len(one)) if len(one) > 2 else 0.0
+
+
+def correlation(one: Reals, two: Reals) -> float:
+    """The correlation of two columns; 0 where either is constant."""
     deviations = float(one.std() * two.std())
-    if rows < 3 or deviations == 0.0:
-        return 0.0
-    return float(np.mean((one - one.mean()) * (two - two.mean()))) / deviations * math.sqrt(rows)
+    return float(np.mean((one - one.mean()) * (two - two.mean()))) / deviations if deviations > 1e-12 else 0.0

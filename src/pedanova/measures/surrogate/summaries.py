@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
-from pedanova.measures.densities import Densities
+from pedanova.measures.densities import Densities, smoothed
 from pedanova.measures.share import ratio_of
-from pedanova.measures.smoothing import smooth
 from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
 from pedanova.space.grid import Grid, Reals
 
@@ -171,41 +168,10 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
 # --- pairs and larger sets -----------------------------------------------------------------------------
 
 
-def model_pairs(
-    samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups]
-) -> SetTally:
-    """Points of target and region by the groups of every two parameters, in the mean over all samples."""
-    names = tuple(groups)
-    width = max(int(group.max()) for group in groups.values()) + 1
-    one_hot = np.zeros((len(samples), len(names) * width), dtype=np.float32)
-    for j, name in enumerate(names):
-        one_hot[np.arange(len(samples)), j * width + groups[name][samples.cells(name)].astype(np.int64)] = 1.0
-    with one_thread():
-        both = [weighted_products(one_hot, point_weights(samples, span)) for span in (target, region)]
-    tables = [np.stack([_block(table, width, pair) for pair in combinations(range(len(names)), 2)]) for table in both]
-    return SetTally(groups, 2, tables[0], tables[1])
-
-
-def weighted_products(one_hot: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points by every two groups; weights are whole numbers over the draws, so sums are exact in any order."""
-    if np.all(weights == 1.0):
-        return one_hot.T @ one_hot
-    some = one_hot[weights > 0.0]
-    scaled: NDArray[np.float32] = some * weights[weights > 0.0][:, None]
-    return scaled.T @ some
-
-
-def _block(table: NDArray[np.float32], width: int, pair: tuple[int, int]) -> NDArray[np.float64]:
-    rows, columns = (slice(one * width, (one + 1) * width) for one in pair)
-    return table[rows, columns].astype(np.float64)
-
-
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """The same for sets of parameters, all of one size."""
-    if len(sets[0]) == 2:
-        return model_pairs(samples, target, region, groups)
+    """Points of target and region by the groups of every set, in the mean over all samples; sets are of one size."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
@@ -270,20 +236,8 @@ def density(
     with_value = rows[0] * (1.0 - missing[0]), rows[1] * (1.0 - missing[1])
     widths = expected_widths(region, with_value[0], grid.blocks)
     basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
-    return Densities(
-        name=contrast.name,
-        cells=tuple(grid.centres()),
-        target=target,
-        region=region,
-        uniform=grid.prior / max(float(grid.prior.sum()), 1e-300),
-        edges=grid.edges,
-        bandwidth=max(blur_of(grid, coarse)),
-        missing_target=missing[0],
-        missing_region=missing[1],
-        parameter=grid.parameter,
-        basis=basis,
-        words=words,
-    )
+    uniform, width = grid.prior / max(float(grid.prior.sum()), 1e-300), max(blur_of(grid, coarse))
+    return Densities.of(contrast, (target, region, uniform), width, missing, basis, words)
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
@@ -292,14 +246,13 @@ def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
     mass = np.bincount(here, weights=grid.prior, minlength=coarse.cells)
     parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
     parts = parts / max(float(parts.sum()), 1e-300)
-    pairs = zip(grid.blocks, blur_of(grid, coarse), strict=True)
-    return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])
+    return smoothed(parts, grid, blur_of(grid, coarse))
 
 
 def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
     """For each block, the width of the kernel in cells; 0 where no cells are merged."""
     widths = []
     for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
-        together = (len(block)) / (len(merged))
+        together = len(block) / len(merged)
         widths.append(BLUR * together if block.smoothable and together > 1 else 0.0)
     return widths
