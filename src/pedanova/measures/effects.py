@@ -240,7 +240,9 @@ def effects_of(
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
     effects = []
     for tally in tallies.values():
-        sums, squares = sums_of(tally, outer, cut), squares_of(tally, moments, outer, *ends, spread)
+        sums = tally.sums[outer[0] : ends[0]].sum(axis=0)  # (cells + 2,) Σ objective over the region's levels
+        sums = sums if cut is None else sums + cut.value * tally.between(cut.level, outer[1])
+        squares = squares_of(tally, moments, outer, *ends, spread)
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     notes += effect_notes(effects, rows, spread)
     total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
@@ -272,14 +274,6 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
         raise QueryError(f"{same}; nothing can explain a constant")
 
 
-def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
-    """(cells + 2,) Σ objective over the region's levels."""
-    first, last = outer
-    until = last if clip is None else clip.level
-    sums: Reals = tally.sums[first:until].sum(axis=0)
-    return sums if clip is None else sums + clip.value * tally.between(until, last)
-
-
 def measure_effect(
     tally: Tally, sums: Reals, squares: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing
 ) -> Effect:
@@ -305,7 +299,7 @@ def measure_effect(
         raw_share=square / spread.scaled,
         variance=spread.squared(square),
         bandwidth=max(widths),
-        marginal=marginal_of(tally.name, grid, counts, beyond, (means, half), spread, max(widths)),
+        marginal=marginal_of(tally.name, grid, counts, beyond, means, half, spread, max(widths)),
     )
 
 
@@ -314,12 +308,13 @@ def marginal_of(
     grid: Grid,
     counts: Counts,
     beyond: Reals,
-    means_and_halves: tuple[Reals, Reals],
+    means: Reals,
+    half: Reals,
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
     """`beyond` and the means found are off the mean, with half their intervals, in units of 2 ** power."""
-    means, half = (part[: grid.cells] for part in means_and_halves)
+    means, half = means[: grid.cells], half[: grid.cells]
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
     return Marginal(

@@ -81,7 +81,7 @@ class PermutationTest:
         some = frozenset(names if only is None else only)
         permutations = cache.permuted(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
         residuals: dict[int, Residual] = {}  # by what others tell: mostly the same
-        result = {}
+        result: dict[str, float] = {}
         for j, name in enumerate(names):
             design = cache.design[j]
             if name not in some or not design.shape[1]:

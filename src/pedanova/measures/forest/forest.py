@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -131,6 +132,7 @@ class ForestEffects(ShareTable[ForestEffect]):
         return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
 
 
+Numbers: TypeAlias = tuple[float, float, float]  # share, its deviation over trees, variance
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
 
 
@@ -185,31 +187,32 @@ def forest_effects(
     99
     """
     workers, encoded = as_threads(threads), encode(observed, clip=clip)
-    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
-    parts = _decompose(fitted.trees, encoded, pairs=pairs, threads=workers)
-    if not parts.total.any():
-        raise QueryError(f"all {len(parts.total)} trees are constant over the space; give more rows or trees")
+    forest, unit = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
+
+    def decomposed(estimator: Any) -> tuple[float, Reals, Reals]:
+        """The variance of a tree, and those of parameters and pairs."""
+        boxes = leaf_boxes(as_tree(estimator.tree_), encoded.axes)
+        main = main_variances(boxes)
+        return boxes.variance, main, pair_variances(boxes, main) if pairs else np.empty(0)
+
+    parts = zip(*spread(decomposed, forest.estimators_, threads=workers), strict=True)
+    total, main, both = map(np.array, parts)
+    if not total.any():
+        raise QueryError(f"all {len(total)} trees are constant over the space; give more rows or trees")
     clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
     return ForestEffects(
-        rows=_main_rows(encoded, parts, fitted.unit),
-        pairs=_pair_rows(encoded, parts, fitted.unit, computed=pairs),
+        rows=_main_rows(encoded.names, _over_trees(total, main, unit)),
+        pairs=_pair_rows(encoded.names, _over_trees(total, both, unit)) if pairs else ForestPairs((), computed=False),
         objective=f"{observed.name}{clipped}",
-        variance=float(parts.total.mean()) * fitted.unit,
-        trees=len(parts.total),
+        variance=float(total.mean()) * unit,
+        trees=len(total),
         n_rows=len(encoded.objective),
         notes=encoded.notes,
     )
 
 
-class Fitted(NamedTuple):
-    """A forest's trees; their values are in units whose square is `unit`."""
-
-    trees: list[TreeArrays]
-    unit: float
-
-
-def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
-    """A forest with Optuna's settings: bootstrapped, deep, every parameter tried at every split.
+def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Any, float]:
+    """A forest with Optuna's settings: bootstrapped, deep, all parameters tried at every split; and its squared unit.
 
     Deep trees follow what there is to follow; averaging over the other parameters, and over trees,
     takes the noise out again. The objective is scaled to -1 … 1, lest its squares overflow.
@@ -225,10 +228,10 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
     settings = {"max_depth": DEEPEST, "min_samples_split": 2, "min_samples_leaf": 1, "random_state": start}
     forest = RandomForestRegressor(n_estimators=size, n_jobs=threads, **settings)
     forest.fit(encoded.matrix, (encoded.objective - middle) / half)
-    return Fitted(_trees_of(forest), half * half)
+    return forest, half * half
 
 
-def _given(model: Any, encoded: Encoded) -> Fitted:
+def _given(model: Any, encoded: Encoded) -> tuple[Any, float]:
     columns = getattr(model, "n_features_in_", None)
     if not hasattr(model, "estimators_") or getattr(model, "n_outputs_", None) != 1:
         raise QueryError(f"model={type(model).__name__} must be a fitted forest of scikit-learn with one output")
@@ -237,11 +240,7 @@ def _given(model: Any, encoded: Encoded) -> Fitted:
             f"model= was fitted to {columns} columns, and there are {len(encoded.names)} parameters; "
             "fit it to encode(observed).matrix"
         )
-    return Fitted(_trees_of(model), 1.0)
-
-
-def _trees_of(forest: Any) -> list[TreeArrays]:
-    return [as_tree(estimator.tree_) for estimator in forest.estimators_]
+    return model, 1.0
 
 
 def as_tree(tree: Any) -> TreeArrays:
@@ -255,25 +254,7 @@ def as_tree(tree: Any) -> TreeArrays:
     )
 
 
-class Parts(NamedTuple):
-    """How the variance of every tree is made up."""
-
-    total: Reals  # (trees,)
-    main: Reals  # (trees, parameters)
-    pairs: Reals  # (trees, pairs)
-
-
-def _decompose(trees: list[TreeArrays], encoded: Encoded, *, pairs: bool, threads: int) -> Parts:
-    def one(tree: TreeArrays) -> tuple[float, Reals, Reals]:
-        boxes = leaf_boxes(tree, encoded.axes)
-        main = main_variances(boxes)
-        return boxes.variance, main, pair_variances(boxes, main) if pairs else np.empty(0)
-
-    total, main, both = zip(*spread(one, trees, threads=threads), strict=True)
-    return Parts(np.array(total), np.stack(main), np.stack(both))
-
-
-def _over_trees(total: Reals, variances: Reals, unit: float) -> list[tuple[float, float, float]]:
+def _over_trees(total: Reals, variances: Reals, unit: float) -> list[Numbers]:
     """For each column its mean share, the share's spread over trees, and its mean variance."""
     split = total > 0  # a constant tree has nothing to share
     shares = variances[split] / total[split, None]
@@ -283,20 +264,15 @@ def _over_trees(total: Reals, variances: Reals, unit: float) -> list[tuple[float
     ]
 
 
-def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffect, ...]:
-    numbers = _over_trees(parts.total, parts.main, unit)
+def _main_rows(names: Sequence[str], numbers: list[Numbers]) -> tuple[ForestEffect, ...]:
     whole = sum(share for share, _, _ in numbers)
     rows = [
         ForestEffect(name, share / whole if whole > 0 else 0.0, share, std, variance)
-        for name, (share, std, variance) in zip(encoded.names, numbers, strict=True)
+        for name, (share, std, variance) in zip(names, numbers, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 
-def _pair_rows(encoded: Encoded, parts: Parts, unit: float, *, computed: bool) -> ForestPairs:
-    if not computed:
-        return ForestPairs((), computed=False)
-    numbers = _over_trees(parts.total, parts.pairs, unit)
-    names = combinations(encoded.names, 2)
-    rows = [ForestPair(*pair, *row) for pair, row in zip(names, numbers, strict=True)]
+def _pair_rows(names: Sequence[str], numbers: list[Numbers]) -> ForestPairs:
+    rows = [ForestPair(*pair, *row) for pair, row in zip(combinations(names, 2), numbers, strict=True)]
     return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)))

@@ -407,20 +407,15 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
-    elif group.values.dtype.kind in "iu" and len(group) and (span := _span(group.values)) is not None:
-        codes = group.values.astype(np.int64) - span.start
-        labels = [str(value) for value in span]
+    elif group.values.dtype.kind in "iu" and len(group) and int(group.values.max()) - int(group.values.min()) < DENSE:
+        low, high = int(group.values.min()), int(group.values.max())
+        codes, labels = group.values.astype(np.int64) - low, [str(value) for value in range(low, high + 1)]
     else:
         distinct, codes = np.unique(group.values, return_inverse=True)
         labels = [short(value) if isinstance(value, float) else str(value) for value in distinct.tolist()]
     last = len(labels)
     codes = np.where(absent, last, codes) if absent.any() else codes
     return codes.astype(np.uint16 if last < SHORT else np.int64), labels
-
-
-def _span(values: NDArray[Any]) -> range | None:
-    low, high = int(values.min()), int(values.max())
-    return range(low, high + 1) if high - low < DENSE else None
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:

@@ -41,7 +41,7 @@ from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, children_of
 
-Record = TypeVar("Record", bound=Any)
+Record = TypeVar("Record")
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
@@ -169,8 +169,8 @@ class RowModel:
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
         """Rows of the table as ranges of ranks; None where other rows lie between them."""
-        spans = [self._span(mask[self.rows.rows]) for mask in (target, region)]
-        return None if spans[0] is None or spans[1] is None else (spans[0], spans[1])
+        first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
+        return None if first is None or second is None else (first, second)
 
     def _span(self, mask: Mask) -> RankRange | None:
         places = np.flatnonzero(mask)
@@ -245,7 +245,8 @@ class RowModel:
             p_values = test(target, region, only=own) if own else {}
             groups: dict[bytes, tuple[Mask, list[str]]] = {}
             for name in (name for name in names if name in children):
-                active = self._active(name)
+                j = self.rows.arrangement.names.index(name)
+                active = self.rows.places[:, j] < self.rows.arrangement.grids[j].cells
                 groups.setdefault(active.tobytes(), (active, []))[1].append(name)
             for active, some in groups.values():
                 inside, base = target & active, region & active
@@ -254,11 +255,6 @@ class RowModel:
                 else:
                     p_values |= dict.fromkeys(some, 1.0)
         return p_values
-
-    def _active(self, name: str) -> Mask:
-        arrangement = self.rows.arrangement
-        j = arrangement.names.index(name)
-        return self.rows.places[:, j] < arrangement.grids[j].cells
 
 
 def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
@@ -295,17 +291,10 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
         grid, cells = grid_of(parameter), rows.cells[name]
         kept[name] = _hull(grid, cells[some])
         inside &= kept[name][cells]
-        beside |= _ends(grid, kept[name])[cells]
+        if grid.labels is None:  # cells are ranges and not single values
+            places = np.flatnonzero(kept[name][: grid.cells])
+            beside |= np.isin(cells, [*places[:1], *places[-1:]])
     return kept if np.array_equal(inside & (some | ~beside), some) else None
-
-
-def _ends(grid: Grid, kept: Mask) -> Mask:
-    """(width,) The outermost of the kept cells, where cells are ranges and not single values."""
-    ends = np.zeros(grid.width, dtype=bool)
-    if grid.labels is None:
-        places = np.flatnonzero(kept[: grid.cells])
-        ends[places[:1]] = ends[places[-1:]] = True
-    return ends
 
 
 def _hull(grid: Grid, cells: Cells) -> Mask:
@@ -376,7 +365,7 @@ def to_attachment(
     fitted = model.fitted(0) if len(model.rows) >= FEWEST_ROWS else None
     if objection and fitted is not None:
         fitted = replace(fitted, samples=None, objection=objection)
-    questions = [*usual_questions(model, fitted, direction)]
+    questions = [*usual_questions(model, None if fitted is None else fitted.samples, direction)]
     for target, region in questions:
         model.p_values(target, region, seed=0)
     every = (0, len(model.ranks))
@@ -411,14 +400,11 @@ def to_attachment(
 
 
 def usual_questions(
-    model: RowModel, fitted: FittedModel | None, direction: Direction
+    model: RowModel, samples: PosteriorSamples | None, direction: Direction
 ) -> Iterator[tuple[RankRange, RankRange]]:
     """Targets and regions that are usual parts of the rows; and after an adaptive sampler of the space as well."""
-    samples = None if fitted is None else fitted.samples
-    kinds: list[tuple[ObjectiveRanks, bool]] = [(model.ranks, False)]
-    if samples is not None and samples.adaptive:
-        kinds.append((samples.ranks, True))
-    for ranks, of_space in kinds:
+    more = [(samples.ranks, True)] if samples is not None and samples.adaptive else []
+    for ranks, of_space in [(model.ranks, False), *more]:
         regions = [Region("quantile", Fraction(0), part) for part in USUAL_PARTS]
         spans = [ranks.range_of(region, direction, of_space=of_space) for region in regions]
         for target, region in combinations(dict.fromkeys(spans), 2):
@@ -442,7 +428,7 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
     header, arrays = attachment.header, attachment.arrays
     ranks = ranks_from(arrays, rows)
     names = tuple(map(text_from, header["names"]))
-    copies = dict(tuple(map(text_from, pair)) for pair in header["copies"])
+    copies = {text_from(copy): text_from(original) for copy, original in header["copies"]}
     if any(name not in space for name in (*names, *copies, *copies.values())):
         raise FormatError("tests parameters that it does not have")
     return SavedModel(
@@ -464,7 +450,8 @@ def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedMod
 
 def record_from(kind: type[Record], values: Sequence[object]) -> Record:
     """The inverse of `astuple` for plain fields: every value as the type that its field declares."""
-    return kind(*(FROM_FILE[str(one.type)](value) for one, value in zip(fields(kind), values, strict=True)))
+    declared = [str(one.type) for one in fields(kind)]  # type: ignore[arg-type]
+    return kind(*(FROM_FILE[name](value) for name, value in zip(declared, values, strict=True)))
 
 
 def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
@@ -480,26 +467,23 @@ def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[
     """The p-values in a file by question."""
     if table.shape != (len(keys), len(names)) or not np.all((table >= 0) & (table <= 1)):
         raise FormatError("has p-values that cannot be")
-    tested: dict[TestKey, PValues] = {}
-    for (first, last, begin, end, blocks, seed), line in zip(keys, table.tolist(), strict=True):
-        key = (int(first), int(last)), (int(begin), int(end)), bool(blocks), int(seed)
-        tested[key] = dict(zip(names, line, strict=True))
-    return tested
+    each = (dict(zip(names, line, strict=True)) for line in table.tolist())
+    return dict(zip(map(key_from, keys), each, strict=True))
 
 
 def corrections_from(
     keys: list[list[int]], arrays: Mapping[str, NDArray[Any]], parameters: int
 ) -> dict[CorrectionKey, EstimatedShares]:
     """The corrected shares in a file by question."""
-    if not keys:
-        return {}
-    table = arrays["corrections"]
+    table = arrays["corrections"] if keys else np.empty((0, 4, parameters))
     if table.shape != (len(keys), 4, parameters) or not np.isfinite(table).all():
         raise FormatError("has shares of a shape that cannot be")
-    corrections: dict[CorrectionKey, EstimatedShares] = {}
-    for (first, last, begin, end, seed), columns in zip(keys, table, strict=True):
-        corrections[(int(first), int(last)), (int(begin), int(end)), int(seed)] = EstimatedShares(*columns)
-    return corrections
+    return {key_from(key): EstimatedShares(*columns) for key, columns in zip(keys, table, strict=True)}
+
+
+def key_from(numbers: list[int]) -> Any:
+    first, last, begin, end, *others = map(int, numbers)
+    return ((first, last), (begin, end), *others)
 
 
 def fitted_from(
