@@ -24,6 +24,7 @@ from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, bandwidth,
 from pedanova.space.grid import Block, Reals, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
+LEAST_SHARE = -1.0  # less is no number that chance could be corrected for
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
 LONGEST = 100  # passes that are remembered
 
@@ -371,7 +372,7 @@ def importance_of(
     return Importance(
         name=name,
         ratio=0.0,
-        share=float(share_of(credited, chance, odds, inside / repeats, rows / repeats, baseline)),
+        share=max(LEAST_SHARE, float(share_of(credited, chance, odds, inside / repeats, rows / repeats, baseline))),
         raw_share=odds * divergence,
         divergence=divergence,
         variance=part**2 * divergence,

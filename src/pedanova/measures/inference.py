@@ -206,6 +206,8 @@ FEWEST_UPPER = 50  # draws to fit a tail to
 FILLED = 5.0  # target rows to be expected in every cell whose sums are taken for normal
 SMALLEST = 1e-12  # p-value: nothing below is told apart
 NORMAL = 1.959963984540054  # 97.5 of 100 normal numbers are smaller
+FEWEST_INDEPENDENT = 2.0  # rows of the target, and of the rest: fewer repeated ones tell nothing
+UNKNOWN = 0.3  # deviation of a share of which nothing is known
 HIDDEN = 0.5  # deviations of a share of nothing, by which more may be true than was found
 
 
@@ -406,6 +408,8 @@ def interval(
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
         return (*interval_of_few(contrast, row, baseline), math.nan)
+    if min(inside, rows - inside) < FEWEST_INDEPENDENT * contrast.repeats:  # of which nothing can be known
+        return 0.0, max(1.0, row.share), UNKNOWN
     coarse, widths = coarsen_for_kernel(contrast, smoothing)
     law = LimitLaw.of(coarse, widths) if baseline == "region" and inside > EXACT else None
     raw, observed, plain = observed_shares(coarse, widths, baseline)

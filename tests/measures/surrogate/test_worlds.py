@@ -161,6 +161,19 @@ def test_a_seed_is_no_setting_unless_it_is_named(name: str) -> None:
     assert list(pa.analyze(columns, loss, direction="min", params=["lr", name]).space) == ["lr", name]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_configuration_run_all_the_time_leaves_counts_without_a_word(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    owner = np.r_[np.zeros(300, dtype=int), np.arange(1, 50)]
+    columns = {name: rng.random(50)[owner] for name in "xy"}
+    loss = columns["x"] + 0.2 * rng.random(349)
+    answer = pa.analyze(columns, loss, direction="min").importance(estimator="counts")
+    for row in answer.rows:
+        assert -1 <= row.share <= row.high <= 1
+        assert row.low == 0.0
+    assert max(row.high for row in answer.rows) > 0.01
+
+
 # --- copies ----------------------------------------------------------------------------------------
 
 
