@@ -174,6 +174,16 @@ def test_one_configuration_run_all_the_time_leaves_counts_without_a_word(seed: i
     assert max(row.high for row in answer.rows) > 0.01
 
 
+def test_infinite_settings_count_as_they_do_in_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    a, y = rng.random(300), rng.random(300)
+    columns = {"clip": np.where(a < 0.3, np.inf, a), "y": y}
+    analysis = pa.analyze(columns, a + y + 0.1 * rng.random(300), direction="min")
+    modelled, counted = analysis.importance(), analysis.importance(estimator="counts")
+    assert modelled.estimator == "surrogate"
+    assert modelled["clip"].share == pytest.approx(counted["clip"].share, abs=0.06)
+
+
 # --- copies ----------------------------------------------------------------------------------------
 
 

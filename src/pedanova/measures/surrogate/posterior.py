@@ -76,7 +76,7 @@ def even_points(
             regimes = None if active is None else decided_regimes(parameter, drawn, own, active)
             if regimes is None:
                 rows = seen[:, j] if active is None else seen[seen[:, j] < grid.missing, j]
-                regimes, even = drawn_regimes(grid, rows, even)
+                regimes, even = drawn_regimes(grid, rows, even, outside=like_rows)
                 regimes[np.zeros(count, dtype=bool) if active is None else ~active] = len(grid.blocks)
             prior = margin(grid, seen[:, j]) if like_rows else grid.prior
             places[:, j] = cells_by_prior(grid, prior, regimes, even)
@@ -142,14 +142,15 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where it has one of these values; a cell with a bound of a range in it, where most of its rows do.
+        """(points,) Where it has one of these values; a cell with a bound in it, or outside, where most of its rows do.
 
         `there` tells of which rows it is so: those whose child has a value, or has one of a certain domain.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
         )
-        for cell in bound_cells(self.arrangement.grids[self.number], values):
+        grid = self.arrangement.grids[self.number]
+        for cell in (*bound_cells(grid, values), grid.outside):
             here = self.seen == cell
             if here.any():
                 others = there[rows & ~here]  # not all of them, where it has several parents
@@ -198,12 +199,13 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
     return regimes
 
 
-def drawn_regimes(grid: Grid, seen: Places, even: Reals) -> tuple[Cells, Reals]:
-    """(points,) each: blocks as often as in the rows inside the space, and the position of each point in its block."""
-    starts = [*(block.start for block in grid.blocks), grid.missing]
-    inside = seen[seen < grid.outside]
-    regimes = np.searchsorted(starts, inside, side="right") - 1
-    parts = np.bincount(regimes, minlength=len(starts)) / max(1, len(inside))
+def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
+    """(points,) each: blocks as often as in the rows, and the position of each point in its block.
+
+    Without `outside`, as in the rows inside the space.
+    """
+    inside = seen if outside else seen[seen < grid.outside]
+    parts = np.bincount(regimes_of(grid, inside), minlength=len(grid.blocks) + 2) / max(1, len(inside))
     if parts[0] == 1.0 or len(inside) == 0:
         return np.zeros(len(even), dtype=np.int32), even
     ends = np.cumsum(parts)
@@ -254,7 +256,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
     """(points,) A cell in the block of every point, distributed as the prior `every`, (cells,)."""
-    cells = np.full(len(regimes), grid.missing, dtype=np.int32)
+    cells = np.where(regimes > len(grid.blocks), grid.outside, grid.missing).astype(np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
         prior = every[block.cells]
