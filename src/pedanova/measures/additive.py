@@ -151,7 +151,8 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
             count += len(drawn[-1])
         if reached >= enough:
             break
-        if far and count >= ENOUGH_TO_TELL and is_beyond(least, np.concatenate(drawn)):
+        every = np.concatenate(drawn)
+        if far and count >= ENOUGH_TO_TELL and least > max(every.max(), every.mean() + FAR * every.std()):
             return 1 / (1 + most)
     return (1 + reached) / (1 + count)
 
@@ -172,10 +173,6 @@ def rest_explained(design: Design, targets: Reals) -> Reals:
     spread = total * part * (1.0 - part)
     result: Reals = np.maximum(0.0, closed - added) * inverse_of(np.maximum(0.0, spread - added))
     return result
-
-
-def is_beyond(value: float, drawn: Reals) -> bool:
-    return bool(value > drawn.max() and value > drawn.mean() + FAR * drawn.std())
 
 
 def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:

@@ -70,20 +70,6 @@ class Densities(Table):
     basis: Basis  # the rows behind it
     words: tuple[str, str] = ("target", "region")  # both in words
 
-    @classmethod
-    def of(
-        cls,
-        contrast: Contrast,
-        parts: tuple[Reals, Reals, Reals],
-        bandwidth: float,
-        missing: tuple[float, float],
-        basis: Basis,
-        words: tuple[str, str],
-    ) -> Densities:
-        """`parts` are those of target, region and a uniform draw; `missing` those of target and region."""
-        grid, cells = contrast.grid, tuple(contrast.grid.centres())
-        return cls(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
-
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """How it is drawn: bars at names and at up to 40 values, or at most so many steps along a range.
 
@@ -211,6 +197,19 @@ def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, floa
     return rows
 
 
+def densities_from(
+    contrast: Contrast,
+    parts: tuple[Reals, Reals, Reals],
+    bandwidth: float,
+    missing: tuple[float, float],
+    basis: Basis,
+    words: tuple[str, str],
+) -> Densities:
+    """`parts` are those of target, region and a uniform draw; `missing` those of target and region."""
+    grid, cells = contrast.grid, tuple(contrast.grid.centres())
+    return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
+
+
 def densities_of(
     contrast: Contrast, *, smoothing: Smoothing, words: tuple[str, str] = ("target", "region")
 ) -> Densities:
@@ -224,7 +223,7 @@ def densities_of(
     target, region, uniform = (smoothed(parts, grid, widths) for parts in (_raw(wanted), _raw(base), grid.prior))
     missing = 1.0 - float(wanted.sum() / contrast.target.sum()), 1.0 - float(base.sum() / contrast.region.sum())
     basis = Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths))
-    return Densities.of(contrast, (target, region, uniform), max(widths), missing, basis, words)
+    return densities_from(contrast, (target, region, uniform), max(widths), missing, basis, words)
 
 
 def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:

@@ -192,7 +192,6 @@ def normal_below(values: NDArray[Any]) -> Reals:
 
 
 def normal_height(value: float) -> float:
-    """The density of a standard normal law."""
     return math.exp(-value * value / 2.0) / math.sqrt(2.0 * math.pi)
 
 

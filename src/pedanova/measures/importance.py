@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import permutations
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
@@ -158,7 +158,6 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_sure(self) -> bool:
-        """Whether intervals and p-values were asked for."""
         return any(row.p_value is not None for row in self.rows)
 
     def printed_rows(self) -> Sequence[Importance]:
@@ -493,9 +492,5 @@ class Standings:
 
 def clear_pairs(rows: Sequence[Importance]) -> frozenset[tuple[str, str]]:
     """(ahead, behind): pairs whose intervals do not touch."""
-    pairs = [(a, b) for one, two in combinations(rows, 2) for a, b in ((one, two), (two, one))]
-    return frozenset((a.name, b.name) for a, b in pairs if is_clear(a, b))
-
-
-def is_clear(ahead: Importance, behind: Importance) -> bool:
-    return ahead.low is not None and behind.high is not None and ahead.low > behind.high
+    known = [(row.name, row.low, row.high) for row in rows if row.low is not None and row.high is not None]
+    return frozenset((ahead, behind) for (ahead, low, _), (behind, _, high) in permutations(known, 2) if low > high)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Basis
-from pedanova.measures.densities import Densities
+from pedanova.measures.densities import Densities, densities_from
 from pedanova.measures.importance import Importance, Piece, importance_of, unvaried
 from pedanova.space.grid import Reals
 
@@ -40,7 +40,7 @@ def paper_densities(contrast: Contrast, *, uniform: bool, words: tuple[str, str]
     cells = contrast.grid.cells
     counts = contrast.target[:cells], contrast.region[:cells]
     basis = Basis(*counts, (float(counts[0].sum()), float(counts[1].sum())), (width,))
-    return Densities.of(contrast, (target, base, np.full(cells, 1.0 / cells)), width, (0.0, 0.0), basis, words)
+    return densities_from(contrast, (target, base, np.full(cells, 1.0 / cells)), width, (0.0, 0.0), basis, words)
 
 
 def paper_parts(contrast: Contrast, *, uniform: bool) -> tuple[Reals, Reals, float]:

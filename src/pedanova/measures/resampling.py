@@ -195,7 +195,10 @@ def resampled_shares(
 ) -> Reals:
     """(draws,) Shares of resampled rows, those of the target with these chances."""
     inside = int(coarse.target.sum())
-    targets = target_counts(chances, inside, shared, rng)
+    if shared.uniforms is None:
+        targets = stacked_counts(chances * inside, shared.last(len(chances), rng), rng)
+    else:  # few are drawn one by one
+        targets = np.asfortranarray(sampled_counts(chances, shared.uniforms), dtype=np.float32)
     if baseline == "region":
         # A smoothed count is a sum of many: there the normal law serves even rare cells.
         rare = 0.0 if max(widths) > 0 and len(chances) <= len(shared.normals) else RARE
@@ -205,13 +208,6 @@ def resampled_shares(
         regions = targets + (coarse.region - coarse.target).astype(np.float32)
     prior = coarse.prior_for(baseline)
     return shares(targets, regions, coarse.blocks, widths, prior=prior, as_found=True).corrected
-
-
-def target_counts(chances: Reals, inside: int, shared: SharedDraws, rng: np.random.Generator) -> Singles:
-    """(draws, cells) Target rows by cell: few are drawn one by one."""
-    if shared.uniforms is None:
-        return stacked_counts(chances * inside, shared.last(len(chances), rng), rng)
-    return np.asfortranarray(sampled_counts(chances, shared.uniforms), dtype=np.float32)
 
 
 def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:

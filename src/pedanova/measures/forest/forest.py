@@ -244,7 +244,6 @@ def _given(model: Any, encoded: Encoded) -> tuple[Any, float]:
 
 
 def as_tree(tree: Any) -> TreeArrays:
-    """A tree of scikit-learn as plain arrays."""
     return TreeArrays(
         left=tree.children_left,
         right=tree.children_right,

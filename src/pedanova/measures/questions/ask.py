@@ -36,7 +36,6 @@ from pedanova.space.parameters import Space
 
 
 def check_names(names: Iterable[object], space: Space) -> None:
-    """Refuse names that no parameter has."""
     for name in names:
         if not isinstance(name, str) or name not in space:
             raise UnknownParameterError(unknown_name(name, tuple(space)))

@@ -111,7 +111,6 @@ class TrialData:
         return self._moments or self.sum_moments_by(self.levels)
 
     def sum_moments_by(self, levels: Levels) -> Moments:
-        """Moments of the objective by these levels."""
         if (of_source := getattr(self._source, "sum_moments", None)) is not None:
             moments: Moments = of_source(levels)
             return moments

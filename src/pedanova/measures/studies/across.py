@@ -139,7 +139,6 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
 
 
 def among(studies: Sequence[str]) -> str:
-    """A few of them by name, and how many there are."""
     return listed(list(studies), most=NAMED)
 
 
@@ -473,7 +472,6 @@ class GroupData(Mapping[str, TrialData]):
         return self._kept.get(name, lambda: self._counted(name))
 
     def rows_of(self, name: str) -> Observations:
-        """The observations of one group."""
         span = self.spans[name]
         return part_of(self.observed, span if self.order is None else self.order[span])
 

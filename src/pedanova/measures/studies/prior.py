@@ -308,7 +308,6 @@ def value_in(parameter: Domain, cell: int, place: float = 0.5) -> Label:
 
 
 def range_in_words(parameter: Domain, first: int, last: int) -> str:
-    """Neighbouring cells as values."""
     if isinstance(parameter, Categorical | Ordinal):
         labels = [short(label) for label in grid_of(parameter).centres()[first:last]]
         return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]}"

@@ -157,7 +157,6 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
 
 
 def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
-    """The seed's part of one variance, with its interval."""
     sums = ConfigurationSums.of(groups, values)
     if len(sums.rows) < FEWEST or not sums.varies:
         raise DataError(f"{name} is the same in every row; it has no variance to divide")

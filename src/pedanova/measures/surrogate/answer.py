@@ -158,13 +158,11 @@ def sampler_check_notes(query: Query, question: Question, result: Estimate, *, w
 
 
 def divergences_of(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
-    """The divergence of every parameter by its name."""
     smoothing = question.smoothing
     return {one.name: divergence_of(one, baseline=baseline, smoothing=smoothing) for one in contrasts}
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
-    """Notes on parameters that predict each other."""
     if query.model is None:
         return []
     notes = []

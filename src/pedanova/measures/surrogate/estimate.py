@@ -83,7 +83,6 @@ class ModelQuery:
 
     @property
     def rows(self) -> tuple[int, int]:
-        """The number of rows in target and region."""
         return self.samples.ranks.size(self.target), self.samples.ranks.size(self.region)
 
 
@@ -179,7 +178,6 @@ def check_enough(inside: int, region: int, question: Question) -> None:
 
 
 def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
-    """The importances by counts."""
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     contrasts = with_repeats(query)
     counted = [measure(contrast, **how) for contrast in contrasts]
@@ -254,7 +252,6 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 
 
 def without_p(row: Importance) -> Importance:
-    """The importance without a p-value."""
     return replace(row, p_value=None, p_adjusted=None, significant=None)
 
 

@@ -132,12 +132,10 @@ class FitData:
     effort: Effort
 
     def likelihood(self, rows: Indices, scores: Reals, *, adaptive: bool = False) -> Likelihood:
-        """The loss of the settings for some of the configurations."""
         prior = ADAPTIVE_PRIOR if adaptive else PRIOR
         return Likelihood.of(self.rows.take(rows), self.layout.owners, scores, prior=prior)
 
     def condition(self, rows: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
-        """The posterior given some of the configurations."""
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
 
     def feature_weights(self, settings: KernelSettings) -> Reals:

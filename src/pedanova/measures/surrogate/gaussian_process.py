@@ -65,7 +65,6 @@ class CholeskyFactor:
 
     @property
     def half_log_determinant(self) -> float:
-        """Half the logarithm of the covariance's determinant."""
         return float(np.log(np.diagonal(self.lower)).sum())
 
     def solve(self, right: Reals) -> Reals:
@@ -81,7 +80,6 @@ class CholeskyFactor:
         return solution
 
     def inverse(self, dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
-        """Covariance⁻¹."""
         half = inverse_triangle(self.lower.astype(dtype, copy=False))
         return half.T @ half
 
@@ -211,17 +209,14 @@ class Likelihood:
 
     @classmethod
     def of(cls, rows: Embedding, owners: Indices, scores: Reals, *, prior: float = PRIOR) -> Likelihood:
-        """The loss for rows with these scores."""
         centre = KernelSettings.initial(int(owners[-1]) + 1).logs
         return cls(rows, owners, scores, rows.basis @ rows.basis.T, rows.positions**2, centre, prior)
 
     def best(self, start: KernelSettings | None = None, *, steps: int = SEARCH_STEPS) -> KernelSettings:
-        """The settings with the lowest loss."""
         begin = self.centre if start is None else start.logs
         return KernelSettings.from_logs(descend(self, begin, steps=steps, least=CONVERGED))
 
     def __call__(self, logs: Reals) -> tuple[float, Reals]:
-        """The loss and its gradient."""
         settings = KernelSettings.from_logs(logs)
         kernel = rational_quadratic(self.rows.positions, self.rows.positions, settings.weights[self.owners])
         covariance = kernel + np.float32(settings.additive) * self.linear

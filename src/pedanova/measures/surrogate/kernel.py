@@ -34,7 +34,6 @@ class Embedding:
         return len(self.positions)
 
     def take(self, rows: Indices | slice) -> Embedding:
-        """The features of some of the configurations."""
         return Embedding(self.positions[rows], self.basis[rows])
 
 

@@ -327,15 +327,12 @@ class ObjectiveRanks:
         return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
 
     def part_of(self, rank: int) -> float:
-        """The part of the space up to a rank."""
         return float(self.parts[rank - 1]) if rank else 0.0
 
     def rows_of(self, rank: int) -> int:
-        """The number of rows up to a rank."""
         return int(self.rows[rank - 1]) if rank else 0
 
     def size(self, span: RankRange) -> int:
-        """The number of rows in a range of ranks."""
         return self.rows_of(span[1]) - self.rows_of(span[0])
 
     def value_of(self, rank: int) -> float:
@@ -359,7 +356,6 @@ class CoarseGrid:
 
     @property
     def cells(self) -> int:
-        """The number of coarse cells."""
         return self.blocks[-1].stop
 
     @property
@@ -410,7 +406,6 @@ class StackedGrids:
 
     @classmethod
     def of(cls, grids: Sequence[CoarseGrid]) -> StackedGrids:
-        """The grids stacked in this order."""
         starts = np.cumsum([0, *(grid.cells for grid in grids)])
         pairs = zip(starts, grids, strict=False)
         block_starts = [start + block.start for start, grid in pairs for block in grid.blocks]
@@ -420,7 +415,6 @@ class StackedGrids:
 
     @property
     def cells(self) -> int:
-        """The number of cells of all parameters."""
         return int(self.starts[-1])
 
     def by_block(self, values: Reals) -> Reals:
@@ -465,7 +459,6 @@ class PosteriorSamples:
 
     @property
     def draws(self) -> int:
-        """The number of samples."""
         return len(self.order)
 
     def __len__(self) -> int:

@@ -97,7 +97,6 @@ class CellSums:
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: slice) -> CellSums:
-        """The sums of some cells."""
         return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 

@@ -90,7 +90,6 @@ class RowModel:
 
     @cached_property
     def ranks(self) -> ObjectiveRanks:
-        """The ranks of the rows."""
         return ObjectiveRanks.of(self.few.signed)
 
     @cached_property
@@ -100,7 +99,6 @@ class RowModel:
 
     @cached_property
     def permutation_test(self) -> PermutationTest:
-        """The permutation tests of the rows."""
         return PermutationTest(self.rows, self.dependence, self.repeats.clustered)
 
     @cached_property
@@ -118,7 +116,6 @@ class RowModel:
 
     @cached_property
     def repeats(self) -> Repeats:
-        """How often configurations, and whole rows, come again."""
         rows = self.rows
         exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
         count = int(self.owner.max(initial=-1)) + 1
@@ -207,7 +204,6 @@ class RowModel:
     # --- p-values ----------------------------------------------------------------------------------
 
     def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues:
-        """p-values of every parameter for ranges of ranks."""
         key = target, region, self.blocks, seed
         if key not in self.p_values_by_question:
             masks = (self.between(target), self.between(region))
@@ -215,7 +211,6 @@ class RowModel:
         return self.p_values_by_question[key]
 
     def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues:
-        """p-values of every parameter for rows of the table."""
         masks = target[self.rows.rows], region[self.rows.rows]
         return self._tested(*masks, certain=True, blocks=False, seed=seed)
 
@@ -455,7 +450,6 @@ def record_from(kind: type[Record], values: Sequence[object]) -> Record:
 
 
 def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
-    """The ranks in a file of so many rows."""
     values, counts = arrays["values"], arrays["rows"]
     rising = len(values) and len(values) == len(counts) and bool(np.all(np.diff(values) > 0))
     if not rising or not np.all(np.diff(counts, prepend=0) > 0) or int(counts[-1]) != rows:
@@ -464,7 +458,6 @@ def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
 
 
 def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[Any]) -> dict[TestKey, PValues]:
-    """The p-values in a file by question."""
     if table.shape != (len(keys), len(names)) or not np.all((table >= 0) & (table <= 1)):
         raise FormatError("has p-values that cannot be")
     each = (dict(zip(names, line, strict=True)) for line in table.tolist())
@@ -474,7 +467,6 @@ def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[
 def corrections_from(
     keys: list[list[int]], arrays: Mapping[str, NDArray[Any]], parameters: int
 ) -> dict[CorrectionKey, EstimatedShares]:
-    """The corrected shares in a file by question."""
     table = arrays["corrections"] if keys else np.empty((0, 4, parameters))
     if table.shape != (len(keys), 4, parameters) or not np.isfinite(table).all():
         raise FormatError("has shares of a shape that cannot be")
@@ -493,7 +485,6 @@ def fitted_from(
     arrays: Mapping[str, NDArray[Any]],
     copies: Mapping[str, str],
 ) -> FittedModel:
-    """The fit in a file."""
     return FittedModel(
         skill=record_from(Skill, header["skill"]),
         sampler=record_from(SamplerEvidence, header["sampler"]),
@@ -506,7 +497,6 @@ def fitted_from(
 def samples_from(
     space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]], copies: Mapping[str, str]
 ) -> PosteriorSamples:
-    """The posterior samples in a file."""
     order, parts = arrays["order"], arrays["parts"]
     if order.ndim != 2 or not 0 < order.shape[0] <= MOST_DRAWS or not 0 < order.shape[1] <= MOST_POINTS:
         raise FormatError("has a model's table of a shape that cannot be")
@@ -526,7 +516,6 @@ def samples_from(
 
 
 def text_from(value: object) -> str:
-    """The value, if it is text."""
     if not isinstance(value, str):
         raise FormatError(f"has {value!r} where text belongs")
     return value

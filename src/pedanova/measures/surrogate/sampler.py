@@ -46,7 +46,6 @@ class Configurations:
 
 
 def configurations_of(rows: RankedRows) -> Configurations:
-    """The distinct configurations of the rows."""
     _, first, owner, repeats = np.unique(rows.keys, return_index=True, return_inverse=True, return_counts=True)
     # Sums of whole numbers are exact, and so equal means are equal numbers.
     means = np.bincount(owner, weights=doubled_ranks(rows.signed)) / repeats
