@@ -171,7 +171,7 @@ def test_one_configuration_run_all_the_time_leaves_counts_without_a_word(seed: i
     for row in answer.rows:
         assert -1 <= row.share <= row.high <= 1
         assert row.low == 0.0
-    assert max(row.high for row in answer.rows) > 0.01
+    assert any(row.high > 0.01 for row in answer.rows)
 
 
 def test_infinite_settings_count_as_they_do_in_the_rows() -> None:
