@@ -225,17 +225,20 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
         rows = len(trials)
         random = np.random.default_rng(1)
         alpha = random.random(rows)
+        dropout = np.where(random.random(rows) < 0.3, 0.0, random.uniform(0.0, 0.5, rows))
         data = {
             "optimizer": trials["optimizer"],
             "momentum": np.where(trials["optimizer"] == "sgd", random.random(rows), np.nan),
             "phase": np.where(np.arange(rows) < 300, "early", "late"),
             "lr": np.where(np.arange(rows) < 300, random.uniform(1e-4, 1, rows), random.uniform(1e-5, 1e-2, rows)),
+            "dropout": dropout,
+            "schedule": np.where(dropout > 0, random.random(rows), np.nan),
             "alpha": alpha,
             "beta": alpha + (1 - alpha) * random.random(rows),
             "loss": random.random(rows),
         }
         found = pa.analyze(data, "loss", space=space).importance()  # type: ignore[arg-type]
-        assert set(found) == {"optimizer", "momentum", "lr", "beta"}
+        assert set(found) == {"optimizer", "momentum", "dropout", "schedule", "lr", "beta"}
     for target in ("0.1", "pa.at_most(0.05)", "pa.between(0.1, 0.3)"):
         assert target in (ROOT / "docs/rows-and-conditions.md").read_text(encoding="utf-8")
     a = pa.analyze(trials, "verdict == 'good'", direction="maximize", params=["layers", "optimizer"])

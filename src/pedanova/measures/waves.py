@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -21,12 +20,6 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
     """Functions of the cells, orthonormal under `mass` and to constants; of a child, inside each regime alone."""
-    return _waves(mass.tobytes(), tuple(blocks), child)
-
-
-@lru_cache(maxsize=256)  # of the whole space the margins are the same for every target
-def _waves(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
-    mass = np.frombuffer(margin)
     waves: Waves = []
     live = [block for block in blocks if mass[block.cells].sum() > 0]
     if not child and len(live) > 1:

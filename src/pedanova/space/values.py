@@ -70,8 +70,8 @@ def above(value: float) -> Interval:
     Examples
     --------
     >>> import pedanova as pa
-    >>> pa.Float(0, 1, when={"dropout": pa.above(0)}).when[0][1].tests()
-    ['> 0']
+    >>> 0.1 in pa.above(0), 0.0 in pa.above(0)
+    (True, False)
     """
     return Interval(low=value, open_low=True)
 

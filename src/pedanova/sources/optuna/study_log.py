@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -195,13 +196,17 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
         yield from ((row, step, float(value)) for step, value in trial.reports.items())
 
 
+def _as_text(time: object) -> str:
+    """A time in UTC, as NumPy reads it: without a zone."""
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        time = time.astimezone(UTC).replace(tzinfo=None)
+    return "NaT" if time is None else str(time)
+
+
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
     """(trials,) NaN where a time is not known."""
     try:
-        first, last = (
-            np.array(["NaT" if time is None else str(time) for time in times], dtype="datetime64[us]")
-            for times in (begin, end)
-        )
+        first, last = (np.array([_as_text(time) for time in times], dtype="datetime64[us]") for times in (begin, end))
     except ValueError:  # other words than Optuna writes
         return np.full(len(begin), np.nan)
     return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
