@@ -206,8 +206,9 @@ class Analysis(Output):
         --------
         >>> import pedanova as pa
         >>> a = pa.analyze(pa.demo_trials(), "error")
-        >>> [round(row.share, 2) for _, row in a.profile(ladder=[0.05, 0.2]).of("learning_rate")]
-        [0.05, 0.19]
+        >>> strict, wide = (row for _, row in a.profile(ladder=[0.05, 0.2]).of("learning_rate"))
+        >>> strict.share < wide.share
+        True
         """
         question = Question(DEFAULT.target, region, baseline, smoothing, estimator, draws, seed, of, force=True)
         return profile_of(self.data, question, ladder)

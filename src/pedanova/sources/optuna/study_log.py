@@ -197,10 +197,12 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
 
 
 def _as_text(time: object) -> str:
-    """A time in UTC, as NumPy reads it: without a zone."""
-    if isinstance(time, datetime) and time.tzinfo is not None:
-        time = time.astimezone(UTC).replace(tzinfo=None)
-    return "NaT" if time is None else str(time)
+    """A time as NumPy reads it: one with a zone in UTC, without it."""
+    text = "NaT" if time is None else str(time)
+    if len(text) <= len("2026-01-01T00:00:00.000000"):
+        return text
+    moment = datetime.fromisoformat(text)
+    return text if moment.tzinfo is None else str(moment.astimezone(UTC).replace(tzinfo=None))
 
 
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
