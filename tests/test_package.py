@@ -37,9 +37,9 @@ def test_public_names_exist_and_are_documented() -> None:
     assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
         "Analysis", "Categorical", "Float", "Int", "Levels", "Moving", "Ordinal", "PedanovaError", "Reading", "Region",
-        "Scan", "Space", "Switch", "Tally", "Trials", "__version__", "above", "across", "analyze", "at_least", "at_most",
-        "below", "between", "demo_trials", "difference", "equals", "errors", "forest_effects", "guess_space", "load", "results",
-        "show_versions", "space", "space_from",
+        "Scan", "Space", "Switch", "Tally", "Trials", "__version__", "above", "across", "analyze", "at_least",
+        "at_most", "below", "between", "demo_trials", "difference", "equals", "errors", "forest_effects", "guess_space",
+        "load", "results", "show_versions", "space", "space_from",
     ]  # fmt: skip
     assert pedanova.results.__all__ == [
         "Across", "Along", "Comparison", "Densities", "Difference", "Differences", "Effect", "Effects", "Evidence",
