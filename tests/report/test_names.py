@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.base.terminal import width_of
 from pedanova.report.names import LONGEST, NO_NESTING, Nesting, nesting_of, short_names
-from pedanova.report.terminal.tables import Look, draw_importances
+from pedanova.report.terminal.tables import TerminalStyle, draw_importances
 
 NAMES = st.lists(st.text("ab._-/:0名", min_size=1, max_size=60), min_size=1, max_size=12, unique=True)
 FAMILIES = st.lists(
@@ -120,7 +120,7 @@ def test_the_table_says_how_often_a_child_is_active() -> None:
     assert nesting.note("momentum") == "active in 40\u00a0%"
     assert nesting.note("other") == ""
     found = a.importance(estimator="counts", draws=0)
-    lines = draw_importances(found, Look(), nesting).splitlines()
+    lines = draw_importances(found, TerminalStyle(), nesting).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("kind"))
     assert lines[at + 1].startswith("  momentum")
     assert "40 %" in lines[at + 1]

@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 import pedanova as pa
 from pedanova.report.page.cards import payload_of
 from pedanova.report.terminal.curves import draw_densities
-from pedanova.report.terminal.tables import Look
+from pedanova.report.terminal.tables import TerminalStyle
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def a() -> pa.Analysis:
 
 def on_the_terminal(a: pa.Analysis, name: str) -> list[str]:
     """The ranges that are named, as they are worded."""
-    shown = " ".join(draw_densities(a.densities(name, 0.1), Look()).split())
+    shown = " ".join(draw_densities(a.densities(name, 0.1), TerminalStyle()).split())
     return re.findall(r"(?:values:|;) (.+?) \([\d.]+ % of", shown)
 
 
@@ -101,7 +101,7 @@ def test_a_narrow_log_range_is_drawn_on_a_log_scale_everywhere() -> None:
     random = np.random.default_rng(0)
     x = np.exp(random.uniform(0, np.log(3.9), 500))
     a = pa.analyze({"x": x}, (x - 2) ** 2, space={"x": pa.Float(1, 3.9, log=True)})
-    assert "log scale" in draw_densities(a.densities("x"), Look())
+    assert "log scale" in draw_densities(a.densities("x"), TerminalStyle())
     made = payload_of(a.data, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
     assert made["facts"]["parameters"][0]["shape"]["log"] is True
     assert a.plot.densities("x").get_xscale() == "log"
@@ -111,6 +111,6 @@ def test_a_narrow_log_range_is_drawn_on_a_log_scale_everywhere() -> None:
 def test_a_wide_linear_range_is_drawn_on_a_linear_scale_everywhere() -> None:
     random = np.random.default_rng(0)
     a = pa.analyze({"x": random.random(500)}, random.random(500), space={"x": pa.Float(1e-9, 1)})
-    assert "log scale" not in draw_densities(a.densities("x"), Look())
+    assert "log scale" not in draw_densities(a.densities("x"), TerminalStyle())
     assert a.plot.densities("x").get_xscale() == "linear"
     assert a.plot.effects("x").get_xscale() == "linear"

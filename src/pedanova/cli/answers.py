@@ -40,7 +40,7 @@ from pedanova.measures.studies.across import DRAWS
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (
-    Look,
+    TerminalStyle,
     draw_across,
     draw_along,
     draw_changes,
@@ -76,7 +76,7 @@ def run_analyze(options: argparse.Namespace) -> int:
             "estimator": result.estimator,
         }
 
-        def drawn(look: Look) -> str:
+        def drawn(look: TerminalStyle) -> str:
             words = draw_importances(result, look, nesting_of(a.data.tallies))
             if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
                 return words
@@ -121,7 +121,7 @@ def run_densities(options: argparse.Namespace) -> int:
         chosen = DensityTable([every[name] for name in dict.fromkeys(options.names or list(ranked or every)[:SHOWN])])
         words = chosen.densities[0].words
 
-        def drawn(look: Look) -> str:
+        def drawn(look: TerminalStyle) -> str:
             plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
             others = 0 if options.names else len(a.space) - len(plots)
             hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
@@ -180,7 +180,7 @@ def run_compare(options: argparse.Namespace) -> int:
         result = a.compare(target, seed=options.seed)
         notes = [*result.notes, *a.notes]
 
-    def drawn(look: Look) -> str:
+    def drawn(look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
         noise = "~ marks what is not distinguishable from noise, where a measure can tell."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")

@@ -20,7 +20,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.report.sentences import aim_in_words
-from pedanova.report.terminal.tables import Look, draw_notes, in_short
+from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
 KEY = b"pedanova"  # of the metadata of an Arrow table, which holds the rest of the answer as JSON
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
@@ -105,16 +105,16 @@ def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
         complain(note)
 
 
-def look(options: argparse.Namespace) -> Look:
+def look(options: argparse.Namespace) -> TerminalStyle:
     alone, most = getattr(options, "quiet", False), getattr(options, "top", 0)
-    return Look(line_width(options.output), wants_colour(options.output), alone, most)
+    return TerminalStyle(line_width(options.output), wants_colour(options.output), alone, most)
 
 
 def answer(
     options: argparse.Namespace,
     result: Table,
     data: dict[str, Any],
-    drawn: Callable[[Look], str],
+    drawn: Callable[[TerminalStyle], str],
     notes: Sequence[Note] | None,
     *,
     a: Analysis | None = None,

@@ -33,7 +33,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.sentences import contrast, summarize
-from pedanova.report.terminal.tables import Look, draw_questions, fill
+from pedanova.report.terminal.tables import TerminalStyle, draw_questions, fill
 
 if TYPE_CHECKING:
     from pedanova.report.live.server import Explorer
@@ -173,7 +173,7 @@ def run_demo(options: argparse.Namespace) -> int:
         fill(f"{word}: what separates {result.target} from {result.region}", width)
         for word, result in (("global", wide), ("local", narrow))
     ]
-    table = draw_questions(wide, narrow, Look(width, wants_colour()))
+    table = draw_questions(wide, narrow, TerminalStyle(width, wants_colour()))
     meaning = "\n".join(fill(text, width) for text in (summarize(wide), contrast(wide, narrow)))
     parts = [fill(DEMO_INTRO, width), "\n".join(titles), table, fill(DEMO_KEY, width), meaning]
     if options.report:

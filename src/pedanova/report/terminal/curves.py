@@ -12,7 +12,7 @@ from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, dra
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
 from pedanova.measures.panels import Panel, ticks
-from pedanova.report.terminal.tables import Look, fill
+from pedanova.report.terminal.tables import TerminalStyle, fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot
@@ -22,7 +22,7 @@ MOST_NAMES = 20
 LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
 
 
-def draw_densities(density: Densities, look: Look, row: Importance | None = None) -> str:
+def draw_densities(density: Densities, look: TerminalStyle, row: Importance | None = None) -> str:
     """A plot for every domain of the parameter, and where good values lie."""
     width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
@@ -54,7 +54,7 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     return fill(f"{density.name}: share {marked_share(row)}{interval}, ratio {percent(row.ratio)}{noise}", width)
 
 
-def draw_key(words: tuple[str, str], look: Look) -> str:
+def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     target, region = (printable(word) for word in words)
     area, line = (f"{ink}{sign}{PLAIN}" if look.colour else sign for ink, sign in ((CYAN, "█"), (FAINT, LINE)))
     key = f"{area} {target}   {line} {region}"

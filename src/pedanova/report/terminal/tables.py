@@ -81,7 +81,7 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TerminalStyle:
     """How a result is drawn."""
 
     width: int = 100
@@ -100,7 +100,7 @@ class Look:
         return "\n\n".join(part for part in parts if part)
 
 
-def draw_importances(importances: Importances, look: Look, nesting: Nesting = NO_NESTING) -> str:
+def draw_importances(importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING) -> str:
     """Title, table and what its columns mean. Children stand under their parents.
 
     Of many parameters the first ones are shown, and how many more there are is said; a few more are all shown.
@@ -120,7 +120,7 @@ def draw_importances(importances: Importances, look: Look, nesting: Nesting = NO
     return look.titled(title, table, " ".join([*meanings, *in_full([row.name for row in rows], columns[0])]))
 
 
-def shown_rows(count: int, look: Look) -> int:
+def shown_rows(count: int, look: TerminalStyle) -> int:
     return look.most if look.most and count > look.most + A_FEW_MORE else count
 
 
@@ -182,7 +182,7 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     return [f"{pair[0]:>{widest[0]}} to {pair[1]:>{widest[1]}}" if pair else "" for pair in cut]
 
 
-def draw_questions(wide: Importances, narrow: Importances, look: Look) -> str:
+def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) -> str:
     """Two questions side by side, in the order of the first."""
     columns = [name_column(list(wide), look.width)]
     top = max((row.share for importances in (wide, narrow) for row in importances.rows), default=0.0)
@@ -196,7 +196,7 @@ def draw_questions(wide: Importances, narrow: Importances, look: Look) -> str:
     return look.table(columns)
 
 
-def draw_profile(profile: Profile, look: Look) -> str:
+def draw_profile(profile: Profile, look: TerminalStyle) -> str:
     """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
@@ -234,7 +234,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
     return [sum(group) / len(group) for group in groups]
 
 
-def draw_interactions(result: Interactions, look: Look) -> str:
+def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
     pairs, width = result.order == 2, look.width
     rows: Sequence[Interaction | SetInteraction] = result.rows[: look.most or None]
@@ -295,7 +295,7 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
     return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
-def draw_reduction(reduced: ReducedSpace, look: Look) -> str:
+def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
@@ -382,7 +382,7 @@ DIFFERENCE_MEANINGS = {
 }
 
 
-def draw_across(pooled: Pooling, look: Look) -> str:
+def draw_across(pooled: Pooling, look: TerminalStyle) -> str:
     """Ranking, critical difference, disagreements and studies; or the ranking alone."""
     every = all(row.studies == len(pooled.answers) for row in pooled.rows)
     columns = [replace(column, title=SHORT.get(column.title, column.title)) for column in declared(pooled)]
@@ -407,7 +407,7 @@ def ranks_in_words(ranks: RankTest) -> str:
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
 
 
-def draw_odd(pooled: Pooling, look: Look) -> str:
+def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
     odd = pooled.disagreements
     if not odd.rows:
         return fill(f"{odd.heading()}.", look.width)
@@ -417,7 +417,7 @@ def draw_odd(pooled: Pooling, look: Look) -> str:
     return look.titled(odd.heading(), table)
 
 
-def draw_studies(pooled: Pooling, look: Look) -> str:
+def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
     """Every study, or of many those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
     rows, title = list(range(len(agreement))), "The studies"
@@ -429,7 +429,7 @@ def draw_studies(pooled: Pooling, look: Look) -> str:
     return look.titled(words, look.table(columns))
 
 
-def draw_changes(differences: Differences, look: Look) -> str:
+def draw_changes(differences: Differences, look: TerminalStyle) -> str:
     """Both studies by parameter, what is clear in words, and what the columns mean."""
     rows = differences.rows
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
@@ -463,7 +463,7 @@ CEILING = (
 )
 
 
-def draw_along(along: Along, look: Look) -> str:
+def draw_along(along: Along, look: TerminalStyle) -> str:
     """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
@@ -483,7 +483,7 @@ def draw_along(along: Along, look: Look) -> str:
     return "\n\n".join([*parts, *texts])
 
 
-def draw_shares(along: Along, look: Look) -> tuple[str, TableColumn]:
+def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
     """A small curve for each parameter, and its share at a few budgets."""
     rows = along.by_parameter()
     names = name_column([row[0].name for row in rows], look.width)
@@ -504,6 +504,6 @@ def draw_shares(along: Along, look: Look) -> tuple[str, TableColumn]:
     return look.table(columns), names
 
 
-def draw_seeds(seeds: Seeds, look: Look) -> str:
+def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
     """The seed's part of every variance, and the ceiling that it leaves."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.in_words())
