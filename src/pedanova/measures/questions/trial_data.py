@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from typing import Any, Self
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,7 +258,7 @@ class TrialData:
             inner=restricted(self.observations),
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
-            return replace(query, target=wanted, region=base, near=partial(self.near_targets, wanted, base))
+            return replace(query, target=wanted, region=base, near=partial(near_targets, ref(self), wanted, base))
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
@@ -439,3 +440,9 @@ def restricted(observed: Observations | None) -> bool:
 
 def first(tallies: Tallies) -> Tally:
     return next(iter(tallies.values()))
+
+
+def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
+    """`TrialData.near_targets`; a question that is kept with its answer must not keep the data."""
+    there = data()
+    return None if there is None else there.near_targets(target, region)
