@@ -16,10 +16,7 @@ from typing import Any
 # CuPy imports a package called cuda, which this file must not stand in for.
 sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
 
-import numpy as np  # noqa: E402
-
 import pedanova as pa  # noqa: E402
-from pedanova.base.threads import as_threads  # noqa: E402
 from pedanova.counting.levels import LADDER  # noqa: E402
 from pedanova.scale.cuda.device import library  # noqa: E402
 from pedanova.scale.cuda.device_table import DeviceTable  # noqa: E402
@@ -72,28 +69,6 @@ def measure(rows: int, columns: int, *, log: bool) -> None:
     )
 
 
-def copies(rows: int) -> None:
-    """The same from memory: the GPU, to which everything travels, beside all cores of this machine."""
-    rng = np.random.default_rng(0)
-    host: dict[str, Any] = {f"x{i}": rng.random(rows, dtype=np.float32) for i in range(4)}
-    host["y"] = host["x0"] * host["x1"] + rng.random(rows, dtype=np.float32)
-    space = pa.Space({f"x{i}": pa.Float(0.0, 1.0) for i in range(4)})
-
-    def analyze(engine: str) -> None:
-        pa.analyze(
-            host, "y", space=space, direction="min", scan=pa.Scan(engine=engine), reading=pa.Reading(outside="count")
-        )
-
-    room = library().empty(rows, dtype=np.float32)
-    travel = timed(lambda: [room.set(values) for values in host.values()])
-    gpu, cpu = timed(lambda: analyze("cuda")), timed(lambda: analyze("cpu"))
-    print(
-        f"{rows:.0e} x 4 from memory: a plain copy to the GPU {travel:.0f} ms; analyze by the GPU {gpu:.0f} ms "
-        f"({gpu / travel:.1f}), by {as_threads(None)} cores {cpu:.0f} ms",
-        flush=True,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=float, default=1e9, help="rows of the largest table")
@@ -111,9 +86,6 @@ def main() -> None:
     for rows, columns, log in shapes:
         if rows <= largest:
             measure(rows, columns, log=log)
-    for rows in (10**7, 10**8):
-        if rows <= largest:
-            copies(rows)
 
 
 if __name__ == "__main__":

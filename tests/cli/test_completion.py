@@ -5,13 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import pedanova as pa
 from helpers.common import DEMO
-from pedanova.cli.main import names_in
 
 pytest.importorskip("argcomplete")
 BASH = shutil.which("bash")
@@ -27,7 +24,6 @@ def pressed_tab(tmp_path_factory: pytest.TempPathFactory):
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pedanova "$@"\n')
     script.chmod(0o755)
     shutil.copy(DEMO, folder / "trials.csv")
-    pa.analyze(DEMO, "error", params=["units", "layers"]).save(folder / "run.pedanova")
 
     def offer(line: str) -> list[str]:
         program = f"""
@@ -57,30 +53,12 @@ def test_commands(pressed_tab) -> None:
 def test_options_and_their_choices(pressed_tab) -> None:
     assert pressed_tab("pedanova densities --reg") == ["--region", "--region-box"]
     assert set(pressed_tab("pedanova interactions x.csv --order ")) == {"2", "3", "4", "5"}
-    formats = {"text", "csv", "json", "markdown", "latex", "arrow"}
+    formats = {"text", "csv", "json", "markdown", "latex"}
     assert set(pressed_tab("pedanova analyze x.csv --format ")) == formats
 
 
 def test_files(pressed_tab) -> None:
     assert pressed_tab("pedanova profile tri") == ["trials.csv"]
-
-
-@pytest.mark.slow
-def test_columns_of_the_table(pressed_tab) -> None:
-    assert pressed_tab("pedanova densities trials.csv lear") == ["learning_rate"]
-    assert set(pressed_tab("pedanova densities trials.csv l")) == {"learning_rate", "layers", "lucky_number"}
-    assert pressed_tab("pedanova analyze trials.csv --objective err") == ["error"]
-    assert pressed_tab("pedanova analyze trials.csv --params units,ep") == ["units,epochs"]
-    assert set(pressed_tab("pedanova densities run.pedanova ")) >= {"units", "layers"}
-
-
-@pytest.mark.slow
-def test_nothing_is_offered_for_what_cannot_be_read(pressed_tab, tmp_path: Path) -> None:
-    assert pressed_tab("pedanova densities absent.csv lear") == []
-    path = tmp_path / "broken.pedanova"
-    path.write_bytes(b"\x00\x01")
-    assert pressed_tab(f"pedanova densities {path} lear") == []
-    assert names_in(tmp_path / "t.parquet") == []
 
 
 def test_nothing_is_loaded_unless_the_shell_asks() -> None:

@@ -370,3 +370,8 @@ def test_a_condition_is_worded_as_it_was_typed(run, tmp_path: Path) -> None:
     status, out, _ = run("analyze", file, "--objective", "loss", "--where", condition, "--draws", 0)
     assert status == 0
     assert f"only rows where {condition} count: 50 of 100" in out
+
+
+def test_two_forms_at_once_are_refused(run) -> None:
+    err = run("reduce", DEMO, "--objective", "error", "--to", "json", "--format", "csv")[2]
+    assert "choose one of them" in err

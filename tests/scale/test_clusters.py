@@ -92,16 +92,6 @@ def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_pa
     nasty.check(a, direction, nan)
 
 
-def test_the_command_line_finds_dask(dask: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = nasty.write_parquet(tmp_path / "data")
-    status = main(
-        ["analyze", f"{folder}/*.parquet", "--objective", "loss", "--dask", dask.scheduler.address, "--draws", "0"]
-    )  # fmt: skip
-    printed = capsys.readouterr()
-    assert status == 0, printed.err
-    assert "2,854 rows" in printed.out
-
-
 def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
     damage(folder / "part-2.parquet")
@@ -156,84 +146,6 @@ def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.
     a = pa.analyze(folder, "loss", scan=pa.Scan(executor=doomed.get_executor(retries=2)), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.data.tallies == whole.data.tallies
-
-
-def test_a_dask_worker_may_die_with_the_results_it_keeps(
-    doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
-    whole = pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS)
-    assert whole.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
-    monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
-    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS)
-    assert (tmp_path / "killed").exists()
-    same_bytes(a, whole)
-
-
-@pytest.mark.parametrize("on_error", ["raise", "skip"])
-def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
-    doomed: Any, tmp_path: Path, on_error: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All workers that have results die together, and one file with them; a third one goes on."""
-    folder, plain = many_files(tmp_path / "data"), Counts.sum
-    bad, mark = folder / "part-03-2.parquet", tmp_path / "killed"
-    pids = doomed.run(os.getpid)
-    busy = list(pids)[:2]
-    everyone = [pids[address] for address in busy]
-
-    def all_die(found: Any) -> Any:
-        if not mark.exists():
-            mark.touch()
-            damage(bad)
-            for one in sorted(everyone, key=lambda pid: pid == os.getpid()):
-                os.kill(one, signal.SIGKILL)
-        return plain(found)
-
-    monkeypatch.setattr(Counts, "sum", all_die)
-    executor = doomed.get_executor(retries=1, workers=busy, allow_other_workers=True)
-    options = {"scan": pa.Scan(executor=executor, on_error=on_error), **OPTIONS}
-    if on_error == "raise":
-        with pytest.raises(PartError, match=r"part-03-2\.parquet"):
-            pa.analyze(folder, "loss", **options)
-        return
-    a = pa.analyze(folder, "loss", **options)
-    assert mark.exists()
-    assert [bad.name in note for note in a.notes if note.startswith("skipped")] == [True]
-    bad.unlink()
-    assert a.data.tallies == pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS).data.tallies
-
-
-def test_the_driver_of_dask_gets_one_result_of_each_reading(
-    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = many_files(tmp_path / "data")
-    plain, fetched = type(dask)._gather_remote, []
-
-    async def noting(self: Any, *given: Any) -> Any:
-        response = await plain(self, *given)
-        fetched.extend(type(result).__name__ for result in response["data"].values())
-        return response
-
-    monkeypatch.setattr(type(dask), "_gather_remote", noting)
-    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor(retries=2)), **OPTIONS)
-    assert fetched.count("FirstLook") == fetched.count("Counts") == 1
-    assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
-    again = pa.analyze(folder, "loss", scan=pa.Scan(executor=dask.get_executor()), **OPTIONS)
-    same_bytes(again, a)
-
-
-def test_sparks_session_reads_files(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = many_files(tmp_path / "data")
-    whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)
-    same_bytes(pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS), whole)
-    monkeypatch.setattr("pedanova.scale.parts.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS)
-    assert (tmp_path / "killed").exists()
-    same_bytes(a, whole)
-    monkeypatch.undo()
-    damage(folder / "part-03-2.parquet")
-    with pytest.raises(PartError, match=r"part-03-2\.parquet"):
-        pa.analyze(folder, "loss", scan=pa.Scan(executor=spark), **OPTIONS)
 
 
 @pytest.fixture(scope="module")

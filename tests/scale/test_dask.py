@@ -1,10 +1,9 @@
-"""The one order of adding, whoever adds, and sums that Dask's workers make themselves."""
+"""The one order of adding, whoever adds."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
 from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
-from pedanova.scale.workers import GROUP, SumTree, client_of, ordered_sum
+from pedanova.scale.workers import GROUP, ordered_sum
 
 SIZES = [0, 1, 2, 15, 16, 17, 31, 255, 256, 257, 272, 300]
 
@@ -66,67 +65,6 @@ def test_few_results_are_held_and_all_are_asked_for() -> None:
 @pytest.fixture
 def random() -> np.random.Generator:
     return np.random.default_rng(0)
-
-
-class Near:
-    """A cluster of this very process: work is done at once, results stay until they are fetched."""
-
-    def __init__(self) -> None:
-        self._client, self._kwargs = self, {"retries": 2}
-        self.fetched, self.widest, self.options = 0, 0, set[str]()
-
-    def nthreads(self) -> dict[str, int]:
-        return {"here": 1}
-
-    def submit(self, function: Any, found: Any, **options: Any) -> InMemory:
-        self.widest = max(self.widest, len(found))
-        self.options |= {f"{name}={value}" for name, value in options.items()}
-        return InMemory(self, function([one.value for one in found]))
-
-
-class InMemory:
-    def __init__(self, cluster: Near, value: Any) -> None:
-        self.cluster, self.value = cluster, value
-
-    def exception(self) -> None:
-        return None
-
-    def cancelled(self) -> bool:
-        return False
-
-    def result(self) -> Any:
-        self.cluster.fetched += 1
-        return self.value
-
-
-def bracketed(found: Iterable[str]) -> str:
-    return "(" + " ".join(found) + ")"
-
-
-@pytest.mark.parametrize("many", [1, 2, 15, 16, 17, 255, 256, 257, 700])
-def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> None:
-    cluster = Near()
-    tree = SumTree(cluster, bracketed)
-    for number in range(many):
-        tree.take(InMemory(cluster, str(number)))
-        assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
-    found = tree.total()
-    assert found.replace("(", "").replace(")", "").split() == [str(number) for number in range(many)]
-    assert cluster.fetched == 1
-    assert cluster.widest <= GROUP
-    if many > 1:
-        assert cluster.options == {"pure=False", "retries=2", "priority=1"}
-
-
-def test_nothing_adds_up_to_nothing() -> None:
-    assert SumTree(Near(), bracketed).total() == "()"
-
-
-def test_only_workers_that_know_one_another_add() -> None:
-    assert client_of(None) is None
-    assert client_of(object()) is None
-    cluster = Near()
-    assert client_of(cluster) is cluster
 
 
 def counts_of(random: np.random.Generator) -> Counts:

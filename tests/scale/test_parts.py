@@ -578,14 +578,6 @@ def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "skipped, and not counted" in capsys.readouterr().out
 
 
-def test_a_cluster_that_is_not_there(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert main(["analyze", str(folder), "--objective", "loss", "--dask", "tcp://127.0.0.1:1"]) == 2
-    assert "pedanova[dask]" in capsys.readouterr().err
-
-
 PEAK = """
 import re, sys, pedanova as pa
 from pathlib import Path

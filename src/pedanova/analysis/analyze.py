@@ -207,19 +207,14 @@ def count(
         return count_table(opened, request, scan, levels)
     delimiter = delimiter if opened is data else None  # the fields have been cut already
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
-    return count_records(records, request, levels, engine=scan.engine)
+    return count_records(records, request, levels)
 
 
-def count_records(records: Records, request: TableOptions, levels: object, *, engine: str | None = None) -> Counted:
+def count_records(records: Records, request: TableOptions, levels: object) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
     with one_crew(request.threads):
         observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
-        nan = request.reading.ending
-        rows = InMemory(observed, nan, request.threads)
-        if engine == "cuda":
-            from pedanova.scale.cuda.device_table import FromMemory
-
-            rows = FromMemory(observed, nan, request.threads)
+        rows = InMemory(observed, request.reading.ending, request.threads)
         cut = levels_for(rows, levels)
         return assembled(rows, cut, rows.count(cut), notes=notes, inside=request.inside)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
-from pedanova.data.options import Decimal, Ending, Engine, NanPolicy, OnError, Outside, PrunedEnding, Reading, Scan
+from pedanova.data.options import Decimal, Ending, NanPolicy, OnError, Outside, PrunedEnding, Reading, Scan
 from pedanova.data.records import RepeatPolicy
 from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf, Question
 
@@ -29,7 +29,6 @@ class Option:
     choices: tuple[str, ...] = ()
     metavar: str | None = None
     several: bool = False  # may be given more than once
-    names_columns: bool = False  # the shell completes names of columns
     flag: bool = False
     type: Callable[[str], Any] | None = None
     shell_default: Any = None  # where a text stands for the default
@@ -42,7 +41,7 @@ def field_of(
     return Option(name, getattr(kind, name), words, group, **more)
 
 
-columns = partial(Option, default=None, metavar="COLS", several=True, names_columns=True)
+columns = partial(Option, default=None, metavar="COLS", several=True)
 reading, scan, question = (partial(field_of, kind) for kind in (Reading(), Scan(), DEFAULT))
 OBJECTIVE = columns("objective", help="the column to optimise; several may be given", metavar="COLUMN")
 TABLE = (
@@ -74,9 +73,7 @@ TABLE = (
     ),
     columns("feasible", help="a boolean column, or columns that must be at most 0", group="rows"),
     reading("infeasible", "rows that are not feasible", "rows", choices=get_args(Ending)),
-    reading(
-        "state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN", names_columns=True
-    ),
+    reading("state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "rows that failed", "rows", choices=get_args(Ending)),
     reading("pruned", "rows that were pruned", "rows", choices=get_args(PrunedEnding)),
     Option("repeats", None, "rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
@@ -95,7 +92,6 @@ TABLE = (
         flag=True,
     ),
     scan("on_error", "files that cannot be read", "large tables", choices=get_args(OnError)),
-    scan("engine", "count on the CPU, or on a CUDA GPU (default: the CPU)", "large tables", choices=get_args(Engine)),
     scan("threads", "threads to count with (default: all cores)", "output", metavar="N", type=int),
 )
 QUESTION = (

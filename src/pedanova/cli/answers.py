@@ -33,9 +33,11 @@ from pedanova.cli.inputs import (
 )
 from pedanova.cli.output import answer, as_rows, complain, emit, line_width, notes_aside, paragraphs
 from pedanova.cli.pages import write_report
-from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, QueryError
 from pedanova.measures.densities import Densities
+from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT
+from pedanova.measures.questions.ask import Comparison, check_names
 from pedanova.measures.studies.across import DRAWS
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
@@ -61,75 +63,66 @@ SHOWN = 3  # densities, where no parameter is named
 
 
 def run_analyze(options: argparse.Namespace) -> int:
-    with opened(options) as a:
-        result = a.importance(*questions_of(options), **estimation(options))
-        if options.save:
-            a.save(options.save, rows=options.save_rows)
-        if options.report:
-            write_report(a, options.report, options)
-        data = {
-            "target": result.target,
-            "region": result.region,
-            "baseline": result.baseline,
-            "importance": as_rows(result.to_dict()),
-            "space": a.space.to_dict(),
-            "estimator": result.estimator,
-        }
+    a = opened(options)
+    result = a.importance(*questions_of(options), **estimation(options))
+    if options.save:
+        a.save(options.save, rows=options.save_rows)
+    if options.report:
+        write_report(a, options.report, options)
 
-        def drawn(look: TerminalStyle) -> str:
-            words = draw_importances(result, look, nesting_of(a.data.tallies))
-            if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
-                return words
-            answers = a.compare(*questions_of(options), by="objective", **estimation(options))
-            table = draw_table(answers.printed(), width=look.width, colour=look.colour)
-            return f"{words}\n\n{look.titled('Shares by objective', table, BEST_ROWS)}"
+    def drawn(result: Importances, look: TerminalStyle) -> str:
+        words = draw_importances(result, look, nesting_of(a.data.tallies))
+        if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
+            return words
+        answers = a.compare(*questions_of(options), by="objective", **estimation(options))
+        table = draw_table(answers.printed(), width=look.width, colour=look.colour)
+        return f"{words}\n\n{look.titled('Shares by objective', table, BEST_ROWS)}"
 
-        return answer(options, result, data, drawn, [*result.notes, *a.notes], a=a, aside=result.notes)
+    how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": {"space": a.space.to_dict()}}
+    return answer(
+        options, result, drawn, a=a, key="importance", **how, notes=[*result.notes, *a.notes], aside=result.notes
+    )
 
 
 def run_profile(options: argparse.Namespace) -> int:
-    with opened(options) as a:
-        ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
-        result = a.profile(region_of(options), ladder=ladder, **estimation(options))
-        data = {"region": result.region, "baseline": options.baseline, "profile": as_rows(result.to_dict())}
-        data["estimator"] = result.estimator
-        return answer(options, result, data, lambda look: draw_profile(result, look), result.notes, a=a)
+    a = opened(options)
+    ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
+    result = a.profile(region_of(options), ladder=ladder, **estimation(options))
+    more = {"baseline": options.baseline}
+    return answer(options, result, draw_profile, a=a, about=("region", "estimator"), more=more, notes=result.notes)
 
 
 def run_interactions(options: argparse.Namespace) -> int:
-    with opened(options) as a:
-        cells = options.cells if options.cells == "auto" else as_float(options.cells)
-        whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
-        how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
-        data = {"target": result.target, "region": result.region, "cells": result.cells}
-        data["interactions"] = as_rows(result.to_dict())
-        return answer(options, result, data, lambda look: draw_interactions(result, look), result.notes, a=a)
+    a = opened(options)
+    cells = options.cells if options.cells == "auto" else as_float(options.cells)
+    whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
+    how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
+    result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
+    return answer(options, result, draw_interactions, a=a, about=("target", "region", "cells"), notes=result.notes)
 
 
 def run_densities(options: argparse.Namespace) -> int:
-    with opened(options) as a:
-        for name in options.names:
-            if name not in a.space:
-                raise UnknownParameterError(unknown_name(name, tuple(a.space), most=3))
-        target, region = questions_of(options)
-        how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        every = a.densities(None, target, region, parse_smoothing(options.smoothing), **how)
-        ranked = None
-        if options.format == "text" or not options.names:
-            ranked = a.importance(target, region, **estimation(options))
-        chosen = DensityTable([every[name] for name in dict.fromkeys(options.names or list(ranked or every)[:SHOWN])])
-        words = chosen.densities[0].words
+    a = opened(options)
+    check_names(options.names, a.space)
+    target, region = questions_of(options)
+    how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
+    every = a.densities(None, target, region, parse_smoothing(options.smoothing), **how)
+    ranked = None
+    if options.format == "text" or not options.names:
+        ranked = a.importance(target, region, **estimation(options))
+    names = dict.fromkeys(options.names or list(ranked or every)[:SHOWN])
+    chosen = DensityTable([every[name] for name in names])
+    words = chosen.densities[0].words
 
-        def drawn(look: TerminalStyle) -> str:
-            plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
-            others = 0 if options.names else len(a.space) - len(plots)
-            hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
-            parts = [draw_key(words, look), *plots, fill(hint, look.width)]
-            return "\n\n".join(part for part in parts if part)
+    def drawn(chosen: DensityTable, look: TerminalStyle) -> str:
+        plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
+        others = 0 if options.names else len(a.space) - len(plots)
+        hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
+        parts = [draw_key(words, look), *plots, fill(hint, look.width)]
+        return "\n\n".join(part for part in parts if part)
 
-        data = {"target": words[0], "region": words[1], "densities": chosen.in_full()}
-        return answer(options, chosen, data, drawn, None, a=a)
+    more = {"target": words[0], "region": words[1], "densities": chosen.in_full()}
+    return answer(options, chosen, drawn, a=a, more=more, notes=None)
 
 
 class DensityTable(Table):
@@ -176,41 +169,34 @@ def run_compare(options: argparse.Namespace) -> int:
     target = as_float(options.target)
     if target is None:
         raise QueryError(f"--target {options.target!r} must be a quantile, such as 0.1 for the best 10 %")
-    with opened(options) as a:
-        result = a.compare(target, seed=options.seed)
-        notes = [*result.notes, *a.notes]
+    a = opened(options)
+    result = a.compare(target, seed=options.seed)
 
-    def drawn(look: TerminalStyle) -> str:
+    def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
         noise = "~ marks what is not distinguishable from noise, where a measure can tell."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
         return words if look.alone else words + "\n\n" + "\n".join(meanings)
 
-    data = {"measures": result.to_dict(), "meanings": dict(result.meanings)}
-    return answer(options, result, data, drawn, notes, aside=())
+    more = {"measures": result.to_dict(), "meanings": dict(result.meanings)}
+    return answer(options, result, drawn, key="measures", more=more, notes=[*result.notes, *a.notes], aside=())
 
 
 def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
         raise QueryError(f"--to {options.to} and --format {options.format} are two forms; choose one of them")
     how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
-    with opened(options) as a:
-        reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)
+    a = opened(options)
+    reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)
     if options.to:
         emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
         notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
         if not options.quiet:
             complain(reduced.summary())
         return 0
-    data = {
-        "target": reduced.target,
-        "space": reduced.space.to_dict(),
-        "summary": reduced.summary(),
-        "verdicts": as_rows(reduced.to_dict()),
-    }
-    notes = [*reduced.notes, *a.notes]
-    return answer(options, reduced, data, lambda look: draw_reduction(reduced, look), notes, a=a)
+    more = {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
+    return answer(options, reduced, draw_reduction, a=a, key="verdicts", more=more, notes=[*reduced.notes, *a.notes])
 
 
 def run_space(options: argparse.Namespace) -> int:
@@ -261,10 +247,7 @@ def run_across(options: argparse.Namespace) -> int:
     else:
         result = across(opened_all(places, options), **how)
     ranks = result.ranks
-    data = {
-        "target": result.target,
-        "region": result.region,
-        "across": as_rows(result.to_dict()),
+    more = {
         "studies": as_rows(result.studies.to_dict()),
         "ranks": None
         if ranks is None
@@ -279,7 +262,7 @@ def run_across(options: argparse.Namespace) -> int:
         "disagreements": as_rows(result.disagreements.to_dict()),
         "map": [] if result.map is None else as_rows(result.map.to_dict()),
     }
-    return answer(options, result, data, lambda look: draw_across(result, look), result.notes)
+    return answer(options, result, draw_across, about=("target", "region"), more=more, notes=result.notes)
 
 
 def run_difference(options: argparse.Namespace) -> int:
@@ -290,14 +273,13 @@ def run_difference(options: argparse.Namespace) -> int:
     (first, a), (second, b) = opened_all([options.file, *options.others], options).items()
     result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
     relation = result.relation
-    data = {
+    more = {
         "studies": list(result.names),
         "relation": relation.kind,
         "same_space": relation.space,
         "drawn_differently": list(relation.drawn),
-        "difference": as_rows(result.to_dict()),
     }
-    return answer(options, result, data, lambda look: draw_changes(result, look), result.notes)
+    return answer(options, result, draw_changes, more=more, notes=result.notes)
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
@@ -307,34 +289,28 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
         alone = argparse.Namespace(**(vars(options) | {"file": place}))
         if Path(place).suffix.lower() == ".pedanova":
             alone = argparse.Namespace(file=place)
-        with source_opened(alone) as a:
-            analyses[name] = a
+        analyses[name] = source_opened(alone)
     if len(analyses) < len(places):
         raise QueryError("a source is named twice; give different ones")
     return analyses
 
 
 def run_along(options: argparse.Namespace) -> int:
-    with source_opened(options) as a:
-        at = parse_numbers(options.at, "at", "must be numbers, such as 1,5,50")
-        how = {"at": at, "among": options.among, **estimation(options)}
-        result = a.along(parse_budget(options.budget), *questions_of(options), **how)
-        data = {
-            "budget": result.name,
-            "target": result.target,
-            "region": result.region,
-            "full": result.full.budget,
-            "since": result.since,
-            "in_words": result.in_words(),
-            "along": as_rows(result.to_dict()),
-            "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
-        }
-        return answer(options, result, data, lambda look: draw_along(result, look), result.notes, a=a)
+    a = source_opened(options)
+    at = parse_numbers(options.at, "at", "must be numbers, such as 1,5,50")
+    how = {"at": at, "among": options.among, **estimation(options)}
+    result = a.along(parse_budget(options.budget), *questions_of(options), **how)
+    more = {
+        "budget": result.name,
+        "full": result.full.budget,
+        "in_words": result.in_words(),
+        "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
+    }
+    return answer(options, result, draw_along, a=a, about=("target", "region", "since"), more=more, notes=result.notes)
 
 
 def run_seeds(options: argparse.Namespace) -> int:
-    with source_opened(options) as a:
-        result = a.seeds(parse_rows(options.target, "target"))
-        data = {"configurations": result.configurations, "repeated": result.repeated, "target": result.target}
-        data["seeds"] = as_rows(result.to_dict())
-        return answer(options, result, data, lambda look: draw_seeds(result, look), result.notes, a=a)
+    a = source_opened(options)
+    result = a.seeds(parse_rows(options.target, "target"))
+    about = ("configurations", "repeated", "target")
+    return answer(options, result, draw_seeds, a=a, about=about, notes=result.notes)

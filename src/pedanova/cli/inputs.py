@@ -3,46 +3,34 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, load
 from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
-from pedanova.cli.parser import DASK, THREADS
+from pedanova.cli.parser import THREADS
 from pedanova.data.regions import Region, as_region, at_least, at_most, between
 from pedanova.errors import Arg, QueryError
-from pedanova.scale.workers import dask_executor
 
 
-@contextmanager
-def opened(options: argparse.Namespace) -> Iterator[Analysis]:
+def opened(options: argparse.Namespace) -> Analysis:
     """The analysis, of some rows only where these are named."""
-    with source_opened(options) as a:
-        yield a.within(*(getattr(options, "within", None) or ()))
+    return source_opened(options).within(*(getattr(options, "within", None) or ()))
 
 
-@contextmanager
-def source_opened(options: argparse.Namespace) -> Iterator[Analysis]:
-    """The analysis of all rows; the workers of a cluster stay at hand, since a question may need another reading."""
+def source_opened(options: argparse.Namespace) -> Analysis:
+    """The analysis of all rows."""
     if is_saved(options):
-        yield load(options.file)
-        return
-    address = getattr(options, "dask", None)  # `compare` and `reduce` need all rows at once
-    if address is None:
-        yield analyze_file(options, None)
-        return
-    with dask_executor(address) as executor:
-        yield analyze_file(options, executor)
+        return load(options.file)
+    return analyze(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
 
 
 def is_saved(options: argparse.Namespace) -> bool:
     """Whether the source is a .pedanova file, which options about the table cannot change any more."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
-    for option in (OBJECTIVE, *TABLE, DASK):
+    for option in (OBJECTIVE, *TABLE):
         if option is not THREADS and getattr(options, option.name, option.default) != option.default:
             words = " has no effect on a saved analysis; analyze the table again with it"
             raise QueryError(Arg(option.name), words)
@@ -55,15 +43,10 @@ def leave_out_group(options: argparse.Namespace) -> None:
         options.exclude = [*(options.exclude or []), options.group]
 
 
-def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
-    return analyze(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options, executor))
-
-
-def table_options(options: argparse.Namespace, executor: object = None) -> dict[str, Any]:
+def table_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options of `analyze` that the command has, as it takes them."""
     taken = [option for option in TABLE if hasattr(options, option.name)]
-    flat = {option.name: as_argument(option, getattr(options, option.name)) for option in taken}
-    return nested(flat | {"executor": executor})
+    return nested({option.name: as_argument(option, getattr(options, option.name)) for option in taken})
 
 
 def as_argument(option: Option, value: Any) -> Any:

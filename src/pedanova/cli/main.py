@@ -7,13 +7,11 @@ Also what stands before the commands: the nearest name for a mistyped one, compl
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +38,6 @@ Ask about your own trials (a table, a study, the folder of a tool):
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
 BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # behind options too
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-LONGEST_LINE = 1_000_000  # letters; a longer heading is not worth waiting for
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
@@ -129,41 +125,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
         import argcomplete
     except ImportError:
         return
-    for command in commands_of(parser):
-        for action in command._actions:  # noqa: SLF001  (argparse has no other way to its options)
-            if getattr(action, "names_columns", False):
-                action.completer = column_names  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)
-
-
-def commands_of(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
-    for action in parser._actions:  # noqa: SLF001
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            yield from action.choices.values()
-
-
-def column_names(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
-    """Columns of the source that was named before, where they can be told at once."""
-    try:
-        names = names_in(Path(parsed_args.file))
-    except (OSError, UnicodeDecodeError, csv.Error, ValueError, AttributeError, TypeError):
-        return []
-    done, comma, last = prefix.rpartition(",")  # --params lr,un… completes the last one
-    return [f"{done}{comma}{name}" for name in names if name.startswith(last) and name.isprintable()]
-
-
-def names_in(path: Path) -> list[str]:
-    """The parameters of a saved analysis; the heading of a table of text."""
-    if path.suffix.lower() == ".pedanova":
-        from pedanova.analysis.analyze import load
-
-        return list(load(path).space)
-    separator = SEPARATORS.get(path.suffix.lower())
-    if separator is None:
-        return []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.readline(LONGEST_LINE)
-    return next(islice(csv.reader([first], delimiter=separator), 1), [])
 
 
 # --- versions --------------------------------------------------------------------------------------

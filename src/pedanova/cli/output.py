@@ -18,11 +18,9 @@ from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
-from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.report.sentences import aim_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
-KEY = b"pedanova"  # of the metadata of an Arrow table, which holds the rest of the answer as JSON
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 
 
@@ -113,78 +111,35 @@ def look(options: argparse.Namespace) -> TerminalStyle:
 def answer(
     options: argparse.Namespace,
     result: Table,
-    data: dict[str, Any],
-    drawn: Callable[[TerminalStyle], str],
-    notes: Sequence[Note] | None,
+    draw: Callable[[Any, TerminalStyle], str],
     *,
     a: Analysis | None = None,
+    key: str | None = None,
+    about: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+    notes: Sequence[Note] | None = (),
     aside: Sequence[Note] | None = None,
 ) -> int:
-    """The result as it is `drawn`, or in one of the forms for scripts and documents; JSON holds `data`.
+    """The result as `draw` draws it, or in one of the forms for scripts and documents.
 
-    `aside` are the notes for forms that have no place for them, where these are not all.
+    JSON has the attributes that `about` names, the rows under `key` (else the name of the command), and `more`. `aside`
+    are the notes for forms that have no place for them, where these are not all of `notes`.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))
-        parts = "" if a is None else heading(a, options), drawn(look(options)), words
+        parts = "" if a is None else heading(a, options), draw(result, look(options)), words
         emit(paragraphs(*parts), options.output, coloured=True)  # names were made printable where they were drawn
         return 0
+    if options.format != "json":
+        emit(getattr(result, f"to_{options.format}")(), options.output)
+        notes_aside(notes or () if aside is None else aside, options)
+        return 0
+    data: dict[str, Any] = {}
     if a is not None:
-        data = {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped} | data
-    data = data if notes is None else data | {"notes": list(notes)}
-    match options.format:
-        case "json":
-            emit(as_json(data), options.output)
-        case "arrow":
-            emit_arrow(result.to_dict(), data, options.output)
-        case form:
-            emit(getattr(result, f"to_{form}")(), options.output)
-            notes_aside(notes or () if aside is None else aside, options)
+        data |= {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped}
+    data |= {name: getattr(result, name) for name in about}
+    data |= more or {}
+    key = options.command if key is None else key
+    data |= {} if key in data else {key: as_rows(result.to_dict())}
+    emit(as_json(data if notes is None else data | {"notes": list(notes)}), options.output)
     return 0
-
-
-# --- Arrow: a file gets the random-access form (Feather 2), a pipe the streaming form ----------------
-
-
-def emit_arrow(columns: Mapping[str, Sequence[Cell]], answer: Mapping[str, Any], output: str | None) -> None:
-    """The table to the file or the pipe; of the answer, everything that is no table goes along."""
-    if output is None and sys.stdout.isatty():
-        raise QueryError("--format arrow is no text; name a file with -o, or pipe it into what reads Arrow")
-    about = {
-        key: value
-        for key, value in answer.items()
-        if not (isinstance(value, list) and value and isinstance(value[0], Mapping))
-    }
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingLibraryError("--format arrow needs pyarrow; pip install 'pedanova[arrow]'") from None
-    types = {"text": pa.string(), "truth": pa.bool_(), "whole": pa.int64(), "number": pa.float64()}
-    arrays = {name: typed(cells) for name, cells in columns.items()}
-    metadata = {KEY: json.dumps(about, ensure_ascii=False).encode()}
-    table = pa.table(
-        [pa.array(cells, types[kind]) for kind, cells in arrays.values()], names=list(arrays), metadata=metadata
-    )
-    sink = pa.BufferOutputStream()
-    open_writer = pa.ipc.new_stream if output is None else pa.ipc.new_file
-    with open_writer(sink, table.schema) as writer:
-        writer.write_table(table)
-    content = bytes(sink.getvalue())
-    if output is not None:
-        write_file(Path(output), content)
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
-
-
-def typed(cells: Sequence[Cell]) -> tuple[str, Sequence[Cell]]:
-    """One type for a column: what is empty throughout holds numbers; what is of several kinds is text."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds <= {float} or kinds == {float, int}:
-        return "number", [None if cell is None else float(cell) for cell in cells]
-    if kinds == {int}:
-        return "whole", cells
-    if kinds == {bool}:
-        return "truth", cells
-    return "text", [None if cell is None else str(cell) for cell in cells]

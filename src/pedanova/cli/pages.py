@@ -27,7 +27,6 @@ from pedanova.cli.inputs import (
     table_options,
 )
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
-from pedanova.cli.parser import DASK
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT
@@ -57,8 +56,7 @@ STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the add
 
 def run_report(options: argparse.Namespace) -> int:
     leave_out_group(options)
-    with opened(options) as a:
-        write_report(a, options.output, options)
+    write_report(opened(options), options.output, options)
     path = Path(options.output)
     emit(f"{printable(str(path))}: {path.stat().st_size / 1024:,.0f} KB, one file, no network needed\n", None)
     if options.open and not webbrowser.open(path.resolve().as_uri()):
@@ -86,14 +84,11 @@ def run_explore(options: argparse.Namespace) -> int:
     if options.watch:
         if is_saved(options):
             raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
-        if options.dask is not None:
-            raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
         watched = Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
         first = cast("TrialData", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))
         return 0
-    with opened(options) as a:
-        serve(explorer_of(a.data, options))
+    serve(explorer_of(opened(options).data, options))
     return 0
 
 
@@ -117,7 +112,7 @@ def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched |
 def source_of(options: argparse.Namespace) -> str:
     """How this source was named, for the shell lines that the page shows."""
     words = [options.file]
-    for option in (OBJECTIVE, *TABLE, DASK):
+    for option in (OBJECTIVE, *TABLE):
         value = getattr(options, option.name, option.default)
         usual = option.default if option.shell_default is None else option.shell_default
         flag = f"--{option.name.replace('_', '-')}"

@@ -14,7 +14,7 @@ from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
 from pedanova.space.exports import FORMS
 
-FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
+FORMATS = ("text", "csv", "json", "markdown", "latex")
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
@@ -35,7 +35,6 @@ WITHIN = Option(
     metavar="CONDITION",
     several=True,
 )
-DASK = Option("dask", None, "let the workers of this Dask cluster read the files", "large tables", metavar="ADDRESS")
 OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
 FORMAT = output(
     "format",
@@ -56,7 +55,7 @@ SHOW = replace(OPEN, default=True)
 PORT = output("port", 0, "of 127.0.0.1, where the page is served (default: a free one)", metavar="N", type=int)
 WATCH = Option("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = output("explore", False, "then explore these trials in the browser", flag=True)
-GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
 TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
@@ -68,7 +67,7 @@ ORDER = Option("order", 2, "parameters of a set: 2 for pairs (default), up to 5"
 CELLS = Option("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
     "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
-    "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN", names_columns=True,
+    "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN",
 )  # fmt: skip
 AT = Option("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
 AMONG = Option(
@@ -91,7 +90,7 @@ QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "regi
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
-ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
+ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables")]
 THREADS, STREAM, ESTIMATOR, SEED = (BY_NAME[name] for name in ("threads", "stream", "estimator", "seed"))
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
 OF_STUDIES = [option for option in FULL if option not in (BOX, WITHIN)]
@@ -109,7 +108,6 @@ EXAMPLES = """
   pedanova analyze trials.parquet --objective accuracy --direction maximize \\
       --target 0.01 --region 0.1
   pedanova analyze trials.csv --objective error --format json -o importance.json
-  pedanova analyze trials.csv --objective error --format arrow -o importance.arrow
   pedanova analyze trials.csv --objective error \\
       --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
@@ -305,8 +303,7 @@ def add_command(commands: Any, command: Command) -> None:
     if command.others:
         made.add_argument("others", metavar="SOURCE", nargs="*", help=command.others)
     if command.names:
-        names = made.add_argument("names", metavar="NAME", nargs="*", help=command.names)
-        names.names_columns = True  # type: ignore[attr-defined]
+        made.add_argument("names", metavar="NAME", nargs="*", help=command.names)
     titles = dict.fromkeys(option.group for option in command.options)
     groups = {title: made.add_argument_group(title) for title in titles}
     for option in command.options:
@@ -320,10 +317,9 @@ def add_option(group: Any, option: Option) -> None:
     shared = {"default": default, "help": option.help.replace("%", "%%")}
     if option.flag:
         action = "store_true" if option.default is False else argparse.BooleanOptionalAction
-        made = group.add_argument(*flags, action=action, **shared)
+        group.add_argument(*flags, action=action, **shared)
     else:
         kinds = {"metavar": option.metavar, "choices": option.choices or None, "type": option.type}
         if option.several:
             kinds["action"] = "append"
-        made = group.add_argument(*flags, **shared, **{key: kind for key, kind in kinds.items() if kind})
-    made.names_columns = option.names_columns
+        group.add_argument(*flags, **shared, **{key: kind for key, kind in kinds.items() if kind})

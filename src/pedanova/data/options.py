@@ -107,7 +107,7 @@ class Scan:
         large ones only.
     executor
         Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's
-        ``client.get_executor(retries=2)``, or a Spark session.
+        ``client.get_executor(retries=2)``.
     on_error
         What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
         and say so in the notes.
@@ -115,8 +115,8 @@ class Scan:
         Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the
         objective travels; None for ibis tables only.
     engine
-        Who counts: ``"cpu"``, or ``"cuda"`` for a GPU (`pedanova[cuda]`). None for whoever has the rows:
-        arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.
+        Who counts arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` there, where
+        they lie, ``"cpu"`` in memory, where everything can be asked. None: there, unless they are small.
     threads
         Threads to count with; None for all cores.
 

@@ -29,11 +29,10 @@ from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale import parts
-from pedanova.scale.cuda.device import library
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
 from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_in_engine
 from pedanova.scale.sketch import SurveyedColumns
-from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
+from pedanova.scale.spark import SparkWorkers
 from pedanova.scale.workers import StartOverError, Workers
 from pedanova.sources.registry import table_metadata
 from pedanova.sources.scans.scan import FilePart, TableScan
@@ -140,10 +139,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
     notes = request.notes if request.direction is not None else (*request.notes, *guesses)
     own = replace(request, direction=direction, notes=notes)
-    on_device = options.engine == "cuda"
-    if on_device:
-        check_device(options)
-    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns), on_device=on_device)
+    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns))
     workers = workers_for(scan, options, request.threads)
     while True:
         try:
@@ -151,16 +147,6 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
                 return count_scan(scan, options, workers, plan, levels)
         except StartOverError:
             workers.start_over()
-
-
-def check_device(options: Scan) -> None:
-    """One line where there is no GPU, before anything is read."""
-    if options.pushdown:
-        raise QueryError(
-            Arg("pushdown"), " leaves the counting to the engine of the table; leave ", Arg("engine"), " out"
-        )
-    if options.executor is None:
-        library()
 
 
 def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
@@ -186,8 +172,7 @@ def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | Spark
         return SparkWorkers(scan.parts[0])
     if options.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
-    executor = SparkExecutor(options.executor) if is_session(options.executor) else options.executor
-    return Workers(scan.parts, scan.rows, threads, executor, options.skip)
+    return Workers(scan.parts, scan.rows, threads, options.executor, options.skip)
 
 
 def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan, levels: object) -> Counted:

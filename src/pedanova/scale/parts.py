@@ -34,7 +34,6 @@ from pedanova.data.regions import Direction, Region, columns_in, sign_of
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
-from pedanova.scale.cuda.device_table import count_from_memory
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 
@@ -50,7 +49,6 @@ class Plan:
     needs: tuple[str, ...]  # columns to read
     texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
     trial: str | None = None  # the column that numbers the trials
-    on_device: bool = False  # whether a GPU counts
 
     @property
     def objective(self) -> str:
@@ -143,14 +141,10 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
         tables: dict[str, list[NDArray[Any]]] = {}
-        if not plan.on_device and RunningCounts.is_for(observed):
+        if RunningCounts.is_for(observed):
             running.add(observed, codes)
         else:
-            counted = (
-                count_from_memory(observed, codes, levels, threads=threads)
-                if plan.on_device
-                else count_codes(observed, codes, levels.count, threads=threads)
-            )
+            counted = count_codes(observed, codes, levels.count, threads=threads)
             tables = {name: list(both) for name, both in counted.items()}
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())

@@ -1,16 +1,15 @@
-"""Spark: partitions of a data frame counted where they lie, and a session's workers as an executor."""
+"""Spark: partitions of a data frame counted where they lie."""
 
 from __future__ import annotations
 
 import pickle
 import zlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
-from pedanova.errors import Arg, PedanovaError, QueryError, WorkerError
+from pedanova.errors import PedanovaError, WorkerError
 from pedanova.sources.scans.scan import Partition, run_on_partitions
 
 Result = TypeVar("Result")
@@ -75,29 +74,3 @@ class SparkWorkers:
 
     def start_over(self) -> None:
         """Nothing is ever skipped."""
-
-
-def is_session(executor: object) -> bool:
-    return type(executor).__module__.startswith("pyspark.sql") and hasattr(executor, "createDataFrame")
-
-
-class SparkExecutor:
-    """Every piece of work is a job of one task, which Spark runs again by itself where a worker is lost."""
-
-    def __init__(self, session: Any) -> None:
-        context = getattr(session, "_sc", None)
-        if context is None:
-            raise QueryError(Arg("executor"), " must be a session of Spark itself; one of Spark Connect runs no tasks")
-        self._context: Any = context
-        self._max_workers = max(1, int(context.defaultParallelism))
-        self._pool = ThreadPoolExecutor(2 * self._max_workers + 2, thread_name_prefix="spark-job")
-
-    def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
-        return self._pool.submit(self._run, function, given)
-
-    def _run(self, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-        def work(_: int) -> bytes:
-            return packed(lambda: function(*given))
-
-        (content,) = self._context.parallelize([0], 1).map(work).collect()
-        return unpacked(bytes(content))

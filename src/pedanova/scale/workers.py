@@ -3,24 +3,21 @@
 Results come in the order of the parts. No more of them are under way than the workers need, so that the memory of
 whoever adds them up does not grow with the number of parts. Sums of floating point numbers depend on the order of
 adding: it follows from the places of the parts alone, sixteen at a time, not from who read them or who was ready first.
-
-Dask's workers hand results to one another: each stays with the worker that made it, some sixteen of them are added by
-one of these workers, sixteen of such sums by another, and only the last sum travels here. The bytes are the same.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
 from pedanova.data.records import Records
-from pedanova.errors import DataError, MissingLibraryError, PartError, PedanovaError, WorkerError
+from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.sources.scans.batches import release_memory, settle_libraries
 from pedanova.sources.scans.scan import Part, with_kept
 
@@ -29,12 +26,7 @@ Result = TypeVar("Result")
 MOST_TASKS = 2048  # of an executor; more parts than that are bundled, so that fewer results travel
 SOME_WORKERS = 16  # where an executor does not tell how many it has
 LOST = ("BrokenProcessPool", "BrokenExecutor", "BrokenThreadPool", "KilledWorker", "CancelledError")
-
-
 GROUP = 16  # results, or sums of them, that are added at a time
-Add: TypeAlias = Callable[[Iterable[Any]], Any]  # what several hold together; leaves them as they are
-PATIENCE = 20.0  # seconds to wait for a scheduler
-RETRIES = 2  # of a piece of work whose worker is lost
 
 
 def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Result], many: int) -> Result:
@@ -62,83 +54,9 @@ def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Res
 
 
 def client_of(executor: Any) -> Any:
-    """The Dask client behind an executor; None for executors whose workers do not know one another."""
+    """The Dask client behind an executor; None for other executors."""
     client = getattr(executor, "_client", None)
     return client if hasattr(client, "nthreads") and hasattr(client, "submit") else None
-
-
-def submit_kept(executor: Any, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Work for Dask, as the executor would hand it in (its `retries` too), whose result nobody fetches."""
-    given = {"pure": False, **getattr(executor, "_kwargs", {}), **options}  # never an earlier call's result
-    return client_of(executor).submit(function, *arguments, **given)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A result that stays with its worker: asked for it, it waits, fails as the work did, or gives the way there."""
-
-    future: Any
-
-    def result(self) -> Any:
-        error = self.future.exception()
-        if error is None and self.future.cancelled():
-            error = CancelledError("the scheduler knows nothing of it any more")
-        if error is not None:
-            raise error
-        return self.future
-
-    def cancel(self) -> None:
-        self.future.release()  # nobody else wants it: Dask drops the work, and its client waits for no answer
-
-
-@dataclass(slots=True)
-class SumTree:
-    """Kept results, added as they come. A sum is asked for early, so that workers soon forget what is in it."""
-
-    executor: Any
-    add: Add
-    heights: list[list[Any]] = field(default_factory=list)  # sums of GROUP ** height results, too few to add
-
-    def take(self, future: Any, height: int = 0) -> None:
-        if height == len(self.heights):
-            self.heights.append([])
-        self.heights[height].append(future)
-        if len(self.heights[height]) == GROUP:
-            group, self.heights[height] = self.heights[height], []
-            self.take(self._sum_of(group), height + 1)
-
-    def total(self) -> Any:
-        """The sum of all: the only result that is fetched."""
-        last: list[Any] = []  # later than all that is higher
-        for row in self.heights:
-            group = [*row, *last]
-            last = [self._sum_of(group)] if len(group) > 1 else group
-        self.heights = [last]
-        return Kept(last[0]).result().result() if last else self.add([])
-
-    def forget(self) -> None:
-        """Leave nothing on the workers."""
-        for future in (future for row in self.heights for future in row):
-            future.release()
-
-    def _sum_of(self, group: list[Any]) -> Any:
-        return submit_kept(self.executor, self.add, group, priority=1)  # before further parts are read
-
-
-@contextmanager
-def dask_executor(address: str) -> Iterator[object]:
-    """An executor of the Dask cluster whose scheduler is at this address."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingLibraryError("--dask needs distributed; pip install 'pedanova[dask]'") from None
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TimeoutError) as error:
-        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise DataError(f"no Dask scheduler answers at {address}: {first}") from None
-    with client:
-        yield client.get_executor(retries=RETRIES)
 
 
 class StartOverError(Exception):
@@ -196,8 +114,7 @@ class Workers:
     ) -> Iterator[Result]:
         """``function(part, plan, …)`` of every part, or of some, in their order."""
         with self._workers(what) as (submit, width):
-            work = self._run(self._bundles(parts), partial(submit, function), (plan, *arguments), width)
-            yield from (result for _, result in work)
+            yield from self._run(self._bundles(parts), partial(submit, function), (plan, *arguments), width)
         self.readings += 1
         release_memory()
 
@@ -209,7 +126,7 @@ class Workers:
             def submit(*given: Any) -> Later:
                 return Later(partial(function, *given, self.threads, meter=meter))
 
-            results: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
+            results: list[Result] = list(self._run([bundle], submit, (plan, *arguments), 1))
         self.readings += 1
         release_memory()
         return results[0]
@@ -222,33 +139,8 @@ class Workers:
         *arguments: Any,
         what: str,
     ) -> Result:
-        """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
-        if client_of(self.executor) is None:
-            return ordered_sum(self.each(function, plan, *arguments, what=what), add, len(self.parts))
-        tree = SumTree(self.executor, add)
-        try:
-            with Meter(what, len(self.parts), "parts") as meter:
-                width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
-                submit = partial(self._submit_kept, function)
-                for bundle, future in self._run(self._bundles(), submit, (plan, *arguments), width):
-                    meter.add(len(bundle.parts))
-                    named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
-                total: Result = self._fetch(tree)
-        except BaseException:
-            tree.forget()
-            raise
-        self.readings += 1
-        return total
-
-    def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
-        return Kept(submit_kept(self.executor, function, bundle, *given))
-
-    def _fetch(self, tree: SumTree) -> Any:
-        try:
-            return named(f"the sum of {len(self.parts)} parts", tree.total)
-        except PartError as error:  # lost with its worker, read again, and unreadable by now
-            self._lose(error)
-            raise StartOverError from None
+        """``function(part, plan, …)`` of every part, added up."""
+        return ordered_sum(self.each(function, plan, *arguments, what=what), add, len(self.parts))
 
     def start_over(self) -> None:
         self.readings = 0
@@ -285,7 +177,7 @@ class Workers:
 
     def _run(
         self, bundles: list[Bundle], submit: Callable[..., Any], arguments: tuple[Any, ...], width: int
-    ) -> Iterator[tuple[Bundle, Any]]:
+    ) -> Iterator[Any]:
         todo, waiting = deque(bundles), deque[tuple[Bundle, Any]]()
         spoiled = False
         try:
@@ -303,7 +195,7 @@ class Workers:
                     todo.extendleft([Bundle(rest)] if rest else [])
                     continue
                 if not spoiled:
-                    yield bundle, result
+                    yield result
         finally:
             for _, future in waiting:
                 future.cancel()

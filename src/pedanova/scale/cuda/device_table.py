@@ -1,9 +1,8 @@
-"""Tables on a GPU: how one is recognized, its space guessed, and how it is cut and counted; and rows in memory that
-travel there piece by piece, each while another is counted."""
+"""Tables on a GPU: how one is recognized, its space guessed, and how it is cut and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,23 +11,20 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Count, Note
-from pedanova.counting.arrays import kept_codes, lookup_of
-from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
+from pedanova.counting.countable import Countable, Counted, assembled, levels_for
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import LAST_PLACES, Column, cells_of, in_interval
 from pedanova.data.conditions import Presence, idle_note
 from pedanova.data.objectives import Goal, as_directions, guess_directions
-from pedanova.data.observations import Observations, describe_outside
+from pedanova.data.observations import describe_outside
 from pedanova.data.regions import sign_of
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
 from pedanova.scale.cuda.device import (
     THREADS,
-    WORDS,
     DeviceArray,
-    PinnedCopy,
     as_device_array,
     blocks_for,
     here,
@@ -39,20 +35,17 @@ from pedanova.scale.cuda.device import (
 )
 from pedanova.scale.cuda.order import ColumnExtent, Ranking, single_keys, turn_of
 from pedanova.scale.cuda.tables import (
-    Counter,
     DeviceColumn,
     DeviceRows,
-    Tables,
     Units,
     add_bands,
     bands_of,
     count_columns,
-    in_order,
     rounded,
     units_for,
 )
-from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Moving, Ordinal, Parameter, Space, Switch, parents_first
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Moving, Ordinal, Parameter, Switch, parents_first
 from pedanova.space.values import Interval
 
 SAMPLE = 50_000
@@ -61,22 +54,13 @@ SHORT = ("int8", "uint8", "int16", "uint16")
 AT_ONCE = 1 << 22  # rows that are fetched to name one that is outside
 SMALL_TABLE = 1 << 18  # values of a table that are sooner copied than counted on the GPU
 REFUSED = ("where", "feasible", "state")
-PIECE = 1 << 24  # rows that travel at once: a multiple of 16, since kernels read some at a time
-LARGE = 1 << 20  # rows whose thresholds a GPU finds sooner
-LEVEL_SAMPLE = 1 << 16  # rows of which levels are counted, about
-RowsOf = Callable[[slice], DeviceRows]
 
 
 def extent_of(array: Any) -> ColumnExtent:
     """What one pass over a column tells."""
     words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
-    look_at(array, words)
-    return ColumnExtent.of(library().asnumpy(words))
-
-
-def look_at(array: Any, words: Any) -> None:
-    """Launch what adds a column, or a piece of one, to an extent."""
     DeviceArray.of(array).read_by("extent", words)
+    return ColumnExtent.of(library().asnumpy(words))
 
 
 def exponents_of(array: Any) -> NDArray[np.int64]:
@@ -322,6 +306,10 @@ class OnDevice:
 def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
     """The table as it is; one on a GPU as such, unless it is small or asked for on the CPU: then it is copied."""
     columns = columns_on_device(data, names)
+    if columns is None and engine == "cuda":
+        library()
+        words = " counts columns that lie on a GPU; move them there (cupy.asarray), or leave it out"
+        raise DataError(Arg("engine", "cuda"), words)
     if columns is None:
         return data
     arrays = {name: as_device_array(name, values) for name, values in columns.items()}
@@ -406,118 +394,3 @@ def check_lengths(arrays: Mapping[str, Any]) -> None:
         raise DataError(f"columns of different lengths: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
     if not next(iter(lengths.values())):
         raise DataError("the table holds no rows; nothing can be counted")
-
-
-class FromMemory(InMemory):
-    """The same as in memory, counted by the GPU; the objective of a large table stays on it."""
-
-    _goal: DeviceTable | None = None
-
-    def ranked(self) -> RankedObjective:
-        self._goal = self._goal or self._on_device()
-        return InMemory.ranked(self) if self._goal is None else self._goal.ranked()
-
-    def count(self, levels: Levels) -> Counts:
-        observed, goal = self.observed, self._goal
-        if goal is None:
-            codes = kept_codes(observed, levels, threads=self.threads, survey=self._survey)
-            self._survey = None
-            result = count_from_memory(observed, codes, levels, threads=self.threads)
-        else:
-            device_codes = goal.codes(levels)
-            bands: Sequence[Units | None] = goal.units(levels) or [None]
-            rows: RowsOf = lambda piece: DeviceRows(device_codes[piece], goal.goal[piece])  # noqa: E731
-            result = _in_bands(observed, rows, levels.count, bands, self.threads)
-            self._goal = None  # the GPU's memory is given back
-        tables: dict[str, list[Any]] = {name: list(both) for name, both in result.items()}
-        counted = int(next(iter(result.values()))[0].sum())
-        return Counts(len(observed), counted, tables, None, list(observed.notes), observed.idle)
-
-    def _on_device(self) -> DeviceTable | None:
-        """The objective of a large table of which all rows count, on the GPU; None where it is too large for it."""
-        goal, cupy = self.observed.objective, library()
-        if self.several or self.observed.keep is not None or goal.dtype not in WORDS or goal.dtype.kind != "f":
-            return None
-        free, _ = cupy.cuda.runtime.memGetInfo()
-        if len(goal) < LARGE or 4 * goal.nbytes > free:
-            return None
-        whole, copy = cupy.empty(len(goal), dtype=goal.dtype), PinnedCopy(self.threads)
-        for piece in pieces_of(len(goal)):
-            whole[piece] = copy.upload(goal[piece])
-        return DeviceTable(self.objective, self.direction, self.nan, Space({}), {}, whole)
-
-
-def count_from_memory(
-    observed: Observations, codes: NDArray[Any], levels: Levels, *, threads: int = 1
-) -> dict[str, Tables]:
-    """Counts and sums of every parameter, by a GPU; rows coded ``levels.count`` are left out."""
-    goal = as_read(observed.objective)
-    copies = PinnedCopy(threads), PinnedCopy(threads)
-    bands: Sequence[Units | None] = units_of(goal, codes, levels, copies[1]) or [None]
-
-    def rows_of(piece: slice) -> DeviceRows:
-        return DeviceRows(copies[0].upload(codes[piece]), copies[1].upload(goal[piece]))
-
-    return _in_bands(observed, rows_of, levels.count, bands, threads)
-
-
-def _in_bands(
-    observed: Observations, rows_of: RowsOf, levels: int, bands: Sequence[Units | None], threads: int
-) -> dict[str, Tables]:
-    try:
-        result = add_bands([_count_pieces(observed, rows_of, levels, units, threads) for units in bands])
-    except library().cuda.memory.OutOfMemoryError as error:
-        why = f"the GPU has too little memory ({error}); leave "
-        raise DataError(why, Arg("engine", "cuda"), " out to count on the CPU") from None
-    return dict(zip(observed.space, result, strict=True))
-
-
-def _count_pieces(
-    observed: Observations, rows_of: RowsOf, levels: int, units: Units | None, threads: int
-) -> list[Tables]:
-    grids = [grid_of(parameter) for parameter in observed.space.values()]
-    counter, copies = Counter(grids, levels, units), (PinnedCopy(threads), PinnedCopy(threads))
-    columns: list[DeviceColumn] = []
-    for piece in pieces_of(len(observed)):
-        rows, columns = rows_of(piece), []
-        for place, (name, grid) in enumerate(zip(observed.space, grids, strict=True)):
-            columns.append(on_device(observed.columns[name], grid, piece, *copies))
-            counter.add(place, columns[-1], rows)
-    return [in_order(column, *both) for column, both in zip(columns, counter.take(), strict=True)]
-
-
-def pieces_of(rows: int) -> list[slice]:
-    return [slice(start, min(start + PIECE, rows)) for start in range(0, rows, PIECE)]
-
-
-def on_device(column: Column, grid: Grid, rows: slice, values: PinnedCopy, missing: PinnedCopy) -> DeviceColumn:
-    """Some rows of a column, and the quickest exact way to its cells."""
-    gone = None if column.missing is None else missing.upload(column.missing[rows].view(np.uint8))
-    plan = lookup_of(column, grid)
-    if plan is None:
-        return DeviceColumn(column.name, grid, values.upload(as_read(column.values[rows])), gone)
-    numbers, offset, table = plan
-    return DeviceColumn(column.name, grid, values.upload(as_read(numbers[rows])), gone, offset, table)
-
-
-def as_read(values: NDArray[Any]) -> NDArray[Any]:
-    """As kernels read them, without a copy where that can be."""
-    if values.dtype == np.bool_:
-        return values.view(np.uint8)
-    return values if values.dtype in WORDS else values.astype(np.float64)
-
-
-def units_of(goal: NDArray[Any], codes: NDArray[Any], levels: Levels, copy: PinnedCopy) -> list[Units]:
-    """Units of the sums; none where no objective is finite."""
-    words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
-    for piece in pieces_of(len(goal)):
-        look_at(copy.upload(goal[piece]), words)
-    extent = ColumnExtent.of(library().asnumpy(words))
-    if extent.low != extent.low:
-        return []
-    rows = np.bincount(codes[:: max(1, len(codes) // LEVEL_SAMPLE)], minlength=levels.count)[: levels.count]
-    units = units_for(levels, extent, rows, single=bool(goal.dtype == np.float32))
-    if units is not None:
-        return [units]
-    exponents = goal.astype(np.float64).view(np.int64) >> 52 & 2047
-    return bands_of(np.bincount(exponents, minlength=2048), levels.count)
