@@ -18,7 +18,6 @@ import pedanova as pa
 from helpers import nasty
 from helpers.object_store import KEYS, environment, s3_server, upload
 from helpers.tools import need
-from pedanova.cli.main import main
 from pedanova.counting.tally import Counts
 from pedanova.errors import DataError, PartError
 from pedanova.scale.parts import count_part
