@@ -1,3 +1,3 @@
 """One browser, one small report and one explorer for every file here."""
 
-from helpers.reports import analysis, browser, chromium, explorer, page, report
+from helpers.reports import analysis, browser, chromium, explorer, page, report, serving

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
+
+import httpx
 
 DEMO = str(resources.files("pedanova.cli") / "demo_trials.csv")
 RUN = (
@@ -20,16 +26,31 @@ RUN = (
 )
 
 
+def payload_of(page: str) -> dict[str, Any]:
+    """What a page knows."""
+    packed = re.search(r"id='data'>([^<]*)<", page)
+    assert packed is not None
+    found: dict[str, Any] = json.loads(gzip.decompress(b64decode(packed[1])))
+    return found
+
+
 @dataclass(frozen=True)
 class Served:
-    """A running explorer."""
+    """A running explorer whose address was used."""
 
     process: subprocess.Popen[str]
-    url: str
+    address: str
+    page: httpx.Response
+
+    @property
+    def url(self) -> str:
+        """Another address: one is printed when the last was used."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip().removeprefix("For another browser: ")
 
     @property
     def origin(self) -> str:
-        return f"http://{urlsplit(self.url).netloc}"
+        return f"http://{urlsplit(self.address).netloc}"
 
     @property
     def port(self) -> int:
@@ -37,12 +58,12 @@ class Served:
 
     @property
     def token(self) -> str:
-        return parse_qs(urlsplit(self.url).query)["token"][0]
+        return str(payload_of(self.page.text)["token"])
 
     @property
     def headers(self) -> dict[str, str]:
         """What the page's own requests have."""
-        return {"cookie": f"pedanova-{self.port}={self.token}", "origin": self.origin}
+        return {"x-pedanova-token": self.token, "origin": self.origin}
 
     def interrupt(self) -> int:
         """Ctrl-C; the status it ends with."""
@@ -51,9 +72,9 @@ class Served:
 
 
 @contextmanager
-def served(*words: str, environment: dict[str, str] | None = None) -> Iterator[Served]:
-    """`pedanova explore` with these words, until the block ends."""
-    command: Sequence[Any] = [sys.executable, "-c", RUN, "explore", *words, "--no-open"]
+def served(*words: str, environment: dict[str, str] | None = None, opens: bool = False) -> Iterator[Served]:
+    """`pedanova explore` with these words, until the block ends; `opens`: with a browser."""
+    command: Sequence[Any] = [sys.executable, "-c", RUN, "explore", *words, *([] if opens else ["--no-open"])]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=Path.cwd()
     )
@@ -61,7 +82,7 @@ def served(*words: str, environment: dict[str, str] | None = None) -> Iterator[S
     url = process.stdout.readline().strip()
     try:
         assert url.startswith("http://127.0.0.1:"), process.stderr.read() if process.stderr else url
-        yield Served(process, url)
+        yield Served(process, url, httpx.get(url))
     finally:
         if process.poll() is None:
             process.kill()

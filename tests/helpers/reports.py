@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,12 @@ def report(analysis: pa.Analysis, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture(scope="session")
-def explorer(analysis: pa.Analysis) -> Iterator[str]:
-    """The address of a page that is answered live."""
+def serving(analysis: pa.Analysis) -> Iterator[Any]:
     with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as served:
-        yield served.url
+        yield served
+
+
+@pytest.fixture
+def explorer(serving: Any) -> str:
+    """An address of a page that is answered live."""
+    return str(serving.url)

@@ -51,7 +51,7 @@ DEMO_LOOK = (
     "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
     "set the target to 10 % and the region to 30 %: units and epochs rise once the learning rate is right."
 )
-STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the address."
+STOP = "Ctrl-C ends it. Only this machine can open it; the address lets one browser in."
 
 
 def run_report(options: argparse.Namespace) -> int:

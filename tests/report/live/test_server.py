@@ -5,15 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shutil
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from helpers.explorers import Served, demo, served
+import pedanova as pa
+from helpers.explorers import DEMO, Served, demo, payload_of, served
+from pedanova.report.live import server
 from pedanova.report.live.server import MOST_WAITING
 
 SELECTED = {"selection": {"learning_rate": {"range": [0.001, 0.3]}}}
@@ -50,15 +59,28 @@ def reachable(address: str, port: int) -> bool:
 
 
 @pytest.mark.slow
-def test_the_address_gives_the_page_and_a_cookie_that_scripts_cannot_read(explorer: Served) -> None:
-    with httpx.Client() as browser:
-        page = browser.get(explorer.url)
-        assert page.status_code == 200
-        assert page.text.startswith("<!doctype html>")
-        kept = page.headers["set-cookie"]
-        assert all(word in kept for word in ("HttpOnly", "SameSite=Strict", "Path=/"))
-        facts = browser.get(f"{explorer.origin}/facts").json()  # by the cookie alone
+def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) -> None:
+    assert explorer.page.status_code == 200
+    assert payload_of(explorer.page.text)["facts"]["rows"] == 1000
+    again = httpx.get(explorer.address)
+    assert set(payload_of(again.text)) == {"facts", "answers"}  # no token
+    assert payload_of(again.text)["facts"] == {"title": "pedanova", "live": "http"}
+    assert explorer.token not in explorer.address
+    for found in (explorer.page, again, ask(explorer)):
+        assert "set-cookie" not in found.headers
+    facts = httpx.get(f"{explorer.origin}/facts", headers=explorer.headers).json()
     assert (facts["live"], facts["rows"]) == ("http", 1000)
+    other = payload_of(httpx.get(explorer.url).text)  # where one was used, another is printed
+    assert other["token"] == explorer.token
+
+
+@pytest.mark.slow
+def test_what_is_fetched_ahead_uses_no_ticket(explorer: Served) -> None:
+    address = explorer.url
+    for headers in ({"sec-purpose": "prefetch;prerender"}, {"sec-purpose": "prefetch"}):
+        assert "token" not in payload_of(httpx.get(address, headers=headers).text)
+    assert httpx.head(address).status_code == 200
+    assert "token" in payload_of(httpx.get(address).text)
 
 
 @pytest.mark.slow
@@ -73,28 +95,119 @@ def test_a_question_is_answered(explorer: Served) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/", "/facts", "/?token=wrong", "/?token=", "/nothing"])
+@pytest.mark.parametrize("path", ["/facts", "/facts?ticket=wrong", "/nothing"])
 def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None:
     found = httpx.get(f"{explorer.origin}{path}")
     assert found.status_code == 403
-    assert "token" in found.json()["refused"]
-    assert "set-cookie" not in found.headers
+    assert "address" in found.json()["refused"]
     assert "learning_rate" not in found.text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cookie", ["", "pedanova-{port}=wrong", "pedanova-1={token}", "other={token}", "=;;=,{token}"])
-def test_a_wrong_cookie_asks_nothing(explorer: Served, cookie: str) -> None:
-    given = cookie.format(port=explorer.port, token=explorer.token)
-    assert ask(explorer, cookie=given).status_code == 403
+@pytest.mark.parametrize("path", ["/", "/?ticket=", "/?ticket=wrong", "/?token={token}"])
+def test_without_a_ticket_the_page_is_empty(explorer: Served, path: str) -> None:
+    found = httpx.get(f"{explorer.origin}{path.format(token=explorer.token)}")
+    assert payload_of(found.text) == {"facts": {"title": "pedanova", "live": "http"}, "answers": []}
 
 
 @pytest.mark.slow
-def test_the_token_in_the_address_opens_the_page_alone(explorer: Served) -> None:
-    found = httpx.post(
-        f"{explorer.origin}/ask?token={explorer.token}", json=ANSWER, headers={"origin": explorer.origin}
-    )
+@pytest.mark.parametrize("token", ["", "wrong", "{token} ", "{token}, {token}"])
+def test_a_wrong_token_asks_nothing(explorer: Served, token: str) -> None:
+    given = {**explorer.headers, "x-pedanova-token": token.format(token=explorer.token)}
+    if given["x-pedanova-token"].strip() == explorer.token:  # a header has no blanks at its ends
+        return
+    found = httpx.post(f"{explorer.origin}/ask", json=ANSWER, headers=given)
     assert found.status_code == 403
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["cookie", "address"])
+def test_the_token_counts_as_a_header_alone(explorer: Served, where: str) -> None:
+    url, headers = f"{explorer.origin}/ask", {"origin": explorer.origin}
+    if where == "cookie":
+        headers["cookie"] = f"pedanova-{explorer.port}={explorer.token}; x-pedanova-token={explorer.token}"
+    else:
+        url += f"?token={explorer.token}&ticket={explorer.token}"
+    assert httpx.post(url, json=ANSWER, headers=headers).status_code == 403
+
+
+BROWSER = """#!/bin/sh
+echo "$@" > {heard}
+"""
+STRANGER = """
+import os, pathlib, sys, urllib.error, urllib.request
+door, origin = sys.argv[1:]
+try:
+    print("door", pathlib.Path(door).read_text())
+except PermissionError:
+    print("door closed")
+for path in ("/", "/facts"):
+    try:
+        print(urllib.request.urlopen(origin + path).read().decode())
+    except urllib.error.HTTPError as error:
+        print(error.code, error.read().decode())
+for place in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+    try:
+        print(place.read_bytes().replace(b"\\0", b" ").decode(errors="replace"))
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture
+def with_browser(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    """A browser that notes what it is called with."""
+    script, heard = tmp_path / "browser.sh", tmp_path / "heard"
+    script.write_text(BROWSER.format(heard=heard))
+    script.chmod(0o755)
+    return {**os.environ, "BROWSER": f"{script} %s", "TMPDIR": str(tmp_path)}, heard
+
+
+def heard_by(place: Path) -> str:
+    for _ in range(1200):
+        if place.exists() and place.read_text().strip():
+            return place.read_text().strip()
+        time.sleep(0.05)
+    raise AssertionError("no browser was opened")
+
+
+@pytest.mark.slow
+def test_a_browser_is_opened_without_the_address(with_browser: tuple[dict[str, str], Path]) -> None:
+    """Arguments of processes are seen by every user of a machine."""
+    environment, heard = with_browser
+    with served(*demo(), environment=environment, opens=True) as explorer:
+        said = heard_by(heard)
+        door = Path(urlsplit(said).path)
+        assert said.startswith("file://")
+        assert door.stat().st_mode & 0o777 == 0o600
+        inside = re.search(r'href="([^"]+)"', door.read_text())
+        assert inside is not None
+        assert "token" in payload_of(httpx.get(inside[1]).text)
+        assert "token" not in payload_of(httpx.get(inside[1]).text)  # once
+        assert explorer.interrupt() == 0
+        assert not door.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_of_the_machine_gets_nothing(with_browser: tuple[dict[str, str], Path], tmp_path: Path) -> None:
+    environment, heard = with_browser
+    tmp_path.chmod(0o755)
+    with served(*demo(), environment=environment, opens=True) as explorer:
+        door = urlsplit(heard_by(heard)).path
+        python = shutil.which("python3", path="/usr/bin:/bin")  # that of a root may be closed to others
+        if python is None:
+            pytest.skip("there is no Python that another user can run")
+        words = [python, "-S", "-c", STRANGER, door, explorer.origin]
+        stranger = {"user": 65534, "group": 65534, "extra_groups": []}
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd="/", **stranger)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stderr
+    seen = done.stdout
+    assert "door closed" in seen
+    assert "403" in seen
+    assert "learning_rate" not in seen.replace(str(DEMO), "")
+    assert explorer.token not in seen
+    assert "ticket=" not in seen
 
 
 # --- hostile pages -----------------------------------------------------------------------------------
@@ -104,7 +217,7 @@ def test_the_token_in_the_address_opens_the_page_alone(explorer: Served) -> None
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, host: str) -> None:
     given = host.format(port=explorer.port)
-    for path in ("/", "/facts", f"/?token={explorer.token}"):
+    for path in ("/", "/facts", "/?ticket=any"):
         found = httpx.get(f"{explorer.origin}{path}", headers={**explorer.headers, "host": given})
         assert found.status_code == 421
         assert "learning_rate" not in found.text
@@ -114,17 +227,15 @@ def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, 
 @pytest.mark.slow
 def test_two_hosts_are_none(explorer: Served) -> None:
     with socket.create_connection(("127.0.0.1", explorer.port)) as line:
-        cookie = explorer.headers["cookie"]
-        line.sendall(
-            f"GET /facts HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nHost: evil\r\nCookie: {cookie}\r\n\r\n".encode()
-        )
+        hosts = f"Host: 127.0.0.1:{explorer.port}\r\nHost: evil\r\n"
+        line.sendall(f"GET /facts HTTP/1.1\r\n{hosts}X-Pedanova-Token: {explorer.token}\r\n\r\n".encode())
         assert line.recv(65536).split(b"\r\n")[0].split()[1] in (b"400", b"421")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_other_pages_ask_nothing_even_with_the_cookie(explorer: Served, origin: str) -> None:
-    """Ports of one machine are one site: the browser sends the cookie along, and says whose page it is."""
+def test_other_pages_ask_nothing_even_with_the_token(explorer: Served, origin: str) -> None:
+    """The browser says whose page it is."""
     found = ask(explorer, origin=origin.format(port=explorer.port))
     assert found.status_code == 403
     assert "importances" not in found.text
@@ -144,14 +255,14 @@ def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
         headers={**explorer.headers, "origin": "https://evil.example", "access-control-request-method": "POST"},
     )  # fmt: skip
     assert preflight.status_code == 403
-    for found in (preflight, ask(explorer), httpx.get(explorer.url)):
+    for found in (preflight, ask(explorer), explorer.page):
         assert not [name for name in found.headers if name.startswith("access-control")]
         assert found.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 @pytest.mark.slow
 def test_every_answer_is_shielded(explorer: Served) -> None:
-    first, second = httpx.get(explorer.url), httpx.get(explorer.url)
+    first, second = explorer.page, httpx.get(explorer.address)
     for found in (first, second, ask(explorer), httpx.get(f"{explorer.origin}/facts")):
         policy = found.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -166,9 +277,7 @@ def test_every_answer_is_shielded(explorer: Served) -> None:
 
 @pytest.mark.slow
 def test_only_what_has_the_nonce_runs(explorer: Served) -> None:
-    import re
-
-    page = httpx.get(explorer.url)
+    page = explorer.page
     nonce = re.search(r"script-src 'nonce-([^']+)'", page.headers["content-security-policy"])
     assert nonce is not None
     tags = re.findall(r"<(?:script|style)\b([^>]*)>", page.text)
@@ -217,9 +326,10 @@ def test_only_this_machine_can_reach_it(explorer: Served) -> None:
 )
 def test_nonsense_is_refused_in_words(explorer: Served, body: bytes, status: int, words: str) -> None:
     headers = {**explorer.headers, "content-type": "application/json"}
-    found = httpx.post(f"{explorer.origin}/ask", content=body, headers=headers, timeout=60)
-    assert found.status_code == status
-    assert words in found.json()["refused"]
+    for path in ("/ask", "/report") if status == 400 and not body.startswith(b'{"part"') else ("/ask",):
+        found = httpx.post(f"{explorer.origin}{path}", content=body, headers=headers, timeout=60)
+        assert found.status_code == status
+        assert words in found.json()["refused"]
     assert ask(explorer).status_code == 200  # and it lives
 
 
@@ -236,8 +346,8 @@ def test_forms_and_other_types_are_refused(explorer: Served) -> None:
 @pytest.mark.parametrize("path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/page.js", "/ask", "/docs"])
 def test_there_are_no_files(explorer: Served, path: str) -> None:
     with socket.create_connection(("127.0.0.1", explorer.port)) as line:
-        cookie = explorer.headers["cookie"]
-        line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nCookie: {cookie}\r\n\r\n".encode())
+        head = f"Host: 127.0.0.1:{explorer.port}\r\nX-Pedanova-Token: {explorer.token}"
+        line.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n\r\n".encode())
         assert line.recv(65536).split()[1] in (b"404", b"405")
 
 
@@ -302,6 +412,53 @@ def test_only_the_newest_question_of_a_client_is_answered(explorer: Served) -> N
     assert any(status == 200 for status, _ in found)
 
 
+# --- connections that ask nothing --------------------------------------------------------------------
+
+
+@contextmanager
+def beside(**limits: float) -> Iterator[Any]:
+    """An explorer in this process, with other limits."""
+    a = pa.analyze({"x": [0.1, 0.5, 0.9] * 20, "loss": list(range(60))}, "loss")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(server, name, value)
+        with a.explore(open=False, wait=False, estimator="counts") as explorer:
+            yield explorer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /"])
+def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
+    with beside(IDLE=0.1) as explorer, socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as line:
+        line.sendall(sent)
+        while line.recv(1 << 16):
+            pass  # until it is closed
+
+
+@pytest.mark.slow
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    with beside(IDLE=0.1) as explorer:
+        token = payload_of(httpx.get(explorer.url).text)["token"]
+        origin = f"127.0.0.1:{explorer.port}"
+        head = (
+            f"POST /ask HTTP/1.1\r\nHost: {origin}\r\nOrigin: http://{origin}\r\nX-Pedanova-Token: {token}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        with socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as line:
+            line.sendall(head.encode())
+            assert line.recv(1 << 16).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.slow
+def test_idle_connections_make_room_for_others() -> None:
+    with beside(MOST_IDLE=5) as explorer, ExitStack() as opened:
+        idle = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", explorer.port), timeout=60)) for _ in range(30)
+        ]
+        assert all(line.recv(1) == b"" for line in idle[:20])  # the oldest are closed
+        assert httpx.get(explorer.url).status_code == 200
+
+
 # --- the end -----------------------------------------------------------------------------------------
 
 
@@ -325,7 +482,7 @@ def test_ctrl_c_does_not_wait_for_answers() -> None:
         request = json.dumps(body).encode()
         head = (
             f"POST /ask HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nOrigin: {explorer.origin}\r\n"
-            f"Cookie: {explorer.headers['cookie']}\r\nContent-Type: application/json\r\n"
+            f"X-Pedanova-Token: {explorer.token}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(request)}\r\n\r\n"
         )
         with socket.create_connection(("127.0.0.1", explorer.port)) as line:
@@ -336,9 +493,6 @@ def test_ctrl_c_does_not_wait_for_answers() -> None:
 
 @pytest.mark.slow
 def test_a_port_that_is_taken_is_said_to_be(explorer: Served) -> None:
-    import subprocess
-    import sys
-
     words = [sys.executable, "-m", "pedanova", "explore", *demo(), "--no-open", "--port", str(explorer.port)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2

@@ -50,7 +50,7 @@ pedanova.code = (function () {
   async function report() {
     said("The report is being written …", 60000);
     try {
-      const page = await fetch("report", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question: pedanova.asked() }) });
+      const page = await pedanova.source.request("report", { question: pedanova.asked() });
       if (!page.ok) return said((await page.json()).refused || "The report could not be written.");
       pedanova.exports.save("report.html", await page.blob());
       return said("report.html is saved");
@@ -60,7 +60,7 @@ pedanova.code = (function () {
   }
 
   pedanova.tool({ key: "code", label: "</>", title: "The lines of Python and shell that give these numbers", press: toggle, pressed: () => shown });
-  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view", press: () => copy(pedanova.state.address(), "Link") });
+  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view, for this browser", press: () => copy(pedanova.state.address(), "Link") });
   pedanova.tool({ key: "save", label: "Save report…", title: "A file with this selection, to mail and to keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };

@@ -6,7 +6,8 @@ pedanova.exports = (function () {
     "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility"];
 
   const quoted = (cell) => {
-    const text = cell === null || cell === undefined ? "" : String(cell);
+    const plain = cell === null || cell === undefined ? "" : String(cell);
+    const text = typeof cell === "string" && /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain; // a spreadsheet would compute it
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
 

@@ -25,6 +25,7 @@ pedanova.page = (function () {
 
   async function start() {
     const payload = await read();
+    if (payload.facts.live === "http") await enter(payload);
     const { facts } = payload;
     know(facts);
     pedanova.source.open(payload);
@@ -39,8 +40,18 @@ pedanova.page = (function () {
     document.body.dataset.ready = "yes";
   }
 
+  /* A page that was opened without a ticket knows nothing yet: a browser that was let in before asks for the facts. */
+  async function enter(payload) {
+    pedanova.source.enter(payload.token);
+    if (payload.token) return;
+    const found = await pedanova.source.request("facts");
+    if (!found.ok) throw new Error("its address was used before, or is not whole; open the one that pedanova shows now");
+    payload.facts = await found.json();
+  }
+
   function know(facts) {
     pedanova.facts = facts;
+    document.title = facts.title;
     pedanova.byName = new Map(facts.parameters.map((parameter) => [parameter.name, parameter]));
     byId("title").textContent = facts.title;
     const { name, direction, several } = facts.objective;

@@ -56,16 +56,28 @@ pedanova.source = (function () {
     return columns.target.length ? { refused: null, columns } : { refused: MISSING.answer };
   }
 
+  /* What lets this browser in: it goes to the server of this page alone, as a header. A cookie would go to every port. */
+  let token = "";
+  function enter(given) {
+    try {
+      if (given) localStorage.setItem("pedanova", given);
+      token = given || localStorage.getItem("pedanova") || "";
+    } catch {
+      token = given || ""; // nothing is kept here: the next look at this page needs another address
+    }
+    if (given) window.history.replaceState(null, "", window.location.pathname + window.location.hash); // the ticket is used
+  }
+
+  const request = (path, body, signal) => fetch(path, {
+    headers: { "X-Pedanova-Token": token, ...(body ? { "Content-Type": "application/json" } : {}) }, signal,
+    ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
+  });
+
   /* POST /ask of the server that served this page. */
   function http() {
     const page = crypto.randomUUID(); // a newer question of the same page and slot takes the place of an older one
     return async function (part, question, extra, { signal, slot }) {
-      const said = await fetch("ask", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ part, question, client: `${page}-${slot}`.slice(0, 64), ...extra }),
-        signal,
-      });
+      const said = await request("ask", { part, question, client: `${page}-${slot}`.slice(0, 64), ...extra }, signal);
       const answer = await said.json();
       if (answer.stale) throw pedanova.STALE;
       return said.ok ? answer : { refused: answer.refused || `the server answered ${said.status}` };
@@ -159,5 +171,5 @@ pedanova.source = (function () {
     newest.forEach((one) => { one.key = null; });
   }
 
-  return { open, ask, known, can, isLive, forget, keyOf };
+  return { open, ask, known, can, enter, isLive, forget, keyOf, request };
 })();

@@ -51,7 +51,7 @@ pedanova.watch = (function () {
     let facts = { ...pedanova.facts, rows: news.rows };
     if (pedanova.facts.live === "http") {
       try {
-        facts = await (await fetch("facts")).json();
+        facts = await (await pedanova.source.request("facts")).json();
       } catch {
         return; // the next look says who is missing
       }

@@ -8,10 +8,13 @@ import json
 import secrets
 import socket
 import sys
+import tempfile
 import webbrowser
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 from threading import Thread
 from typing import Any, Self, TypeAlias, TypeVar, Unpack
 
@@ -31,6 +34,7 @@ try:
     from starlette.responses import HTMLResponse, JSONResponse, Response
     from starlette.routing import Route
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError:
     raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
 
@@ -49,17 +53,34 @@ ALWAYS = {
 }
 
 
+TOKEN = "x-pedanova-token"  # a header that only the page itself sends: other servers of this machine never see it
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What opens a server: the token of its page, and tickets in addresses, each exchanged for it once."""
+
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    tickets: list[str] = field(default_factory=list)  # that nobody has used
+
+    def issue(self) -> str:
+        self.tickets.append(secrets.token_urlsafe(32))
+        return self.tickets[-1]
+
+    def redeem(self, ticket: str) -> bool:
+        known = next((one for one in self.tickets if same(one, ticket)), None)
+        if known is not None:
+            self.tickets.remove(known)
+        return known is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An ASGI application around another one, which sees only what may be asked."""
+    """An ASGI application around another one, which sees only what may be asked. The page itself holds no data."""
 
     app: ASGIApp
     token: str
     port: int
-
-    @property
-    def cookie(self) -> str:
-        return f"pedanova-{self.port}"  # cookies are shared between the ports of a machine
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -68,7 +89,7 @@ class Access:
         scope.setdefault("state", {})["nonce"] = nonce
         refusal = self.refusal(request)
         app = self.app if refusal is None else refused(*refusal)
-        await app(scope, receive, self._with_headers(send, nonce, cookie=self._came_by_address(request)))
+        await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
         """Why a request is not for this server, and its status; None where it may pass."""
@@ -79,26 +100,23 @@ class Access:
             own = only(request, "origin") in {f"http://{host}" for host in hosts}
             if not own or only(request, "sec-fetch-site") not in (None, "same-origin"):
                 return 403, "questions are answered to the page of this server only"
-        if not self._came_by_address(request) and not same(request.cookies.get(self.cookie, ""), self.token):
-            return 403, "open the address that pedanova printed when it started: it holds the token"
+        elif request.url.path == "/":
+            return None
+        if not same(only(request, TOKEN) or "", self.token):
+            return 403, "open the address that pedanova shows: it lets one browser in"
         return None
 
-    def _came_by_address(self, request: Request) -> bool:
-        wanted = request.method == "GET" and request.url.path == "/"
-        return wanted and any(same(one, self.token) for one in request.query_params.getlist("token"))
 
-    def _with_headers(self, send: Send, nonce: str, *, cookie: bool) -> Send:
-        given = ALWAYS | {"content-security-policy": POLICY.format(nonce=nonce)}
-        if cookie:
-            given["set-cookie"] = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-        own = [(name.encode(), value.encode()) for name, value in given.items()]
+def with_headers(send: Send, nonce: str) -> Send:
+    given = ALWAYS | {"content-security-policy": POLICY.format(nonce=nonce)}
+    own = [(name.encode(), value.encode()) for name, value in given.items()]
 
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *own]}
-            await send(message)
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *own]}
+        await send(message)
 
-        return with_headers
+    return sent
 
 
 def only(request: Request, name: str) -> str | None:
@@ -198,6 +216,8 @@ async def in_thread(work: Callable[[], Value]) -> Value:
 Door: TypeAlias = Callable[[Request], Awaitable[Response]]
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question
+IDLE = 10.0  # seconds without a whole request, after which a connection is closed
+MOST_IDLE = 512  # connections without a request; the oldest make room
 DEEPEST = 12  # brackets within brackets
 BACKLOG = 1024
 PATIENCE = 0.8  # seconds until an end is an end
@@ -210,22 +230,58 @@ class TooLargeError(QueryError):
     status = 413
 
 
-async def body_of(request: Request) -> Any:
-    """The JSON of a request, of bounded size and depth."""
+class PatientProtocol(H11Protocol):
+    """HTTP with an end of patience: connections that ask nothing, or a letter now and then, keep nobody out."""
+
+    _seen: object = None  # the request of the last look
+
+    @property
+    def is_working(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._look_again = self.loop.call_later(IDLE, self._look)
+        self.began = self.loop.time()
+        idle = [one for one in self.connections if isinstance(one, PatientProtocol) and not one.is_working]
+        for one in sorted(idle, key=lambda one: one.began)[:-MOST_IDLE]:
+            one.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._look_again.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        if not self.is_working and self.cycle is self._seen:
+            self.transport.close()
+            return
+        self._seen = self.cycle
+        self._look_again = self.loop.call_later(IDLE, self._look)
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object of a request, of bounded size and depth, sent within a bounded time."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise QueryError("a question must be sent as application/json")
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST:
-            raise TooLargeError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
+    try:
+        async with asyncio.timeout(IDLE):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > LARGEST:
+                    raise TooLargeError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
+    except TimeoutError:
+        raise QueryError(f"a question must be sent within {IDLE:g} seconds") from None
     text = body.decode("utf-8", errors="replace")
     if depth_of(text) > DEEPEST:
         raise QueryError(f"a question with more than {DEEPEST} brackets within brackets is not understood")
     try:
-        return json.loads(text, parse_constant=no_number)
+        data = json.loads(text, parse_constant=no_number)
     except ValueError:
         raise QueryError("a question must be JSON") from None
+    if not isinstance(data, dict):
+        raise QueryError("a request must be an object with a part and a question")
+    return data
 
 
 def no_number(text: str) -> float:
@@ -248,13 +304,17 @@ def refused(status: int, words: str) -> Response:
     return JSONResponse({"refused": words} | ({"stale": True} if status == 409 else {}), status_code=status)
 
 
-def application(session: Session) -> Starlette:
-    """Three doors: the page, its facts, and the questions."""
+def application(session: Session, keys: Keys) -> Starlette:
+    """The page, its facts, and the questions. Without a ticket the page is empty, and knows nothing but its scripts."""
     queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
-        facts = await in_thread(session.facts)
-        return HTMLResponse(draw_page({"facts": facts, "answers": []}, request.state.nonce))
+        ahead = request.headers.get("sec-purpose", "").startswith("prefetch")  # nobody looks at it yet
+        if request.method == "GET" and not ahead and keys.redeem(request.query_params.get("ticket", "")):
+            facts, token = await in_thread(session.facts), {"token": keys.token}
+        else:
+            facts, token = {"title": "pedanova", "live": "http"}, {}
+        return HTMLResponse(draw_page({"facts": facts, "answers": [], **token}, request.state.nonce))
 
     async def facts(_: Request) -> Response:
         return JSONResponse(await in_thread(session.facts))
@@ -295,17 +355,22 @@ def in_words(door: Door) -> Door:
 
 
 class Explorer:
-    """A page that is served until it is closed: ``explorer.url`` opens it, on this machine alone."""
+    """A page that is served until it is closed: ``explorer.url`` opens it, on this machine alone.
+
+    The address holds a ticket that lets one browser in, once; afterwards ``url`` is another one.
+    """
 
     def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
         self.session, self.watcher = session, watcher
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
-        self.token = secrets.token_urlsafe(32)
-        access = Access(application(session), self.token, self.port)
+        self._keys = Keys()
+        self._ticket = self._keys.issue()
+        self._door: Path | None = None  # the file that a browser is pointed to
+        access = Access(application(session, self._keys), self._keys.token, self.port)
         config = uvicorn.Config(
             access, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
-            proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG,
+            proxy_headers=False, ws="none", http=PatientProtocol, timeout_keep_alive=30, backlog=BACKLOG,
             h11_max_incomplete_event_size=1 << 16,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
@@ -314,16 +379,33 @@ class Explorer:
 
     @property
     def url(self) -> str:
-        return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
+        if self._ticket not in self._keys.tickets:
+            self._ticket = self._keys.issue()
+        return self._address(self._ticket)
+
+    def _address(self, ticket: str) -> str:
+        return f"http://{LOOPBACK}:{self.port}/?ticket={ticket}"
 
     def open(self) -> bool:
-        return webbrowser.open(self.url)
+        """In a browser, by a file that only this user can read: whoever lists processes learns no address."""
+        number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
+        self._door = Path(name)
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(DOOR.format(url=escape(self._address(self._keys.issue()))))
+        opened = webbrowser.open(self._door.as_uri())
+        if not opened:
+            self._door.unlink()
+        return opened
 
     def wait(self) -> None:
-        """Until somebody presses Ctrl-C or closes it."""
+        """Until somebody presses Ctrl-C or closes it; where an address was used, another one is printed."""
+        shown = self.url
         try:
             while self._thread.is_alive():
                 self._thread.join(0.5)
+                if self.url != shown:
+                    shown = self.url
+                    print(f"For another browser: {shown}", flush=True)
         finally:
             self.close()
 
@@ -331,6 +413,8 @@ class Explorer:
         """No more answers; returns at once, whatever is still being counted."""
         if self.watcher is not None:
             self.watcher.close()
+        if self._door is not None:
+            self._door.unlink(missing_ok=True)
         self._server.should_exit = self._server.force_exit = True
         self._thread.join(PATIENCE)
         self._socket.close()
@@ -343,6 +427,12 @@ class Explorer:
 
     def __repr__(self) -> str:
         return f"Explorer({self.url})"
+
+
+DOOR = """<!doctype html>
+<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={url}"><title>pedanova</title>
+<a href="{url}">Open the page</a>
+"""
 
 
 def listening(port: int) -> socket.socket:
