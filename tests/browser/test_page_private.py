@@ -24,7 +24,7 @@ def stranger() -> Iterator[tuple[str, list[str]]]:
     heard: list[str] = []
 
     class Listens(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802  (the name of the library)
+        def do_GET(self) -> None:
             heard.append(str(self.headers))
             self.send_response(200)
             self.end_headers()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import os
 import secrets
 import socket
 import sys
@@ -390,8 +391,8 @@ class Explorer:
         """In a browser, by a file that only this user can read: whoever lists processes learns no address."""
         number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
         self._door = Path(name)
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(DOOR.format(url=escape(self._address(self._keys.issue()))))
+        os.close(number)
+        self._door.write_text(DOOR.format(url=escape(self._address(self._keys.issue()))), encoding="utf-8")
         opened = webbrowser.open(self._door.as_uri())
         if not opened:
             self._door.unlink()
