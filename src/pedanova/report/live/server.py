@@ -54,7 +54,7 @@ ALWAYS = {
 }
 
 
-TOKEN = "x-pedanova-token"  # a header that only the page itself sends: other servers of this machine never see it
+HEADER = "x-pedanova-token"  # a header that only the page itself sends: other servers of this machine never see it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Access:
                 return 403, "questions are answered to the page of this server only"
         elif request.url.path == "/":
             return None
-        if not same(only(request, TOKEN) or "", self.token):
+        if not same(only(request, HEADER) or "", self.token):
             return 403, "open the address that pedanova shows: it lets one browser in"
         return None
 
