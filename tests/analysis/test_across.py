@@ -50,8 +50,6 @@ def test_what_it_says(found: Across) -> None:
     assert (row.studies, row.first, row.rank) == (6, 1.0, 1.0)
     assert found.ranks is not None
     assert found.ranks.names == ("lr", "depth", "noise")
-    assert found.map is not None
-    assert found.map.studies == tuple(found.studies)
     assert [row.agreement for row in found.studies.rows if row.agreement is None] == []
     assert "over 6 studies" in str(found)
     assert set(found.to_dict()) == {"parameter", "share", "low", "high", "spread", "rank", "first", "studies"}

@@ -48,7 +48,7 @@ class AcrossKeywords(How, TableKeywords, total=False):
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Across(Pooling):
-    """What matters over many studies: see `across`. ``x["lr"].share``, ``x.ranks``, ``x.studies``, ``x.map``.
+    """What matters over many studies: see `across`. ``x["lr"].share``, ``x.ranks``, ``x.studies``.
 
     Attributes
     ----------
@@ -62,8 +62,6 @@ class Across(Pooling):
     ranks
         Friedman's test of all ranks, with mean ranks and the critical difference; None where no two studies share
         two parameters.
-    map
-        Studies by what matters in them; None likewise.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
@@ -85,7 +83,7 @@ class Across(Pooling):
 
     @property
     def plot(self) -> AcrossPlots:
-        """Figures: ``x.plot.importance()``, ``.ranks()`` (critical differences), ``.map()``."""
+        """Figures: ``x.plot.importance()``, ``.ranks()`` (critical differences), ``.prior()``."""
         from pedanova.report.figures.studies import AcrossPlots
 
         return AcrossPlots(self, self.prior)
@@ -166,8 +164,8 @@ def across(
     Returns
     -------
     Across
-        A table by parameter, the most important first, with `studies`, `ranks`, `map`, `disagreements` and
-        `notes`; figures (`plot`). `Analysis.report` with `group` shows them side by side.
+        A table by parameter, the most important first, with `studies`, `ranks`, `disagreements` and `notes`;
+        figures (`plot`). `Analysis.report` with `group` shows them side by side.
 
     Raises
     ------

@@ -260,7 +260,6 @@ def run_across(options: argparse.Namespace) -> int:
             "alike": [list(ranks.names[first : last + 1]) for first, last in ranks.alike],
         },
         "disagreements": as_rows(result.disagreements.to_dict()),
-        "map": [] if result.map is None else as_rows(result.map.to_dict()),
     }
     return answer(options, result, draw_across, about=("target", "region"), more=more, notes=result.notes)
 

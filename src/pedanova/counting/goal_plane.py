@@ -107,7 +107,7 @@ def tradeoff_of(
     chosen = list(goals)[:2] if objectives is None else list(objectives)
     if len(chosen) != 2 or not set(chosen) <= set(goals):
         names = ", ".join(goals)
-        raise QueryError(f"objectives={chosen!r} must be two of {names}; one alone is drawn by plot.objective()")
+        raise QueryError(f"objectives={chosen!r} must be two of {names}")
     wanted = as_region(target, "target")
     codes = codes_of_rows(observed, wanted, as_region(1.0, "region"), nan)
     both = np.stack([np.asarray(goals[name].values, dtype=np.float64) for name in chosen], axis=1)

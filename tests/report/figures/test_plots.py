@@ -21,7 +21,7 @@ from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
-from pedanova.errors import LevelsError, PedanovaError, QueryError
+from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import pair_plane
 from pedanova.report.palette import LIGHT
@@ -101,16 +101,16 @@ def test_profile_over_rows(a: pa.Analysis) -> None:
 
 def test_pairs(a: pa.Analysis) -> None:
     pairs = a.interactions()
-    ax = a.plot.interactions()  # ten parameters: a list
+    ax = a.plot.interactions()
     labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
     assert labels == [f"{'' if row.significant else '~ '}{row.first} × {row.second}" for row in pairs.rows[:15]]
     np.testing.assert_allclose(
         [bar.get_width() for bar in ax.patches][::-1], [100 * r.interaction for r in pairs.rows[:15]]
     )
     few = ["learning_rate", "units", "solver", "shuffle"]
-    matrix = a.plot.interactions(params=few)
-    assert len(matrix.patches) == len(matrix.texts) == 6
-    assert sum(text.get_text().startswith("~") for text in matrix.texts) == sum(
+    ax = a.plot.interactions(params=few)
+    assert len(ax.patches) == 6
+    assert sum(label.get_text().startswith("~") for label in ax.get_yticklabels()) == sum(
         not row.significant for row in a.interactions(params=few).rows
     )
     plane = pair_plane(a.data, ("units", "learning_rate"), Question(0.1), 5)
@@ -129,34 +129,20 @@ def test_pairs(a: pa.Analysis) -> None:
 
 
 def test_marginals_have_their_intervals(a: pa.Analysis) -> None:
-    ax = a.plot.marginal("learning_rate")
+    ax = a.plot.effects("learning_rate")
     marginal = a.effects().marginal("learning_rate")
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert band.min() == pytest.approx(np.nanmin(marginal.low))
     assert band.max() == pytest.approx(np.nanmax(marginal.high))
-    ax = a.plot.marginal("activation", clip=0.5)
+    ax = a.plot.effects("activation", clip=0.5)
     marginal = a.effects(clip=0.5).marginal("activation")
     ends = np.array([segment[:, 1] for segment in ax.containers[0].lines[2][0].get_segments()])
     np.testing.assert_allclose(ends, np.stack([marginal.low, marginal.high], axis=1))
 
 
-def test_effects_and_objective(a: pa.Analysis) -> None:
+def test_mean_objectives(a: pa.Analysis) -> None:
     ax = a.plot.effects("layers", clip=0.5)
     np.testing.assert_allclose(ax.lines[1].get_ydata(), a.effects(clip=0.5).marginal("layers").mean)
-    ax = a.plot.objective(0.1, 0.5)
-    assert len(ax.get_legend().get_texts()) == 2
-    assert a.plot.objective(pa.at_most(0.05)).get_xlabel() == "error"
-
-
-def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path) -> None:
-    """On the ladder of levels or beside it; where it cannot be known, that is said."""
-    error = np.sort(a.data.observations.ranked)
-    for target, rows in ((0.1, 100), (0.123, 123), (pa.between(0.05, 0.777), 777)):
-        marks = [line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")]
-        assert [float(line.get_xdata()[0]) for line in marks] == [error[rows - 1]]
-    a.save(tmp_path / "run.pedanova")
-    loaded = pa.load(tmp_path / "run.pedanova")
-    refuse(LevelsError, "the best 12.3 % were not counted", of=lambda: loaded.plot.objective(0.123))
 
 
 def test_whole_numbers_are_bars_at_their_values(a: pa.Analysis) -> None:
@@ -203,14 +189,6 @@ def test_two_objectives(a: pa.Analysis) -> None:
     refuse(QueryError, "must be two of error", of=lambda: a.plot.objectives())
 
 
-@pytest.mark.slow
-def test_measures_side_by_side(a: pa.Analysis) -> None:
-    found = a.compare()
-    ax = a.plot.compare()
-    assert [label.get_text() for label in ax.get_xticklabels()] == list(found)
-    assert sum(text.get_text().startswith("~") for text in ax.texts) == sum(map(len, found.noise.values())) > 0
-
-
 def test_given_axes_are_used(a: pa.Analysis) -> None:
     figure, axes = plt.subplots(1, 2)
     assert a.plot.importance(estimator="counts", draws=0, ax=axes[0]) is axes[0]
@@ -240,7 +218,7 @@ def test_without_matplotlib_the_remedy_is_named() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\nimport pedanova as pa\n"
         "a = pa.analyze({'x': list(range(50))}, list(range(50)), params=['x'])\n"
-        "try:\n    a.plot.objective()\nexcept ImportError as error:\n    print(error)"
+        "try:\n    a.plot.effects('x')\nexcept ImportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'pedanova[plot]'" in done.stdout

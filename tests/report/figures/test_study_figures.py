@@ -12,7 +12,7 @@ from helpers.common import refuse
 from helpers.families import family, prior_over
 from pedanova.errors import QueryError, UnknownParameterError
 from pedanova.measures.studies.pooling import rank_test
-from pedanova.report.figures.studies import rank_lines_of
+from pedanova.report.figures.studies import AcrossPlots, rank_bars
 from pedanova.results import Across
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -58,17 +58,9 @@ def test_the_critical_difference_diagram(found: Across) -> None:
         assert name in words
 
 
-def test_the_map(found: Across) -> None:
-    ax = found.plot.map()
-    places = np.concatenate([points.get_offsets() for points in ax.collections])
-    assert len(places) == 5
-    assert {f"s{i}" for i in range(5)} <= set(words_of(ax).split())
-
-
-def test_no_map_without_shared_parameters() -> None:
+def test_no_ranks_without_shared_parameters() -> None:
     one = pa.analyze({"a": np.random.default_rng(0).random(100), "loss": np.arange(100.0)}, "loss", params=["a"])
     found = pa.across({"x": one, "y": one}, estimator="counts", draws=0)
-    refuse(QueryError, "no map", of=lambda: found.plot.map())
     refuse(QueryError, "no mean ranks", of=lambda: found.plot.ranks())
 
 
@@ -82,48 +74,29 @@ def test_two_studies() -> None:
     refuse(UnknownParameterError, "'lrr'", "lr", of=lambda: found.plot.densities("lrr"))
 
 
-pytest.importorskip("matplotlib")
-
-
-def test_panels_and_studies() -> None:
-    from matplotlib import pyplot as plt
-
-    from pedanova.report.figures.studies import draw_prior
-
+def test_a_prior_over_its_studies(found: Across) -> None:
     prior = prior_over(family(3, rows=120))
-    panels = draw_prior(prior)
-    assert [ax.get_xlabel() for ax in panels] == list(prior)
-    by_name = dict(zip(prior, panels, strict=True))
-    labels = by_name["lr"].get_legend_handles_labels()[1]
-    assert labels == ["a study", "uniform", "prior"]
+    plots = AcrossPlots(found, lambda: prior)
+    axes = plots.prior(list(prior))
+    by_name = dict(zip(prior, axes.flat, strict=False))
+    assert [ax.get_xlabel() for ax in by_name.values()] == list(prior)
+    assert by_name["lr"].get_legend_handles_labels()[1] == ["a study", "uniform", "prior"]
     curves = [one for one in by_name["lr"].patches if not one.get_fill()]
     assert len(curves) == 3 + 2  # studies, uniform, prior
     heights = curves[-1].get_data().values
     assert np.mean(heights) == pytest.approx(1.0, abs=0.01)  # even = 1
     bars = [one for one in by_name["optimizer"].patches if not one.get_fill()]
     assert sum(bars[-1].get_data().values) == pytest.approx(100.0)
-    assert len(draw_prior(prior, ["lr"])) == 1
-    with pytest.raises(UnknownParameterError):
-        draw_prior(prior, ["nothing"])
-    with pytest.raises(QueryError, match="names"):
-        draw_prior(prior, [])
-    plt.close("all")
+    assert plots.prior("lr").get_xlabel() == "lr"
+    refuse(UnknownParameterError, "nothing", of=lambda: plots.prior(["nothing"]))
 
 
-def test_the_lines_of_a_critical_difference_diagram() -> None:
-    ranks = rank_test(["lr", "depth"], np.array([[0.5, 0.1], [0.4, 0.2], [0.6, 0.1]]))
-    diagram = rank_lines_of(ranks)
-    assert [rung.name for rung in diagram.lines] == list(ranks.names)
-    sides = [[rung.step for rung in diagram.lines if rung.left is left] for left in (True, False)]
-    assert all(len(set(steps)) == len(steps) for steps in sides)
-    assert len(diagram.bars) == len(ranks.alike)
-
-
-@pytest.mark.parametrize("count", [5, 9])
+@pytest.mark.parametrize("count", [2, 5, 9])
 def test_bars_of_one_lane_do_not_touch(count: int) -> None:
     rng = np.random.default_rng(count)
     test = rank_test([str(i) for i in range(count)], rng.random((8, count)) + np.linspace(0, 0.8, count))
-    diagram = rank_lines_of(test)
-    for lane in range(diagram.lanes):
-        spans = sorted((begin, end) for begin, end, own in diagram.bars if own == lane)
+    bars = rank_bars(test)
+    assert len(bars) == len(test.alike)
+    for lane in {lane for *_, lane in bars}:
+        spans = sorted((begin, end) for begin, end, own in bars if own == lane)
         assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(spans))

@@ -121,10 +121,10 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
-    """Who is neither ranked nor on the map."""
+    """Who is not ranked."""
     rows, columns = block
     if len(rows) < 2 or len(columns) < 2:
-        return [Note("answer", "no two studies share two parameters: there are no mean ranks and there is no map")]
+        return [Note("answer", "no two studies share two parameters: there are no mean ranks")]
     notes = []
     if len(columns) < len(names):
         gone = [name for j, name in enumerate(names) if j not in columns]
@@ -132,9 +132,7 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(
-            Note("answer", f"some ranked parameter is unknown there, so not ranked, nor on the map: {among(gone)}")
-        )
+        notes.append(Note("answer", f"some ranked parameter is unknown there, so not ranked: {among(gone)}"))
     return notes
 
 
@@ -193,7 +191,6 @@ class Pooling(NamedTable[PooledShare]):
     answers: Mapping[str, Importances] = field(compare=False)
     studies: Studies
     ranks: pooling.RankTest | None
-    map: pooling.StudyMap | None
     disagreements: pooling.Disagreements
     target: str
     region: str
@@ -221,7 +218,6 @@ class Matrix:
     studies: list[str]
     names: list[str]
     shares: Reals  # (studies, parameters)
-    ratios: Reals
     ranks: Reals  # within each study
     variances: Reals  # of shares, by the chance of their rows
 
@@ -251,8 +247,6 @@ def pooled_studies(
     together = len(rows) >= 2 and len(columns) >= 2
     names = [matrix.names[i] for i in columns]
     ranks = pooling.rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
-    placed = [matrix.studies[i] for i in rows]
-    found = pooling.study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
     odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     target, region = question_in_words(answers, question, parts if selection else None)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
@@ -270,7 +264,6 @@ def pooled_studies(
         "answers": answers,
         "studies": studies_of(matrix, answers, odd),
         "ranks": ranks,
-        "map": found,
         "disagreements": odd,
         "target": target,
         "region": region,
@@ -336,13 +329,13 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
     studies = list(answers)
     names = list(dict.fromkeys(name for answer in answers.values() for name in answer))
     shape = len(studies), len(names)
-    shares, ratios, ranks = (np.full(shape, np.nan) for _ in range(3))
+    shares, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
     for i, answer in enumerate(answers.values()):
         for place, row in enumerate(answer.rows):
             if row.varied:
                 at = i, names.index(row.name)
-                shares[at], ratios[at], ranks[at] = row.share, row.ratio, place + 1
-    return Matrix(studies, names, shares, ratios, ranks, variances_of(answers, names))
+                shares[at], ranks[at] = row.share, place + 1
+    return Matrix(studies, names, shares, ranks, variances_of(answers, names))
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:

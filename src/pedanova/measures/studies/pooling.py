@@ -1,4 +1,4 @@
-"""Statistics over studies: means of random effects (Paule and Mandel 1982), rank tests, disagreements and a map.
+"""Statistics over studies: means of random effects (Paule and Mandel 1982), rank tests and disagreements.
 
 The chance of rows is one variance per row for all studies: a share near 0 deviates little, and weights that knew it
 would pull the mean down. Intervals are those of Hartung and Knapp (2001), which hold for few studies.
@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from pedanova.base.digits import chance, percent, short
+from pedanova.base.digits import chance, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
@@ -306,40 +306,3 @@ def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, 
         if (variances > 0).all():
             errors[place] = 1.0 / rest
     return means, errors
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class StudyMap(Table):
-    """A place for every study; `held` is the part of all squared distances that the two axes hold."""
-
-    studies: tuple[str, ...]
-    names: tuple[str, ...]
-    places: Reals  # (studies, 2)
-    arrows: Reals  # (parameters, 2) where a study lies whose ratio is larger: correlations with the axes
-    held: float
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return {"study": list(self.studies), "x": self.places[:, 0].tolist(), "y": self.places[:, 1].tolist()}
-
-    def printed(self) -> Printed:
-        axes = [TableColumn(axis, [f"{value:.2f}" for value in self.places[:, i]]) for i, axis in enumerate("xy")]
-        return [TableColumn("study", list(self.studies)), *axes]
-
-    def heading(self) -> str:
-        return f"Studies by what matters in them ({percent(self.held)} of their distances)"
-
-
-def study_map(studies: Sequence[str], names: Sequence[str], ratios: Reals) -> StudyMap:
-    """From (studies, parameters) ratios; every axis points to where its heaviest parameter matters more."""
-    centred = ratios - ratios.mean(axis=0)
-    # Eigenvectors of the doubly centred squared distances are singular vectors of what these are distances of.
-    vectors, lengths, _ = np.linalg.svd(centred, full_matrices=False)
-    places = vectors[:, :2] * lengths[:2]
-    places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
-    total = float(np.sum(lengths**2))
-    arrows = centred.T @ places
-    signs = np.array([1.0 if arrows[np.argmax(np.abs(arrows[:, i])), i] >= 0 else -1.0 for i in range(2)])
-    scale = np.linalg.norm(centred, axis=0)[:, None] * np.linalg.norm(places, axis=0)[None, :]
-    arrows = np.divide(arrows * signs, scale, out=np.zeros_like(arrows), where=scale > 1e-12)
-    held = float(np.sum(lengths[:2] ** 2)) / total if total > 0 else 1.0
-    return StudyMap(tuple(studies), tuple(names), places * signs, arrows, min(1.0, held))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent, short
+from pedanova.base.digits import short
 from pedanova.base.terminal import shorten
 from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
@@ -139,12 +139,17 @@ def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], obj
 
 
 def draw_importances(
-    importances: Importances, ax: Axes | None = None, *, metric: str = "share", nesting: Nesting = NO_NESTING
+    importances: Importances,
+    ax: Axes | None = None,
+    *,
+    metric: str = "share",
+    nesting: Nesting = NO_NESTING,
+    names: Sequence[str] | None = None,
 ) -> Axes:
-    """Bars, the largest on top, with their intervals; grey bars with ~ are not distinguishable from noise."""
+    """Bars with their intervals, the largest or the first of `names` on top; grey with ~: not told from noise."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
-    names = nesting.order(list(importances))[::-1]
+    names = nesting.order(names or list(importances))[::-1]
     rows = [importances[name] for name in names]
     ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.3 * len(rows))
     values = np.array([100 * max(0.0, getattr(row, metric)) for row in rows])
@@ -215,67 +220,16 @@ def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], 
     return ax
 
 
-def draw_measures(
-    ratios: Mapping[str, Mapping[str, float]], faint: Mapping[str, frozenset[str]], ax: Axes | None
-) -> Axes:
-    """Ratios of every parameter by each measure, side by side; ~ marks what is not distinguishable from noise."""
-    names = list(next(iter(ratios.values())))
-    ax, ink = axes_with_ink(ax, 2.6 + 0.8 * len(ratios), 1.6 + 0.34 * len(names))
-    for column, (measure, values) in enumerate(ratios.items()):
-        for place, name in enumerate(names):
-            noise = name in faint.get(measure, ())
-            part = max(0.0, values[name])
-            fill = ink["noise"] if noise else ink["target"]
-            ax.barh(place, 0.78 * part, left=column, height=0.62, color=fill)
-            label = f"{NOISE if noise else ''}{100 * part:.0f}"
-            ax.text(column + 0.78 * part + 0.03, place, label, va="center", fontsize="small", color=ink["soft"])
-    shown = plain_names(names)
-    ax.set_yticks(range(len(names)), [shown[name] for name in names])
-    ax.set_xticks(range(len(ratios)), list(ratios), rotation=30, ha="left", fontsize="small")
-    ax.xaxis.tick_top()
-    ax.tick_params(length=0)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlim(0, len(ratios))
-    ax.set_xlabel("ratio (%), for each measure from the left")
-    trim(ax, list(ax.spines))
-    return ax
-
-
-def draw_objective(
-    thresholds: Reals, reached: Reals, marks: Sequence[tuple[str, float]], name: str, ax: Axes | None = None
-) -> Axes:
-    """Which part of the rows is at least as good, with lines at the thresholds of target and region."""
-    ax, ink = axes_with_ink(ax, 5.4, 3.4)
-    finite = np.abs(thresholds) < np.finfo(np.float64).max  # a last cut there only sets infinite objectives apart
-    ax.plot(thresholds[finite], 100 * reached[finite], color=ink["ink"], marker=".", markersize=4)
-    for label, value in marks:
-        if np.isfinite(value):
-            style = {"color": ink[label], "linestyle": "-" if label == "target" else "--", "linewidth": 1.5}
-            ax.axvline(value, label=f"{label}: {short(value)}", **style)
-    ax.set_yscale("log")
-    parts = [part for part in (0.01, 0.1, 1, 10, 100) if part >= 100 * float(reached[finite].min(initial=1.0)) / 10]
-    ax.set_yticks(parts, [short(part) for part in parts])
-    ax.set_ylim(100 * float(reached[finite].min(initial=1.0)) / 1.5, 130)
-    ax.minorticks_off()
-    ax.set_xlabel(plain(name))
-    ax.set_ylabel("rows at least as good (%)")
-    trim(ax)
-    if marks:
-        ax.legend(fontsize="small")
-    return ax
-
-
 LINES = 4  # drawn in colour and with a name
 STYLES = (("target", "o", "-"), ("A", "s", "--"), ("B", "^", "-."), ("ink", "D", ":"))
 LOG_SPAN = 8.0  # budgets that span more are drawn on a log scale
-APART = 0.06  # of the height between two names
 WIDEST = 78  # letters of the title
 
 
 def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     """Shares over the budget with their 95 % intervals; grey lines are noise everywhere, or less important."""
     ax, ink = axes_with_ink(ax, 7.2, 4.2)
-    budgets = [step.budget for step in along.steps]
+    budgets, shown = [step.budget for step in along.steps], plain_names(list(along.full.importances))
     rows = sorted(along.by_parameter(), key=lambda row: -max(one.share for one in row))
     named = [row for row in rows if any(beats_chance(one) for one in row)][:LINES]
     for row in (row for row in rows if row not in named):
@@ -284,9 +238,11 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
         low, high = (np.array([100 * (getattr(one, end) or 0.0) for one in row]) for end in ("low", "high"))
         if row[0].low is not None:
             ax.fill_between(budgets, low, high, color=ink[colour], alpha=0.15, linewidth=0)
-        ax.plot(budgets, shares(row), color=ink[colour], marker=marker, linestyle=line, markersize=4, zorder=3)
+        style = {"color": ink[colour], "marker": marker, "linestyle": line, "label": shown[row[0].name]}
+        ax.plot(budgets, shares(row), **style, markersize=4, zorder=3)
     ax.set_ylim(bottom=0)
-    name_lines(ax, along, named)
+    if named:
+        ax.legend(fontsize="small", frameon=False)
     if along.since is not None:
         ax.axvline(along.since, color=ink["soft"], linestyle="--", linewidth=1, zorder=2)
         words = f" from {short(along.since)} on the full ranking"
@@ -306,23 +262,10 @@ def shares(row: list[Importance]) -> list[float]:
     return [100 * max(0.0, one.share) for one in row]
 
 
-def name_lines(ax: Axes, along: Along, named: list[list[Importance]]) -> None:
-    """Names at the ends of the lines, pushed apart."""
-    ink, shown = colours_of(ax), plain_names(list(along.full.importances))
-    top = ax.get_ylim()[1]
-    ends = sorted((shares(row)[-1] / top, place) for place, row in enumerate(named))
-    at = -1.0
-    for height, place in ends:
-        at = max(height, at + APART)
-        style = {"color": ink[STYLES[place][0]], "fontsize": "small", "va": "center", "annotation_clip": False}
-        ax.annotate(f" {shown[named[place][0].name]}", (1.01, at), xycoords="axes fraction", **style)
-
-
 # --- two parameters or two objectives -----------------------------------------------------------------
 
-MATRIX = 8  # parameters, up to which all pairs are a matrix; of more the strongest are listed
-LISTED = 15  # pairs of that list
-LEAST_PERCENT = 10.0  # % of the variance that the darkest cell stands for, at least
+LISTED = 15  # pairs that are drawn
+LEAST_PERCENT = 10.0  # % of the variance at the end of the axis, at least
 ENOUGH = 5.0  # rows that must be expected in a cell to say something
 FADED = 0.65  # of what chance explains
 TIMES = {0.25: "≤ ¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "≥ 4"}
@@ -335,38 +278,10 @@ def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> An
 
 
 def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
-    """All pairs as a matrix, or the strongest of many as a list; ~ marks what chance explains."""
-    names = list(dict.fromkeys(name for pair in interactions for name in pair))
-    return _draw_matrix(interactions, names, ax) if len(names) <= MATRIX else _draw_list(interactions, names, ax)
-
-
-def _draw_matrix(interactions: Interactions, names: list[str], ax: Axes | None) -> Axes:
-    size = max(3.6, 1.6 + 0.5 * len(names))
-    ax, ink = axes_with_ink(ax, size + 1.0, size)
-    top = max(LEAST_PERCENT, *(100 * row.interaction for row in interactions.rows))
-    for row in interactions.rows:
-        i, j = sorted((names.index(row.first), names.index(row.second)))
-        part = min(1.0, max(0.0, 100 * row.interaction) / top)
-        fill = mixed(ink["card"], ink["target"] if row.significant else ink["noise"], part)
-        ax.add_patch(box(i, j, fill, ink["ground"]))
-        words = f"{'' if row.significant else NOISE}{percent(row.interaction).removesuffix('%').strip()}"
-        ax.text(i, j, words, ha="center", va="center", fontsize="small", color=ink_on(fill))
-    shown = plain_names(names)
-    ax.set_xticks(range(len(names) - 1), [shown[name] for name in names[:-1]], rotation=45, ha="right")
-    ax.set_yticks(range(1, len(names)), [shown[name] for name in names[1:]])
-    ax.set_xlim(-0.5, len(names) - 1.5)
-    ax.set_ylim(len(names) - 0.5, 0.5)
-    ax.tick_params(length=0)
-    trim(ax, list(ax.spines))
-    words = f"interaction (% of the variance); {NOISE}chance explains it"
-    ax.set_title(words, loc="left", fontsize="medium")
-    return ax
-
-
-def _draw_list(interactions: Interactions, names: list[str], ax: Axes | None) -> Axes:
+    """The strongest pairs; ~ marks what chance explains."""
     rows = interactions.rows[:LISTED][::-1]
     ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.28 * len(rows))
-    shown = plain_names(names)
+    shown = plain_names(list(dict.fromkeys(name for pair in interactions for name in pair)))
     values = [100 * max(0.0, row.interaction) for row in rows]
     fills = [ink["target"] if row.significant else ink["noise"] for row in rows]
     ax.barh(range(len(rows)), values, color=fills, height=0.7)
@@ -442,35 +357,16 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
     return ax
 
 
-def draw_by_objective(answers: Mapping[str, Importances], axes: Axes) -> None:
-    """Shares for each question beside each other, on one scale, in the order of the first."""
-    names = list(next(iter(answers.values())))[::-1]
-    shown = plain_names(names)
-    ends = [row.high or row.share for importances in answers.values() for row in importances.rows]
-    top = 105 * max(0.01, *ends)
-    for number, (ax, (question, importances)) in enumerate(zip(axes, answers.items(), strict=True)):
-        ink, rows = colours_of(ax), [importances[name] for name in names]
-        values = [100 * max(0.0, row.share) for row in rows]
-        ax.barh(names, values, color=[ink["noise"] if is_faint(r) else ink["target"] for r in rows], height=0.7)
-        for place, row in enumerate(rows):
-            if row.low is not None and row.high is not None:
-                ax.plot((100 * max(0.0, row.low), 100 * row.high), (place, place), color=ink["ink"], linewidth=1)
-            if is_faint(row):
-                ax.text(top, place, NOISE.strip(), ha="right", va="center", color=ink["soft"])
-        ax.set_yticks(range(len(names)), [shown[name] for name in names] if number == 0 else [""] * len(names))
-        ax.set_xlim(0, top)
-        ax.set_xlabel("share (%)")
-        ax.set_title(plain(question), loc="left", fontsize="medium")
-        trim(ax)
-
-
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """The scatter on the left, a column of bars for every question on the right."""
-    many = len(answers)
-    rows = len(next(iter(answers.values())))
-    size = (5.0 + 2.0 * many, max(3.8, 1.2 + 0.3 * rows))
+    """The scatter on the left; on the right the shares for each question, on one scale, in the order of the first."""
+    names, many = list(next(iter(answers.values()))), len(answers)
+    size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}
     axes = pyplot().subplots(1, 1 + many, figsize=size, layout="constrained", gridspec_kw=ratios)[1]
     draw_tradeoff(tradeoff, axes[0])
-    draw_by_objective(answers, axes[1:])
+    top = 105 * max(0.01, *(row.high or row.share for answer in answers.values() for row in answer.rows))
+    for ax, (question, importances) in zip(axes[1:], answers.items(), strict=True):
+        draw_importances(importances, ax, names=names)
+        ax.set_xlim(0, top)
+        ax.set_title(plain(question), loc="left", fontsize="medium")
     return axes

@@ -37,8 +37,7 @@ def draw_densities(
     if drawing.edges is None:
         _draw_bars(drawing, density.words, ink, ax)
     else:
-        draw = _draw_steps if drawing.kind == "steps" else _draw_curve
-        top = draw(drawing, drawing.edges, density.words, ink, ax)
+        top = _draw_range(drawing, drawing.edges, density.words, ink, ax)
         name_ticks(ax, float(drawing.edges[0]), float(drawing.edges[-1]), log=drawing.log)
         ax.set_ylabel(DENSITY)
         ax.set_ylim(0, max(LEAST_TOP, 1.08 * top))
@@ -52,14 +51,15 @@ def draw_densities(
     return ax
 
 
-def _draw_curve(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
-    """Returns how high it reaches."""
+def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
+    """Densities over numbers, as curves or steps; returns how high it reaches."""
     middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.log else (edges[:-1] + edges[1:]) / 2
-    places = np.concatenate([edges[:1], middles, edges[-1:]])  # so that it reaches both ends
+    steps = drawing.kind == "steps"
+    places = np.repeat(edges, 2)[1:-1] if steps else np.concatenate([edges[:1], middles, edges[-1:]])
 
     def height(parts: Reals) -> Reals:
         heights = drawing.heights(parts)
-        return np.concatenate([heights[:1], heights, heights[-1:]])
+        return np.repeat(heights, 2) if steps else np.concatenate([heights[:1], heights, heights[-1:]])
 
     target, low, high = (height(parts) for parts in (drawing.target, drawing.low, drawing.high))
     ax.fill_between(places, low, high, color=ink["chance"], linewidth=0, label=CHANCE)
@@ -69,20 +69,6 @@ def _draw_curve(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dic
     ax.plot(places, height(drawing.region), color=ink["region"], linewidth=1.5, label=words[1])
     ax.plot(places, height(drawing.uniform), color=ink["uniform"], linestyle=":", linewidth=1, label="uniform")
     ax.plot(places, target, color=ink["target"], linewidth=2, label=words[0])
-    return float(np.max([target, high]))
-
-
-def _draw_steps(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
-    target, low, high, region, uniform = (
-        drawing.heights(p) for p in (drawing.target, drawing.low, drawing.high, drawing.region, drawing.uniform)
-    )
-    ax.stairs(high, edges, baseline=low, fill=True, color=ink["chance"], linewidth=0, label=CHANCE)
-    above, below = np.maximum(target, high), np.minimum(target, low)
-    ax.stairs(above, edges, baseline=high, fill=True, color=ink["target"], alpha=0.45, linewidth=0)
-    ax.stairs(low, edges, baseline=below, fill=True, color=ink["target"], alpha=0.15, linewidth=0)
-    ax.stairs(region, edges, baseline=None, color=ink["region"], linewidth=1.5, label=words[1])
-    ax.stairs(uniform, edges, baseline=None, color=ink["uniform"], linestyle=":", linewidth=1, label="uniform")
-    ax.stairs(target, edges, baseline=None, color=ink["target"], linewidth=2, label=words[0])
     return float(np.max([target, high]))
 
 
@@ -160,39 +146,23 @@ def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
 
 
 def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """The mean objective by value, and the mean of all rows."""
+    """The mean objective by value inside its 95 % interval, and the mean of all rows."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
-    grid = grid_of(marginal.parameter)
     ax.axhline(mean, color=ink["region"], linewidth=1, linestyle="--")
-    bins = bins_of(marginal.parameter, marginal.counts)
+    grid, bins = grid_of(marginal.parameter), bins_of(marginal.parameter, marginal.counts)
     if bins.kind != "bars" and grid.edges is not None:
+        ax.fill_between(marginal.cells, marginal.low, marginal.high, color=ink["target"], alpha=0.25, linewidth=0)
         ax.plot(marginal.cells, marginal.mean, color=ink["target"], linewidth=2)
         edges = bins.edges if bins.edges is not None else grid.edges
         name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log)
     else:
-        means = marginal.mean
-        if len(bins) < len(marginal.cells):
-            rows = np.maximum(bins.gather(marginal.counts), 1e-300)
-            means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / rows
-            means = np.where(rows >= 1, means, np.nan)
-        ax.plot(range(len(bins)), means, marker="o", linestyle="none", color=ink["target"])
+        binned = binned_marginal(marginal, bins)
+        reach = np.abs(np.stack([binned.mean - binned.low, binned.high - binned.mean]))
+        style = {"fmt": "o", "color": ink["target"], "elinewidth": 1.2, "capsize": 3}
+        ax.errorbar(range(len(bins)), binned.mean, yerr=reach, **style)
         name_places(ax, bins.labels)
         ax.set_xlim(-0.6, len(bins) - 0.4)
     ax.set_xlabel(plain(marginal.name) if shown is None else shown)
     ax.set_ylabel("mean objective")
     trim(ax)
-    return ax
-
-
-def draw_marginal_band(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """The curve of `draw_marginal` inside its 95 % interval; bars instead of a band where values stand alone."""
-    ax = draw_marginal(marginal, mean, ax, shown=shown)
-    colour = colours_of(ax)["target"]
-    bins = bins_of(marginal.parameter, marginal.counts)
-    if bins.kind != "bars":
-        ax.fill_between(marginal.cells, marginal.low, marginal.high, color=colour, alpha=0.25, linewidth=0)
-        return ax
-    binned = binned_marginal(marginal, bins)
-    reach = np.abs(np.stack([binned.mean - binned.low, binned.high - binned.mean]))
-    ax.errorbar(range(len(bins)), binned.mean, yerr=reach, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
     return ax

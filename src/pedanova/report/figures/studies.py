@@ -1,4 +1,4 @@
-"""Figures of several studies: pooled shares, mean ranks and the map of many; two side by side."""
+"""Figures of several studies: pooled shares, mean ranks and priors of many; two side by side."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.digits import chance, percent, short
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.base.digits import chance, short
+from pedanova.errors import QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
-from pedanova.measures.studies.pooling import RankTest, StudyMap
+from pedanova.measures.studies.pooling import RankTest
 from pedanova.measures.studies.prior import ParameterPrior, SearchPrior
 from pedanova.measures.studies.study_difference import Differences
 from pedanova.report.figures.draw import (
@@ -27,7 +27,6 @@ from pedanova.report.figures.draw import (
     panels,
     plain,
     plain_names,
-    pyplot,
     title,
     trim,
     with_legend,
@@ -36,46 +35,6 @@ from pedanova.report.figures.plots import SHOWN
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 from pedanova.space.comparison import same_cells
 
-
-@dataclass(frozen=True, slots=True)
-class RankLine:
-    """One name: its mean rank, whether it stands on the left, and how many steps below the axis."""
-
-    name: str
-    rank: float
-    left: bool
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
-class RankLines:
-    """Lines from the axis downwards, and the bars of names that are not told apart."""
-
-    lines: list[RankLine]
-    bars: list[tuple[float, float, int]]  # from rank, to rank, in which lane below the axis
-    lanes: int
-
-
-def rank_lines_of(test: RankTest) -> RankLines:
-    """The better half of the names on the left, the others on the right, the outermost nearest to the axis."""
-    count = len(test.names)
-    half = (count + 1) // 2
-    lines = [
-        RankLine(name, rank, place < half, place if place < half else count - 1 - place)
-        for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True))
-    ]
-    bars: list[tuple[float, float, int]] = []
-    ends: list[float] = []  # of each lane
-    for first, last in test.alike:
-        begin, end = test.ranks[first], test.ranks[last]
-        lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
-        ends[lane : lane + 1] = [end]
-        bars.append((begin, end, lane))
-    return RankLines(lines, bars, len(ends))
-
-
-MOST_NAMED = 40  # studies on the map that are named; of more, those at its rim
-ARROWS = 4  # parameters that the map shows
 LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diagram
 
 
@@ -134,52 +93,29 @@ class AcrossPlots:
             raise QueryError("no two studies share two parameters, so there are no mean ranks; the notes say more")
         return draw_ranks(self._result.ranks, ax)
 
-    def map(self, *, ax: Axes = None) -> Axes:
-        """Studies by what matters in them; arrows point to where a parameter matters more.
-
-        Parameters
-        ----------
-        ax
-            Axes to draw in; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
-        Raises
-        ------
-        QueryError
-            No two studies share two parameters.
-        """
-        if self._result.map is None:
-            raise QueryError("no two studies share two parameters, so there is no map; the notes say more")
-        odd = {row.study for row in self._result.disagreements.rows}
-        return draw_map(self._result.map, odd, ax)
-
-    def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
+    def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
         """Where good values lie over all studies, and in grey in each.
 
         Parameters
         ----------
-        names
-            The parameters; None for the most important ones.
+        names, ax
+            One parameter or several, None for the narrowest ones; Axes for each, None for a new figure.
         options
             Those of `Across.prior`.
 
         Returns
         -------
-        list of matplotlib.axes.Axes
-            One for each parameter.
-
-        Raises
-        ------
-        QueryError
-            `names` is empty, or an option is out of range.
-        UnknownParameterError
-            No study has a parameter of that name.
+        matplotlib.axes.Axes or array of them
+            What was drawn in: one, or one for each parameter.
         """
-        return draw_prior(self._prior(**options), names)
+        prior = self._prior(**options)
+        shown = plain_names(list(prior))
+
+        def draw(name: str, one: Axes) -> None:
+            draw_prior(prior[name], prior.safety, one)
+            one.set_xlabel(shown[name])
+
+        return with_legend(panels(list(prior)[:SHOWN] if names is None else names, ax, draw))
 
 
 def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
@@ -206,11 +142,24 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
+    """Runs of names that are not told apart: from rank, to rank, and in which lane below the axis."""
+    bars: list[tuple[float, float, int]] = []
+    ends: list[float] = []  # of each lane
+    for first, last in test.alike:
+        begin, end = test.ranks[first], test.ranks[last]
+        lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
+        ends[lane : lane + 1] = [end]
+        bars.append((begin, end, lane))
+    return bars
+
+
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     """An axis of ranks, a line from each mean rank to its name, bars over what is not told apart."""
-    diagram, count = rank_lines_of(test), len(test.names)
-    below = 0.35 + LANE * diagram.lanes
-    depth = below + RUNG * ((count + 1) // 2)
+    bars, count = rank_bars(test), len(test.names)
+    half = (count + 1) // 2  # the better half on the left; the outermost names nearest to the axis
+    below = 0.35 + LANE * max((lane + 1 for *_, lane in bars), default=0)
+    depth = below + RUNG * half
     ax, ink = axes_with_ink(ax, 7.2, 1.1 + 0.34 * (depth + 1.4))
     width = max(1.0, count - 1.0)
     edge = 0.06 * width
@@ -220,14 +169,15 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
         ax.plot([rank, rank], [0, 0.14], color=ink["ink"], linewidth=1.2)
         ax.text(rank, 0.24, str(rank), ha="center", va="bottom", fontsize="small", color=ink["soft"])
     shown = plain_names(list(test.names))
-    for line in diagram.lines:
-        y = -(below + RUNG * (line.step + 0.3))
-        end = 1 - edge if line.left else count + edge
-        ax.plot([line.rank, line.rank, end], [0, y, y], color=ink["soft"], linewidth=0.9, solid_joinstyle="miter")
-        words = f"{shown[line.name]}  {short(line.rank)}" if line.left else f"{short(line.rank)}  {shown[line.name]}"
-        side = {"ha": "right" if line.left else "left", "va": "center", "color": ink["ink"]}
-        ax.text(end + (-0.01 if line.left else 0.01) * width, y, words, **side)
-    for begin, end, lane in diagram.bars:
+    for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True)):
+        left = place < half
+        y = -(below + RUNG * ((place if left else count - 1 - place) + 0.3))
+        end = 1 - edge if left else count + edge
+        ax.plot([rank, rank, end], [0, y, y], color=ink["soft"], linewidth=0.9, solid_joinstyle="miter")
+        words = f"{shown[name]}  {short(rank)}" if left else f"{short(rank)}  {shown[name]}"
+        side = {"ha": "right" if left else "left", "va": "center", "color": ink["ink"]}
+        ax.text(end + (-0.01 if left else 0.01) * width, y, words, **side)
+    for begin, end, lane in bars:
         y = -(0.28 + LANE * lane)
         look = {"color": ink["target"], "linewidth": 4, "solid_capstyle": "round"}
         ax.plot([begin - 0.008 * width, end + 0.008 * width], [y, y], **look)
@@ -241,40 +191,6 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     ax.axis("off")
     p = chance(test.p_value)
     title(ax, f"Mean ranks over {test.studies} studies (Friedman p {p if p.startswith('<') else f'= {p}'})")
-    return ax
-
-
-def draw_map(studies: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
-    ax, ink = axes_with_ink(ax, 6.4, 5.4)
-    x, y = studies.places.T
-    strange = np.array([name in odd for name in studies.studies])
-    ax.axhline(0, color=ink["line"], linewidth=0.8, zorder=0)
-    ax.axvline(0, color=ink["line"], linewidth=0.8, zorder=0)
-    ax.scatter(x[~strange], y[~strange], s=26, color=ink["target"], alpha=0.75, linewidth=0, label="a study")
-    if strange.any():
-        ax.scatter(x[strange], y[strange], s=34, color=ink["B"], marker="D", label="disagrees with all others")
-    far = np.argsort(-np.linalg.norm(studies.places, axis=1))[: MOST_NAMED // 3]
-    few = sorted({*far.tolist(), *np.flatnonzero(strange).tolist()})  # of many studies the odd ones and the furthest
-    for i in range(len(x)) if len(x) <= MOST_NAMED else few:
-        at = (float(x[i]), float(y[i]))
-        style = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": "x-small", "color": ink["soft"]}
-        ax.annotate(plain(studies.studies[i], 16), at, **style)
-    reach = float(np.abs(studies.places).max()) or 1.0
-    heavy = np.argsort(-np.linalg.norm(studies.arrows, axis=1))[:ARROWS]
-    shown = plain_names(list(studies.names))
-    for j in heavy:
-        tip = 0.9 * reach * studies.arrows[j]
-        arrow = {"arrowstyle": "-|>", "color": ink["A"], "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
-        ax.annotate("", tuple(tip), (0, 0), arrowprops=arrow)
-        ax.text(*(1.06 * tip), shown[studies.names[j]], color=ink["A"], fontsize="small", ha="center", va="center")
-    ax.update_datalim(1.15 * 0.9 * reach * studies.arrows[heavy])  # room for the arrows and their names
-    ax.margins(0.12)
-    ax.autoscale_view()
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.legend(fontsize="small", frameon=False, loc="best")
-    title(ax, f"Studies by what matters in them ({percent(studies.held)} of their distances)")
     return ax
 
 
@@ -313,33 +229,23 @@ class DifferencePlots:
 
         Parameters
         ----------
-        names
-            One parameter or several; None for the most important ones.
-        ax
-            Axes to draw in, one for each parameter; None for a new figure.
+        names, ax
+            One parameter or several, None for the most important ones; Axes for each, None for a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes or array of them
             What was drawn in: one, or one for each parameter.
 
-        Raises
-        ------
-        UnknownParameterError
-            The studies share no parameter of that name.
-        QueryError
-            There are more parameters than Axes in `ax`.
         """
         differences = self._result
         shown = plain_names(list(differences))
         chosen = list(differences)[:SHOWN] if names is None else names
-        for name in [chosen] if isinstance(chosen, str) else chosen:
-            if name not in shown:
-                raise UnknownParameterError(unknown_name(name, tuple(shown)))
 
         def draw(name: str, one: Axes) -> Axes:
+            label = shown[differences[name].name]  # refuses a name that the studies do not share
             return draw_over(
-                differences.densities[0][name], differences.densities[1][name], differences.names, one, shown[name]
+                differences.densities[0][name], differences.densities[1][name], differences.names, one, label
             )
 
         return with_legend(panels(chosen, ax, draw))
@@ -409,31 +315,7 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
     ax.set_ylabel("rows (%)")
 
 
-MOST_PANELS = 12
-COLUMNS = 3
-
-
-def draw_prior(prior: SearchPrior, names: Sequence[str] | None = None) -> list[Axes]:
-    rows = [prior[name] for name in (names if names is not None else list(prior)[:MOST_PANELS])]
-    if not rows:
-        raise QueryError("names=[] leaves nothing to draw; name at least one parameter")
-    columns = min(COLUMNS, len(rows))
-    lines = -(-len(rows) // columns)
-    size = {"figsize": (3.6 * columns, 2.7 * lines + 0.4), "layout": "constrained", "squeeze": False}
-    figure, axes = pyplot().subplots(lines, columns, **size)
-    panels = list(axes.flat)
-    labels = plain_names([row.name for row in rows])
-    for ax, row in zip(panels, rows, strict=False):
-        draw_parameter_prior(row, prior.safety, ax)
-        ax.set_xlabel(labels[row.name])
-    for ax in panels[len(rows) :]:
-        ax.remove()
-    figure.suptitle(prior.heading().replace("; ", "\n").replace("$", r"\$"), x=0.01, ha="left", fontsize="medium")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower right", ncols=4, frameon=False)
-    return panels[: len(rows)]
-
-
-def draw_parameter_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
+def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
     """The density that is drawn from, the uniform part included; studies in grey behind it."""
     ink, bins = colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
