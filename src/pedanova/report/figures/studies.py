@@ -165,9 +165,9 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     edge = 0.06 * width
     ax.plot([1, count], [0, 0], color=ink["ink"], linewidth=1.2, solid_capstyle="butt")
     step = max(1, -(-(count - 1) // 10))
-    for rank in range(1, count + 1, step):
-        ax.plot([rank, rank], [0, 0.14], color=ink["ink"], linewidth=1.2)
-        ax.text(rank, 0.24, str(rank), ha="center", va="bottom", fontsize="small", color=ink["soft"])
+    for tick in range(1, count + 1, step):
+        ax.plot([tick, tick], [0, 0.14], color=ink["ink"], linewidth=1.2)
+        ax.text(tick, 0.24, str(tick), ha="center", va="bottom", fontsize="small", color=ink["soft"])
     shown = plain_names(list(test.names))
     for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True)):
         left = place < half
