@@ -110,8 +110,8 @@ class TestFewRows:
 @pytest.mark.parametrize(
     ("option", "value", "part"),
     [
-        ("estimator", "x", "'auto', 'counts', 'surrogate' or 'paper'"),
-        ("estimator", None, "'auto', 'counts', 'surrogate' or 'paper'"),
+        ("estimator", "x", "'auto', 'counts' or 'surrogate'"),
+        ("estimator", None, "'auto', 'counts' or 'surrogate'"),
         ("draws", -1, "whole number from 0 up"),
         ("draws", True, "whole number from 0 up"),
         ("draws", 10.5, "whole number from 0 up"),

@@ -134,7 +134,7 @@ class Analysis(Output):
         estimator
             ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over the space, right
             where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts rows that it has not seen;
-            the notes say which was used and why. ``"paper"``: the densities of the paper's authors, to compare with.
+            the notes say which was used and why.
         draws
             Random draws behind p-values and intervals; 0 for none of them.
         seed

@@ -123,7 +123,7 @@ class Importances(ShareTable[Importance]):
     notes
         What to know beside the numbers.
     estimator
-        Who answered: ``"counts"``, ``"surrogate"`` (a model) or ``"paper"``.
+        Who answered: ``"counts"`` or ``"surrogate"`` (a model).
     whole
         Whether the region is all rows.
     trials
@@ -146,7 +146,7 @@ class Importances(ShareTable[Importance]):
     region: str
     baseline: Baseline
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate", or "paper"
+    estimator: str = "counts"  # or "surrogate"
     whole: bool = True  # whether the region is all rows
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
     copies: Mapping[str, str] = field(default_factory=dict)

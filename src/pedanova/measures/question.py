@@ -12,7 +12,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.smoothing import Smoothing
 
 Baseline: TypeAlias = Literal["region", "uniform"]
-Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 
 
@@ -63,7 +63,7 @@ class Question:
     @property
     def by_rows(self) -> bool:
         """Whether no model may answer."""
-        return self.estimator in ("counts", "paper")
+        return self.estimator == "counts"
 
     @property
     def how(self) -> How:
@@ -85,10 +85,3 @@ def check_how(options: Mapping[str, Any], *, what: str = "importance") -> How:
         if name not in HOW:
             raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(HOW)}")
     return cast("How", dict(options))
-
-
-def check_no_paper(question: Question, what: str) -> None:
-    """Refuse the authors' estimator where more than single parameters are concerned: it has no densities for that."""
-    if question.estimator == "paper":
-        remedy = "; use ", Arg("estimator", "auto")
-        raise QueryError(Arg("estimator", "paper"), f" has densities of single parameters only, no {what}", *remedy)

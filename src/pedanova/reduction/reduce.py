@@ -332,8 +332,6 @@ def reduce_space(
     counted = counted_rows(observed, data.levels.nan)
     search = Search(observed, data.inputs(contrasts, wanted, 1.0), wanted, question.seed, counted)
     kept, parts = check_keep(keep), check_folds(folds)
-    if question.estimator == "paper":
-        raise QueryError(Arg("estimator", "paper"), " has no p-values; use 'auto', 'surrogate' or 'counts'")
     space, inside = search.observed.space, int(search.reached().sum())
     if data.rows < LEAST_ROWS or inside < LEAST_TARGET:
         few = f"{data.rows:,} rows, {inside} of them in the target, are too few to decide"

@@ -26,7 +26,7 @@ from pedanova.measures.forest.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.question import DEFAULT, Question, as_whole, check_no_paper
+from pedanova.measures.question import DEFAULT, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import ResolvedQuestion, answer, density_answer
@@ -87,8 +87,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     for some, why in whys:
         notes += [Note("question", f"left out, {why}: {', '.join(map(part_in_words, some))}")] if some else []
     by_model = any(result.model_query is not None for result in answers)
-    by = "surrogate" if by_model else "paper" if question.estimator == "paper" else "counts"
-    return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), by)
+    return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), "surrogate" if by_model else "counts")
 
 
 def effects_within(
@@ -124,7 +123,6 @@ def interactions_of(
 ) -> Interactions:
     """What sets of parameters explain together, beyond their smaller sets."""
     size = as_order(order)
-    check_no_paper(question, "interactions")
     data, resolved, codes, contrasts, words, notes = _counted(data, question)
     result = find_interactions(
         data.observed(),

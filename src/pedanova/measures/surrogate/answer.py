@@ -26,9 +26,8 @@ from pedanova.measures.importance import (
     sampler_notes,
     sparse_notes,
 )
-from pedanova.measures.parzen import paper_densities
 from pedanova.measures.question import Question
-from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, against_uniform, choose, estimate
+from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, choose, estimate
 from pedanova.measures.surrogate.summaries import model_densities, model_sets
 from pedanova.space.parameters import parents_of
 
@@ -78,9 +77,6 @@ def check_notes(
 
 def density_answer(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
     """The densities of every parameter by whichever estimator answers the question."""
-    if question.estimator == "paper":
-        uniform = against_uniform(query, question)
-        return {c.name: paper_densities(c, uniform=uniform, words=words) for c in query.contrasts}
     model_query, _ = choose(query, question)
     if model_query is None:
         return {c.name: densities_of(c, smoothing=question.smoothing, words=words) for c in query.contrasts}

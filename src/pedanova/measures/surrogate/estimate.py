@@ -19,7 +19,6 @@ from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import WORTH_A_WORD, Importance, measure, unvaried
 from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
-from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
@@ -98,8 +97,6 @@ class Estimate:
 
 def estimate(query: Query, question: Question) -> Estimate:
     """The importances by counts, unless a model is asked for or is more accurate."""
-    if question.estimator == "paper":
-        return by_paper(query, question)
     with one_thread():
         model_query, notes = choose(query, question)
         return by_counts(query, question, notes) if model_query is None else by_model(query, question, model_query)
@@ -253,28 +250,6 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 
 def without_p(row: Importance) -> Importance:
     return replace(row, p_value=None, p_adjusted=None, significant=None)
-
-
-# --- the authors' own ---------------------------------------------------------------------------------
-
-
-def by_paper(query: Query, question: Question) -> Estimate:
-    """The importances by the densities of the paper's authors, which have no intervals and p-values."""
-    if question.smoothing != "auto":
-        raise QueryError(
-            Arg("smoothing", question.smoothing), " cannot be used with ", Arg("estimator", "paper"), ": it has its own"
-        )
-    uniform = against_uniform(query, question)
-    rows = [paper_importance(contrast, uniform=uniform) for contrast in query.contrasts]
-    check_enough(rows[0].n_target, rows[0].n_region, question)
-    words = "the densities of the paper's authors, to compare with: nothing is taken off for chance; "
-    return Estimate(rows, "paper", [Note("answer", words, Arg("estimator", "auto"), " is nearer the truth")])
-
-
-def against_uniform(query: Query, question: Question) -> bool:
-    """Whether the authors compare the target with a uniform draw: wherever the region is all rows."""
-    whole = not query.inner and int(query.contrasts[0].region.sum()) == query.count
-    return question.baseline == "uniform" or whole
 
 
 # --- the model ---------------------------------------------------------------------------------------

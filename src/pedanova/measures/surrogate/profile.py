@@ -49,7 +49,7 @@ class Profile(Table):
     notes
         What to know beside the numbers.
     estimator
-        Who answered: ``"counts"``, ``"surrogate"`` or ``"paper"``.
+        Who answered: ``"counts"`` or ``"surrogate"``.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Profile(Table):
     steps: tuple[Step, ...]
     region: str
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate", or "paper"
+    estimator: str = "counts"  # or "surrogate"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
