@@ -113,7 +113,7 @@ QUESTION = (
     question("smoothing", "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
     question(
         "estimator",
-        "counts of the rows, a model for few rows, whichever is nearer the truth (default), or the paper's own",
+        "counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
         choices=get_args(Estimator),
     ),
     question("draws", "behind intervals and p-values; 0 for none", metavar="N", type=int),
