@@ -12,7 +12,7 @@ WHEEL = $$(ls build/wheel/*.whl)
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
 # Tests of whatever touches a library that others release.
-TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/forest \
+TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/test_forest.py \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
 # Files with a test that runs a real tool: the others need not be read for them.

@@ -3,8 +3,8 @@
     python benchmarks/fanova.py [--rows 1000 3000 10000] [--repeats 5]
 
 The work: 64 trees on rows × 8 parameters, one thread. Everyone takes the very same forest apart:
-pedanova (all main effects; all pairs), Optuna's own evaluator and optuna-fast-fanova where it is
-installed (main effects only). Contestants take turns and medians are shown; whoever needs more than
+pedanova, Optuna's own evaluator and optuna-fast-fanova where it is
+installed. Contestants take turns and medians are shown; whoever needs more than
 20 s is run once (marked 1×), and who would need more than 3 minutes, judged by one tree, not at all.
 """
 
@@ -21,12 +21,11 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 import pedanova as pa
-from pedanova.measures.forest.forest import as_tree
-from pedanova.measures.forest.trees import RangeAxis, leaf_boxes, main_variances, pair_variances
+from pedanova.measures.forest import Axis, tree_variances
 
 PARAMETERS = 8
 TREES = 64
-COLUMNS = ("main", "pairs", "optuna", "fast-fanova")
+COLUMNS = ("main", "optuna", "fast-fanova")
 ONCE = 20.0  # seconds beyond which a contestant is run once
 TOO_LONG = 180.0
 Work = Callable[[Iterable[Any]], object]  # takes scikit-learn's trees
@@ -48,16 +47,8 @@ def fit(x: np.ndarray, objective: np.ndarray) -> RandomForestRegressor:
 def main_effects(trees: Iterable[Any]) -> np.ndarray:
     shares = []
     for tree in trees:
-        boxes = leaf_boxes(as_tree(tree), [RangeAxis()] * PARAMETERS)
-        shares.append(main_variances(boxes) / boxes.variance)
-    return np.mean(shares, axis=0)
-
-
-def pairs_too(trees: Iterable[Any]) -> np.ndarray:
-    shares = []
-    for tree in trees:
-        boxes = leaf_boxes(as_tree(tree), [RangeAxis()] * PARAMETERS)
-        shares.append(pair_variances(boxes, main_variances(boxes)) / boxes.variance)
+        total, main = tree_variances(tree, [Axis()] * PARAMETERS)
+        shares.append(main / total)
     return np.mean(shares, axis=0)
 
 
@@ -122,7 +113,6 @@ def compare(rows: int, repeats: int) -> None:
     contestants: dict[str, Callable[[], object]] = {
         "fit": lambda: fit(x, objective),
         "main": lambda: main_effects(trees),
-        "pairs": lambda: pairs_too(trees),
     }
     skipped = {}
     for name, work in others().items():

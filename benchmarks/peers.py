@@ -72,7 +72,7 @@ def ask_inside(table: Table, objective: np.ndarray) -> Parts:
 def ask_forest(table: Table, objective: np.ndarray) -> Parts:
     space = {name: pa.Float(0, 1) for name in NAMES[:3]} | {"d": pa.Categorical(LEVELS)}
     a = pa.analyze(dict(table), objective, space=space)
-    return dict(pa.forest_effects(a.data.observed(), pairs=False, threads=None).ratios)
+    return dict(pa.forest_effects(a.data.observed(), threads=None).ratios)
 
 
 def study_of(table: Table, objective: np.ndarray) -> object:

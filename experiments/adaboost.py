@@ -55,8 +55,7 @@ def main() -> None:
     ways["f-ANOVA by counts"] = {task: a.effects().shares for task, a in x.analyses.items()}
     if given.forest:
         ways["f-ANOVA by forest"] = {
-            task: pa.forest_effects(a.data.observed(), pairs=False, threads=None).shares
-            for task, a in x.analyses.items()
+            task: pa.forest_effects(a.data.observed(), threads=None).shares for task, a in x.analyses.items()
         }
     ways["PED, best 10 %"] = {task: answer.shares for task, answer in x.answers.items()}
     reference = means_of(published, names)

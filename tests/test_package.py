@@ -43,7 +43,7 @@ def test_public_names_exist_and_are_documented() -> None:
     ]  # fmt: skip
     assert pedanova.results.__all__ == [
         "Across", "Along", "Comparison", "Densities", "Difference", "Differences", "Effect", "Effects", "Evidence",
-        "ForestEffects", "ForestPairs", "Importance", "Importances", "Interaction", "Interactions", "Marginal",
+        "ForestEffects", "Importance", "Importances", "Interaction", "Interactions", "Marginal",
         "Profile", "ReducedSpace", "Seeds", "SetInteraction", "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -41,7 +41,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "pyiceberg": {"sources.scans.warehouses"},
     "fsspec": {"sources.scans.objects"},
     "argcomplete": {"cli.main"},
-    "sklearn": {"measures.forest.forest"},
+    "sklearn": {"measures.forest"},
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.reader"},
     "matplotlib": {"report.figures.draw"},

@@ -114,7 +114,7 @@ def forest_columns(columns: dict[str, np.ndarray], accuracy: np.ndarray, runs: i
         ratios = []
         for seed in range(runs):
             a = analyze(*drawn(columns, accuracy, FOREST, seed))
-            told = pa.forest_effects(a.data.observed(), clip=clip, seed=seed, pairs=False, threads=None).ratios
+            told = pa.forest_effects(a.data.observed(), clip=clip, seed=seed, threads=None).ratios
             ratios.append([told[name] for name in CHOICES])
         found[place] = mean_and_error(ratios)
     return found
@@ -196,7 +196,7 @@ def by_authors(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:
 
 def by_forest(columns: Any, accuracy: np.ndarray, seed: int) -> dict[str, float]:
     a = analyze(columns, accuracy)
-    return pa.forest_effects(a.data.observed(), seed=seed, pairs=False, threads=None).ratios
+    return pa.forest_effects(a.data.observed(), seed=seed, threads=None).ratios
 
 
 def half_difference(ratios: dict[str, float], truth: dict[str, float]) -> float:

@@ -52,7 +52,7 @@ def by_authors(target: float, region: float) -> Ask:
 
 def by_forest(rows: int, seed: int) -> dict[str, float]:
     a = analysis(rows, seed)
-    return pa.forest_effects(a.data.observed(), seed=seed, pairs=False, threads=None).ratios
+    return pa.forest_effects(a.data.observed(), seed=seed, threads=None).ratios
 
 
 def by_optuna(rows: int, seed: int) -> dict[str, float]:

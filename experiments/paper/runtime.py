@@ -81,7 +81,7 @@ def contestants(columns: Columns, loss: np.ndarray) -> dict[str, Callable[[], ob
 
     def forest() -> object:
         a = pa.analyze(columns, loss, direction="minimize", space=SPACE)
-        return pa.forest_effects(a.data.observed(), pairs=False, threads=None)
+        return pa.forest_effects(a.data.observed(), threads=None)
 
     rows = len(loss)
     found: dict[str, Callable[[], object]] = {

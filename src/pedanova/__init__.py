@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pedanova.data.regions import Region, at_least, at_most, between, equals
     from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
-    from pedanova.measures.forest.forest import forest_effects
+    from pedanova.measures.forest import forest_effects
     from pedanova.sources.spaces.read import space_from
     from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space, Switch
     from pedanova.space.values import above, below
@@ -44,7 +44,7 @@ CONTENTS = {
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
     "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
-    "measures.forest.forest": ["forest_effects"],
+    "measures.forest": ["forest_effects"],
     "sources.spaces.read": ["space_from"],
     "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
     "space.values": ["above", "below"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pedanova.analysis.studies import Across, StudyDifferences
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effect, Effects, Marginal
-from pedanova.measures.forest.forest import ForestEffects, ForestPairs
+from pedanova.measures.forest import ForestEffects
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
 from pedanova.measures.questions.ask import Comparison
@@ -26,7 +26,6 @@ __all__ = [
     "Effects",
     "Evidence",
     "ForestEffects",
-    "ForestPairs",
     "Importance",
     "Importances",
     "Interaction",

@@ -24,20 +24,18 @@ def a() -> pa.Analysis:
 
 @pytest.fixture(scope="module")
 def results(a: pa.Analysis) -> dict[str, Any]:
-    forest = pa.forest_effects(a.data.observed(), trees=4)
     return {
         "importance": a.importance(**COUNTS),
         "effects": a.effects(),
         "interactions": a.interactions(),
         "reduce": a.reduce(estimator="counts", folds=0),
-        "forest": forest,
-        "pairs": forest.pairs,
+        "forest": pa.forest_effects(a.data.observed(), trees=4),
         "compare": a.compare(),
         "by_objective": a.compare(by="objective", **COUNTS),
     }
 
 
-NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "compare", "by_objective"]
+NAMES = ["importance", "effects", "interactions", "reduce", "forest", "compare", "by_objective"]
 
 
 @pytest.mark.slow
@@ -68,9 +66,9 @@ def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
         refuse(UnknownParameterError, f"[{place}] must be a name, such as [{first}]", f".rows[{place}]",
                of=lambda place=place: found[place])  # fmt: skip
     refuse(UnknownParameterError, "[0:2] must be a name", ".rows[0:2]", of=lambda: found[0:2])
-    for name in ("interactions", "pairs"):
-        refuse(UnknownParameterError, "[0] must be a name", ".rows[0]", of=lambda name=name: results[name][0])
-        refuse(UnknownParameterError, "'x' must be two names", of=lambda name=name: results[name]["x"])
+    pairs = results["interactions"]
+    for wrong in (0, "x"):
+        refuse(UnknownParameterError, f"{wrong!r} must be 2 different names", of=lambda wrong=wrong: pairs[wrong])
     refuse(UnknownParameterError, "no parameter is called 'xx'; did you mean 'x'?", of=lambda: found["xx"])
 
 
@@ -84,8 +82,7 @@ OFFERED = {
         "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",
     },
     "interactions": {"cells", "corrected", "estimator", "notes", "order", "region", "rows", "target"},
-    "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
-    "pairs": {"computed", "rows"},
+    "forest": {"n_rows", "notes", "objective", "ratios", "rows", "shares", "trees", "variance"},
     "compare": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "by_objective": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "reduce": {

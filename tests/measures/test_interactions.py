@@ -329,9 +329,9 @@ class TestTable:
         assert "lr" not in found
         with pytest.raises(KeyError, match="did you mean 'layers'"):
             found["lr", "layer"]
-        with pytest.raises(KeyError, match="two different"):
+        with pytest.raises(KeyError, match="2 different names"):
             found["lr", "lr"]
-        with pytest.raises(KeyError, match="must be two names"):
+        with pytest.raises(KeyError, match="2 different names"):
             found["lr"]  # type: ignore[index]
 
 

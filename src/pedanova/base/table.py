@@ -272,7 +272,6 @@ class Table:
 
 
 Row = TypeVar("Row")
-PairRow = TypeVar("PairRow")
 
 
 def bar_parts(cells: Sequence[Any]) -> list[float]:
@@ -301,50 +300,13 @@ class NamedTable(Table, Mapping[str, Row]):
         raise UnknownParameterError(self._unknown(name))
 
     def _unknown(self, name: object) -> str:
-        by_place = isinstance(name, Integral | slice)
-        return _by_place(name, *list(self)[:1]) if by_place else unknown_name(name, tuple(self))
+        if not isinstance(name, Integral | slice):
+            return unknown_name(name, tuple(self))
+        shown = f"{name.start}:{name.stop}" if isinstance(name, slice) else name
+        return f"[{shown}] must be a name, such as {list(self)[:1]}; by place there is .rows[{shown}]"
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return len(self.rows)
-
-
-class PairTable(Table, Mapping[tuple[str, str], PairRow]):
-    """Rows by pairs of parameters, in either order: ``table["lr", "depth"]``, ``table.items()``."""
-
-    __slots__ = ()
-    rows: tuple[PairRow, ...]
-
-    def __getitem__(self, names: tuple[str, str]) -> PairRow:
-        for pair, row in zip(self, self.rows, strict=True):
-            if names in (pair, pair[::-1]):
-                return row
-        raise UnknownParameterError(self._unknown(names))
-
-    def _unknown(self, names: object) -> str:
-        parameters = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")
-        if isinstance(names, Integral | slice):
-            return _by_place(names, *parameters[:2])
-        if not isinstance(names, tuple) or len(names) != 2:
-            return f"{names!r} must be two names, such as {parameters[0]!r}, {parameters[1]!r}"
-        for name in names:
-            if name not in parameters:
-                return unknown_name(name, parameters)
-        return f"{names!r} must be two different parameters"
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((row.first, row.second) for row in self.rows)  # type: ignore[attr-defined]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, names: object) -> bool:
-        return any(names in (pair, pair[::-1]) for pair in self)
-
-
-def _by_place(place: object, *names: str) -> str:
-    shown = f"{place.start}:{place.stop}" if isinstance(place, slice) else place
-    named = f"[{', '.join(map(repr, names))}]"
-    return f"[{shown}] must be a name, such as {named}; by place there is .rows[{shown}]"

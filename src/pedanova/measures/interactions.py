@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import chance
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, PairTable, Printed, Table, html_table
+from pedanova.base.table import Cell, Printed, Table, html_table
 from pedanova.base.terminal import printable, text_table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
@@ -145,7 +145,7 @@ class SetInteraction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactions(PairTable[Any]):
+class Interactions(Table, Mapping[Names, Any]):
     """Rows by the names of a set of parameters in any order, the largest first: ``pairs["lr", "depth"].interaction``.
 
     Attributes
@@ -188,20 +188,21 @@ class Interactions(PairTable[Any]):
         return len(self.rows[0].names)
 
     def __getitem__(self, names: Any) -> Any:
-        if self.order == 2:
-            return PairTable.__getitem__(self, names)
-        wanted = sorted(names) if isinstance(names, tuple) else names
+        several = isinstance(names, tuple) and len(names) == self.order
         for row in self.rows:
-            if sorted(row.names) == wanted:
+            if several and set(row.names) == set(names):
                 return row
+        parameters = tuple(dict.fromkeys(name for own in self for name in own))
+        unknown = [name for name in names if name not in parameters] if several else []
         such = ", ".join(map(repr, self.rows[0].names))
-        raise UnknownParameterError(f"{names!r} must be {self.order} different names of this table, such as {such}")
+        wrong = f"{names!r} must be {self.order} different names of this table, such as {such}"
+        raise UnknownParameterError(unknown_name(unknown[0], parameters) if unknown else wrong)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Names]:
         return (row.names for row in self.rows)
 
-    def __contains__(self, names: object) -> bool:
-        return isinstance(names, tuple) and sorted(names) in (sorted(own) for own in self)
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         columns = Table.to_dict(self)

@@ -22,7 +22,7 @@ from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_
 from pedanova.errors import PedanovaError, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, effects_of
-from pedanova.measures.forest.forest import ForestEffects, forest_effects
+from pedanova.measures.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
@@ -309,11 +309,11 @@ def compare_measures(data: TrialData, target: object, *, seed: int) -> Compariso
         "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: effects_within(data, part)),
         "forest": (
             "what moves a random forest's prediction over the space",
-            lambda: forest_effects(data.observed(), seed=seed, pairs=False, threads=data.threads),
+            lambda: forest_effects(data.observed(), seed=seed, threads=data.threads),
         ),
         "forest clipped": (
             f"the same, everything worse than the best {whole} taken as equal",
-            lambda: forest_effects(data.observed(), clip=float(part), seed=seed, pairs=False, threads=data.threads),
+            lambda: forest_effects(data.observed(), clip=float(part), seed=seed, threads=data.threads),
         ),
     }
     # What cannot be answered is listed in the notes, unless it is the first question.

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import pedanova as pa
 from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
-from pedanova.measures.forest.forest import forest_effects
-from pedanova.measures.forest.trees import RangeAxis, clipped_at, encode
+from pedanova.measures.forest import Axis, clipped_at, encode, forest_effects, leaf_boxes, tree_variances
 
 
 def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:
@@ -40,28 +44,6 @@ def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np
     return data, space, (np.log10(lr) + 2) ** 2 + cost * data["layers"] / 3 + random.normal(0, 0.1, rows)
 
 
-def test_a_given_model_equals_optuna_over_positions() -> None:
-    from optuna.importance._fanova._tree import _FanovaTree
-
-    random = np.random.default_rng(2)
-    data = {"a": random.uniform(-1, 1, 80), "b": np.exp(random.uniform(-7, 0, 80)), "c": random.random(80)}
-    space = {"a": pa.Float(-1, 1), "b": pa.Float(math.exp(-7), 1, log=True), "c": pa.Float(0, 1)}
-    loss = data["a"] ** 2 + np.log(data["b"]) * data["c"] / 5
-    observed = pa.analyze(data, loss, space=space).data.observations
-    encoded = encode(observed)
-    model = RandomForestRegressor(4, random_state=0).fit(encoded.matrix, encoded.objective)
-    found = forest_effects(observed, model=model)
-    trees = [_FanovaTree(e.tree_, np.array([[0.0, 1.0]] * 3)) for e in model.estimators_]
-    for dim, name in enumerate("abc"):
-        shares = [tree.get_marginal_variance(np.array([dim])) / tree.variance for tree in trees]
-        assert found[name].share == pytest.approx(np.mean(shares), abs=1e-8)
-        assert found[name].std == pytest.approx(np.std(shares), abs=1e-8)
-    closed = [tree.get_marginal_variance(np.array([1, 2])) / tree.variance for tree in trees]
-    together = found.pairs["c", "b"].share + found["b"].share + found["c"].share
-    assert together == pytest.approx(np.mean(closed), abs=1e-8)
-    assert found.variance == pytest.approx(np.mean([tree.variance for tree in trees]))
-
-
 def test_names_and_order_of_categories_do_not_matter() -> None:
     data, space, loss = mixed()
     before = pa.analyze(data, loss, space=space)
@@ -84,7 +66,7 @@ def test_positions_and_weights_are_those_of_the_space() -> None:
     data, space, loss = mixed()
     encoded = encode(pa.analyze(data, loss, space=space).data.observations)
     lr, layers, units, batch, _ = encoded.axes
-    assert isinstance(lr, RangeAxis)
+    assert lr.values is None
     assert encoded.matrix[:, 0] == pytest.approx(1 + np.log10(data["lr"]) / 4, abs=1e-6)
     assert np.diff(layers.reached) == pytest.approx([0.2] * 5)
     mass = np.log((np.arange(8, 513) + 0.5) / (np.arange(8, 513) - 0.5)) / np.log(512.5 / 7.5)
@@ -102,7 +84,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
         assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
         assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
-    assert isinstance(encode(wide.data.observations).axes[0], RangeAxis)
+    assert encode(wide.data.observations).axes[0].values is None
 
 
 @pytest.mark.slow
@@ -111,24 +93,9 @@ def test_the_toy_function() -> None:
     x = np.random.default_rng(0).uniform(-5, 5, (5000, 2))
     space = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
     observed = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=space).data.observations
-    encoded = encode(observed)
-    model = RandomForestRegressor(16, random_state=0).fit(encoded.matrix, encoded.objective)
-    found = forest_effects(observed, model=model)
+    found = forest_effects(observed, trees=16)
     assert found["x1"].variance == pytest.approx(56.66562, rel=0.03)
     assert found["x2"].variance == pytest.approx(56.52799, rel=0.03)
-    assert found.pairs["x1", "x2"].share < 0.02
-
-
-def test_an_interaction_is_seen_only_in_the_pair() -> None:
-    x = np.random.default_rng(0).integers(0, 2, (400, 3))
-    space = {name: pa.Categorical([0, 1]) for name in "abc"}
-    a = pa.analyze(dict(zip("abc", x.T, strict=True)), x[:, 0] ^ x[:, 1], space=space)
-    found = forest_effects(a.data.observed(), trees=16)
-    assert found.pairs["b", "a"].share > 0.95
-    assert next(iter(found.pairs)) == ("a", "b")
-    assert max(row.share for row in found.rows) < 0.02
-    shares = [*(row.share for row in found.rows), *(row.share for row in found.pairs.rows)]
-    assert sum(shares) <= 1 + 1e-9
 
 
 def test_the_same_seed_gives_the_same_numbers_on_any_threads() -> None:
@@ -242,33 +209,17 @@ def test_tables_and_hostile_names() -> None:
     found = forest_effects(a.data.observed(), trees=4)
     assert set(found) == set(names)
     assert len(found) == 5
-    assert len(found.pairs) == 10
     assert "<script>" in found
-    assert ("share", "a|b") in found.pairs
-    assert ("share", "share") not in found.pairs
-    assert found.pairs["share", "a|b"] is found.pairs["a|b", "share"]
     assert list(found.to_dict()) == ["parameter", "ratio", "share", "std", "variance"]
-    assert list(found.pairs.to_dict()) == ["first", "second", "share", "std", "variance"]
-    for table in (found, found.pairs):
-        assert "<script>" not in table._repr_html_()
-        for text in (str(table), table.to_markdown(), table.to_latex(), table.to_csv()):
-            assert text
+    assert "<script>" not in found._repr_html_()
+    for text in (str(found), found.to_markdown(), found.to_latex(), found.to_csv()):
+        assert text
     refuse(UnknownParameterError, "did you mean 'share'?", of=lambda: found["shar"])
-    refuse(UnknownParameterError, "no parameter", of=lambda: found.pairs["share", "nothing"])
-    refuse(UnknownParameterError, "two different", of=lambda: found.pairs["share", "share"])
-    refuse(UnknownParameterError, "must be two names", of=lambda: found.pairs["share"])  # type: ignore[index]
 
 
-def test_without_pairs_and_with_one_parameter() -> None:
-    data, space, loss = mixed()
-    found = forest_effects(pa.analyze(data, loss, space=space).data.observed(), trees=4, pairs=False)
-    assert len(found.pairs) == 0
-    refuse(QueryError, "pass pairs=True", of=lambda: found.pairs["lr", "layers"])
-    assert ("lr", "layers") not in found.pairs
-    assert str(found.pairs)
+def test_one_parameter_alone() -> None:
     alone = forest_effects(pa.analyze({"x": np.arange(30)}, np.arange(30), params=["x"]).data.observed(), trees=4)
     assert alone["x"].share == pytest.approx(1)
-    assert len(alone.pairs) == 0
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,16 +248,178 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(MissingLibraryError, "pip install 'pedanova[fanova]'", of=lambda: forest_effects(a.data.observed()))
 
 
-def test_models_that_do_not_fit() -> None:
-    data, space, loss = mixed()
-    observed = pa.analyze(data, loss, space=space).data.observations
-    matrix = encode(observed).matrix
-    other = RandomForestRegressor(2).fit(matrix[:, :2], loss)
-    refuse(QueryError, "fitted to 2 columns", of=lambda: forest_effects(observed, model=other))
-    refuse(QueryError, "must be a fitted forest", of=lambda: forest_effects(observed, model=3))
-    unfit = RandomForestRegressor(2)
-    refuse(QueryError, "must be a fitted forest", of=lambda: forest_effects(observed, model=unfit))
-    flat = RandomForestRegressor(2).fit(matrix, np.zeros(300))
-    refuse(QueryError, "2 trees are constant", of=lambda: forest_effects(observed, model=flat))
-    double = RandomForestRegressor(2).fit(matrix, np.stack([loss, loss], axis=1))
-    refuse(QueryError, "with one output", of=lambda: forest_effects(observed, model=double))
+class Tree(NamedTuple):
+    """A regression tree as scikit-learn stores it; node 0 is the root, leaves have no left child."""
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    value: np.ndarray  # (nodes, 1, 1)
+
+
+def random_tree(random: np.random.Generator, dims: int, leaves: int) -> Tree:
+    """A tree that splits random leaves at random places, sometimes twice at the same one."""
+    left, right, feature, threshold = [-1], [-1], [-2], [-2.0]
+    bounds = [np.tile([0.0, 1.0], (dims, 1))]
+    for _ in range(leaves - 1):
+        node = int(random.choice([i for i, child in enumerate(left) if child < 0]))
+        dim = int(random.integers(dims))
+        low, high = bounds[node][dim]
+        cut = random.uniform(low, high) if random.random() < 0.7 else low + (high - low) / 2
+        for side, bound in ((left, 1), (right, 0)):
+            side[node] = len(left)
+            box = bounds[node].copy()
+            box[dim, bound] = cut
+            bounds.append(box)
+            for column, empty in ((left, -1), (right, -1), (feature, -2), (threshold, -2.0)):
+                column.append(empty)
+        feature[node], threshold[node] = dim, cut
+    values = random.normal(5.0, 3.0, len(left))
+    return Tree(np.array(left), np.array(right), np.array(feature), np.array(threshold), values[:, None, None])
+
+
+def predict(tree: Tree, points: np.ndarray) -> np.ndarray:
+    """The tree as anyone would walk it, point by point."""
+    found = []
+    for point in points:
+        node = 0
+        while tree.children_left[node] >= 0:
+            goes_left = point[tree.feature[node]] <= tree.threshold[node]
+            node = int((tree.children_left if goes_left else tree.children_right)[node])
+        found.append(tree.value[node, 0, 0])
+    return np.array(found)
+
+
+def cells_along(axis: Axis, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights that stand for a whole domain: a lattice's own, or the middles between cuts."""
+    if axis.values is not None and axis.reached is not None:
+        return axis.values.astype(float), np.diff(axis.reached)
+    edges = np.r_[0.0, cuts, 1.0]
+    return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+
+
+def enumerated(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The mean of the trees on the full product of all cells, and the weights along each axis."""
+    cuts = [
+        np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in trees])) for dim in range(len(axes))
+    ]
+    points, weights = zip(*map(cells_along, axes, cuts), strict=True)
+    values = np.mean([predict(tree, np.array(list(product(*points)))) for tree in trees], axis=0)
+    return values.reshape([len(each) for each in points]), list(weights)
+
+
+def average_over(values: np.ndarray, weights: list[np.ndarray], dims: tuple[int, ...]) -> np.ndarray:
+    """The mean over some axes, which stay with length one."""
+    for dim in dims:
+        shape = [1] * values.ndim
+        shape[dim] = -1
+        values = np.sum(values * weights[dim].reshape(shape), axis=dim, keepdims=True)
+    return values
+
+
+def closed_by_enumeration(values: np.ndarray, weights: list[np.ndarray], dims: tuple[int, ...]) -> float:
+    others = tuple(dim for dim in range(values.ndim) if dim not in dims)
+    marginal = average_over(values, weights, others)
+    squares = average_over((marginal - average_over(marginal, weights, dims)) ** 2, weights, dims)
+    return float(squares.item())
+
+
+def random_axes(random: np.random.Generator, dims: int) -> list[Axis]:
+    """Ranges and lattices of uneven weights, all between 0 and 1; some points lie on the trees' cuts."""
+    axes: list[Axis] = []
+    for _ in range(dims):
+        cells = int(random.integers(1, 6))
+        even = random.choice(np.arange(9) / 8, cells, replace=False)
+        points = np.sort(even if random.random() < 0.5 else random.random(cells))
+        weights = np.cumsum(random.uniform(0.1, 1, cells))
+        lattice = Axis(points.astype(np.float32), np.r_[0, weights / weights[-1]])
+        axes.append(Axis() if random.random() < 0.5 else lattice)
+    return axes
+
+
+def close(found: float, wanted: float, scale: float) -> bool:
+    return abs(found - wanted) <= 1e-10 * max(1.0, scale)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seed=seeds, dims=st.integers(1, 3), leaves=st.integers(1, 12))
+@settings(max_examples=60)
+def test_variances_equal_enumeration(seed: int, dims: int, leaves: int) -> None:
+    random = np.random.default_rng(seed)
+    axes, tree = random_axes(random, dims), random_tree(random, dims, leaves)
+    total, main = tree_variances(tree, axes)
+    values, weights = enumerated([tree], axes)
+    whole = closed_by_enumeration(values, weights, tuple(range(dims)))
+    assert close(total, whole, whole)
+    for dim in range(dims):
+        assert close(main[dim], closed_by_enumeration(values, weights, (dim,)), whole)
+    assert main.sum() <= total + 1e-10 * max(1.0, whole)
+
+
+def test_the_same_trees_give_the_numbers_of_optuna() -> None:
+    """Over positions: what a forest of scikit-learn sees of three ranges."""
+    from optuna.importance._fanova._tree import _FanovaTree
+
+    random = np.random.default_rng(2)
+    data = {"a": random.uniform(-1, 1, 80), "b": np.exp(random.uniform(-7, 0, 80)), "c": random.random(80)}
+    space = {"a": pa.Float(-1, 1), "b": pa.Float(math.exp(-7), 1, log=True), "c": pa.Float(0, 1)}
+    loss = data["a"] ** 2 + np.log(data["b"]) * data["c"] / 5
+    encoded = encode(pa.analyze(data, loss, space=space).data.observations)
+    for estimator in RandomForestRegressor(4, random_state=0).fit(encoded.matrix, encoded.objective).estimators_:
+        theirs = _FanovaTree(estimator.tree_, np.array([[0.0, 1.0]] * 3))
+        total, main = tree_variances(estimator.tree_, encoded.axes)
+        assert total == pytest.approx(theirs.variance, abs=1e-8)
+        wanted = [theirs.get_marginal_variance(np.array([dim])) for dim in range(3)]
+        assert main == pytest.approx(wanted, abs=1e-8)
+
+
+def test_what_no_draw_can_reach_is_no_variance() -> None:
+    """Rows without a value stand between two whole numbers: a leaf of their own has no volume."""
+    lattice = Axis(np.array([0.25, 0.75], dtype=np.float32), np.array([0.0, 0.5, 1.0]))
+    tree = Tree(
+        children_left=np.array([1, -1, 3, -1, -1]),
+        children_right=np.array([2, -1, 4, -1, -1]),
+        feature=np.array([0, -2, 0, -2, -2]),
+        threshold=np.array([0.4, -2, 0.6, -2, -2]),
+        value=np.array([0.0, 0.1, 0.0, 70.0, 0.1])[:, None, None],
+    )
+    low, high = leaf_boxes(tree, [lattice, Axis()])
+    assert (high - low).prod(axis=1).tolist() == [0.5, 0.0, 0.5]
+    assert tree_variances(tree, [lattice, Axis()])[0] == 0
+
+
+def test_a_value_on_a_threshold_belongs_to_the_left() -> None:
+    lattice = Axis(np.array([0.0, 1.0, 2.0], dtype=np.float32), np.array([0.0, 0.5, 0.75, 1.0]))
+    assert lattice.below(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [0.0, 0.5, 0.5, 0.75, 1.0]
+
+
+def test_boxes_fill_the_space() -> None:
+    random = np.random.default_rng(0)
+    for leaves in (1, 2, 50):
+        low, high = leaf_boxes(random_tree(random, 4, leaves), random_axes(random, 4))
+        assert (high - low).prod(axis=1).sum() == pytest.approx(1)
+        assert (low <= high).all()
+
+
+def test_a_forest_over_labels_equals_enumeration() -> None:
+    """Lattices as `encode` makes them: every whole number and category is one point."""
+    random = np.random.default_rng(1)
+    names = ["layers", "batch", "optimizer"]
+    columns = (random.integers(1, 6, 60), random.choice([16, 32, 64], 60), random.choice(["a", "b", "c", "d"], 60))
+    space = {
+        "layers": pa.Int(1, 7, log=True),
+        "batch": pa.Ordinal([16, 32, 64]),
+        "optimizer": pa.Categorical(["c", "a", "d", "b"]),
+    }
+    loss = columns[0] ** 2 + columns[1] / 8 + (columns[2] == "b") * columns[0]
+    observed = pa.analyze(dict(zip(names, columns, strict=True)), loss, space=space).data.observations
+    encoded = encode(observed)
+    for estimator in RandomForestRegressor(4, random_state=0).fit(encoded.matrix, encoded.objective).estimators_:
+        total, main = tree_variances(estimator.tree_, encoded.axes)
+        values, weights = enumerated([estimator.tree_], encoded.axes)
+        assert total == pytest.approx(closed_by_enumeration(values, weights, (0, 1, 2)), abs=1e-10)
+        wanted = [closed_by_enumeration(values, weights, (dim,)) for dim in range(3)]
+        assert main == pytest.approx(wanted, abs=1e-10)

@@ -1,0 +1,412 @@
+"""f-ANOVA of a random forest: the variance that each parameter explains, by exact marginals of its trees.
+
+A tree is constant on boxes, its leaves. Averaged over all other parameters it is constant between the sorted ends of
+the boxes: every box adds its value, times the part it fills of the other parameters, where it begins, and takes it
+back where it ends. One running sum over the ends is the marginal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import Note
+from pedanova.base.table import Printed
+from pedanova.base.threads import as_threads, spread
+from pedanova.data.column import Column, Mask, cells_of
+from pedanova.data.observations import Observations
+from pedanova.data.regions import Direction, as_part, as_region, percent, rank_of, sign_of
+from pedanova.errors import DataError, MissingLibraryError, QueryError
+from pedanova.measures.question import as_whole
+from pedanova.measures.share import ShareTable, ratio_of
+from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of, number_of
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
+
+Singles: TypeAlias = NDArray[np.float32]
+DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
+NOISE = 1e-13  # of the largest value: a smaller standard deviation is rounding
+FEWEST_ROWS = 10
+MOST_POINTS = 4096  # beyond so many whole numbers a range is as good as real numbers
+MIDDLE = 0.5  # of a range: where rows without a value are put
+
+
+@dataclass(frozen=True, slots=True)
+class ForestEffect:
+    """One parameter's row.
+
+    ratio
+        Its part of the sum of `share` over all parameters: what Optuna prints.
+    share
+        Fraction of a tree's variance over the space that it explains alone, averaged over trees.
+    std
+        Standard deviation of that fraction over the trees.
+    variance
+        Variance that it explains alone, in squared units of the objective, averaged over trees.
+    """
+
+    name: str
+    ratio: float
+    share: float
+    std: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ForestEffects(ShareTable[ForestEffect]):
+    """A table of `ForestEffect` rows, largest share first: ``effects["lr"].share``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place: `name`, `ratio`, `share`, `std`, `variance`.
+    objective
+        Its name.
+    variance
+        Of a tree over the space, averaged over trees.
+    trees, n_rows
+        How many there were.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
+    >>> effects = pa.forest_effects(a.data.observed(), trees=8)
+    >>> effects.trees, round(sum(effects.ratios.values()), 6)
+    (8, 1.0)
+    """
+
+    rows: tuple[ForestEffect, ...]
+    objective: str
+    variance: float
+    trees: int
+    n_rows: int
+    notes: tuple[Note, ...] = ()
+
+    def printed(self) -> Printed:
+        names, ratios = self.column("parameter", lambda row: row.name), self.percents("ratio", bar=True)
+        return [names, ratios, self.percents("share"), self.percents("std", "± trees")]
+
+    def heading(self) -> str:
+        return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
+
+
+def forest_effects(
+    observed: Observations, *, clip: float | None = None, trees: int = 64, seed: int = 0, threads: int | None = 1
+) -> ForestEffects:
+    """How much of a random forest's variance each parameter explains over the space.
+
+    Parameters
+    ----------
+    observed
+        The rows: ``analyze(…).data.observed()``. Rows without a finite objective are left out.
+    clip
+        A quantile such as 0.1: objectives worse than those of the best 10 % are taken as equal, so
+        that only differences among good rows count (Hutter's min(f, f*)).
+    trees, seed
+        Size of the forest and its seed; the same seed gives the same numbers.
+    threads
+        Threads to work with, None for all cores; the numbers do not depend on it.
+
+    Returns
+    -------
+    ForestEffects
+        Rows by parameter, the largest share first.
+
+    Raises
+    ------
+    DataError
+        There are too few rows, or the objective is constant.
+    QueryError
+        There are several objectives.
+    MissingLibraryError
+        scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
+    >>> pa.forest_effects(a.data.observed(), trees=8).n_rows
+    99
+    """
+    workers, encoded = as_threads(threads), encode(observed, clip=clip)
+    fitted, unit = _fit(encoded, trees, seed, workers)
+    parts = spread(lambda tree: tree_variances(tree.tree_, encoded.axes), fitted, threads=workers)
+    total, main = (np.array(column) for column in zip(*parts, strict=True))
+    if not total.any():
+        raise QueryError(f"all {len(total)} trees are constant over the space; give more rows or trees")
+    clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
+    return ForestEffects(
+        rows=_rows(encoded.names, total, main, unit),
+        objective=f"{observed.name}{clipped}",
+        variance=float(total.mean()) * unit,
+        trees=len(total),
+        n_rows=len(encoded.objective),
+        notes=encoded.notes,
+    )
+
+
+def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple[ForestEffect, ...]:
+    split = total > 0  # a constant tree has nothing to share
+    shares = main[split] / total[split, None]
+    columns = shares.mean(axis=0), shares.std(axis=0), main.mean(axis=0) * unit
+    ratios = ratio_of(columns[0], columns[0].sum())
+    numbers = zip(ratios.tolist(), *(column.tolist() for column in columns), strict=True)
+    rows = [ForestEffect(name, *row) for name, row in zip(names, numbers, strict=True)]
+    return tuple(sorted(rows, key=lambda row: -row.share))
+
+
+def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Sequence[Any], float]:
+    """The trees of a forest with Optuna's settings (bootstrapped, deep, all parameters tried at every split), and its
+    squared unit: the objective is scaled to -1 … 1, lest its squares overflow.
+
+    Deep trees follow what there is to follow; averaging over the other parameters, and over trees,
+    takes the noise out again.
+    """
+    size, start = as_whole(trees, "trees", 1, 2**32), as_whole(seed, "seed", 0, 2**32)
+    try:
+        from sklearn.ensemble import RandomForestRegressor
+    except ImportError:
+        needed = "forest f-ANOVA needs scikit-learn; pip install 'pedanova[fanova]'"
+        raise MissingLibraryError(needed) from None
+    low, high = float(encoded.objective.min()), float(encoded.objective.max())
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    settings = {"max_depth": DEEPEST, "min_samples_split": 2, "min_samples_leaf": 1, "random_state": start}
+    forest = RandomForestRegressor(n_estimators=size, n_jobs=threads, **settings)
+    return forest.fit(encoded.matrix, (encoded.objective - middle) / half).estimators_, half * half
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """The domain of one column: any number from 0 to 1, or a lattice of values, each with a weight of its own."""
+
+    values: Singles | None = None  # (cells,) of a lattice, ascending, as the tree sees them
+    reached: Reals | None = None  # (cells + 1,) of a lattice: the weight of all cells before each, 0 … 1
+
+    def below(self, thresholds: Reals) -> Reals:
+        """The part of the domain at or below each threshold: a cell of a lattice is never cut."""
+        if self.values is None or self.reached is None:
+            return np.clip(thresholds, 0.0, 1.0)
+        return self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")]
+
+
+def tree_variances(tree: Any, axes: Sequence[Axis]) -> tuple[float, Reals]:
+    """The variance of a tree of scikit-learn over the space, 0 if it is mere rounding; and what each parameter
+    explains of it alone."""
+    low, high = leaf_boxes(tree, axes)
+    value = tree.value[tree.children_left < 0, 0, 0]
+    volume = (high - low).prod(axis=1)
+    centred = value - float(volume @ value)
+    variance = float(volume @ centred**2)
+    if variance <= (NOISE * float(np.abs(value).max())) ** 2:
+        variance = 0.0
+    return variance, np.array([marginal_variance(*ends, centred * volume) for ends in zip(low.T, high.T, strict=True)])
+
+
+def leaf_boxes(tree: Any, axes: Sequence[Axis]) -> tuple[Reals, Reals]:
+    """(leaves, parameters) Both ends of every leaf, as parts of the domain; found a level of the tree at a time."""
+    left, right, feature = tree.children_left, tree.children_right, tree.feature
+    low, high = np.zeros((len(left), len(axes))), np.ones((len(left), len(axes)))
+    nodes = np.zeros(1, dtype=np.intp)
+    while len(nodes := nodes[left[nodes] >= 0]):
+        for children in (left[nodes], right[nodes]):
+            low[children], high[children] = low[nodes], high[nodes]
+        for dim, axis in enumerate(axes):
+            here = nodes[feature[nodes] == dim]
+            low[right[here], dim] = high[left[here], dim] = axis.below(tree.threshold[here])
+        nodes = np.concatenate([left[nodes], right[nodes]])
+    return low[left < 0], high[left < 0]
+
+
+def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
+    """Of a tree averaged over all parameters but one, whose leaves' ends and values times volume these are."""
+    height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # no volume, no change
+    ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
+    changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))
+    return float(np.diff(ends) @ np.cumsum(changes)[:-1] ** 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What a forest is fitted to: a matrix, an objective, and the domain of every column."""
+
+    names: tuple[str, ...]
+    matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
+    objective: Reals  # (rows,) clipped if asked for
+    axes: tuple[Axis, ...]
+    notes: tuple[Note, ...]
+
+
+def encode(observed: Observations, *, clip: object = None) -> Encoded:
+    """The rows that count and have a finite objective, as numbers for a tree.
+
+    With `clip`, a quantile such as 0.1, every objective worse than that of the best 10 % is taken
+    as the worst among those: what happens among bad rows then no longer counts.
+    """
+    part = None if clip is None else as_part(clip, "clip")
+    cells = {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
+    usable, notes = _usable(observed, cells)
+    rows = np.flatnonzero(usable)
+    objective = _objective(observed, rows, part)
+    columns, axes = [], []
+    for name, parameter in observed.space.items():
+        column, axis = _encoded(observed.columns[name], parameter, cells[name], rows, objective)
+        columns.append(column)
+        axes.append(axis)
+        notes += _missing_note(name, parameter, cells[name][rows])
+    matrix = np.stack(columns, axis=1).astype(np.float32)
+    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), tuple(notes))
+
+
+def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
+    """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
+    if len(observed.goals) > 1:
+        names = [goal.name for goal in observed.goals]
+        raise QueryError(f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})")
+    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
+    finite = counted & np.isfinite(observed.ranked)
+    outside = np.zeros(len(observed), dtype=bool)
+    for name, parameter in observed.space.items():
+        outside |= cells[name] == grid_of(parameter).outside
+    gone = int(np.sum(counted & ~finite)), int(np.sum(finite & outside))
+    why = "without a finite objective", "with a value outside the space"
+    left_out = zip(gone, why, strict=True)
+    notes = [Note("rows", f"{many:,} rows {reason} are left out") for many, reason in left_out if many]
+    return finite & ~outside, notes
+
+
+def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | None) -> Reals:
+    """The objective of the rows, clipped; refused where there is nothing to explain."""
+    name = observed.name
+    if len(rows) < FEWEST_ROWS:
+        raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
+    objective = observed.ranked[rows].astype(np.float64)
+    if objective.min() == objective.max():
+        raise DataError(
+            f"objective {name!r} is {objective[0]:g} in all {len(rows):,} rows; no parameter can explain it"
+        )
+    if part is None:
+        return objective
+    clipped = clipped_at(objective, part, observed.direction)
+    if clipped.min() == clipped.max():
+        raise QueryError(
+            f"clip: {percent(part)} of {len(rows):,} rows share one objective, {clipped[0]:g}; choose a larger part"
+        )
+    return clipped
+
+
+def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
+    """The objective, nowhere worse than that of the ⌈part · rows⌉-th best row."""
+    sign = sign_of(direction)
+    rank = rank_of(part, len(objective))
+    worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
+    return np.asarray(sign * np.minimum(sign * objective, worst))
+
+
+def _encoded(
+    column: Column, parameter: Parameter, cells: Cells, rows: NDArray[np.intp], objective: Reals
+) -> tuple[Reals, Axis]:
+    """The numbers of one parameter, and its domain."""
+    grid = grid_of(parameter)
+    here = cells[rows]
+    match parameter:
+        case Float() | Int():
+            values = positions(_numbers(column)[rows], parameter)
+        case Moving():
+            values = np.clip(_numbers(column)[rows], 0.0, 1.0)
+        case _:
+            return _placed(here, grid, objective)
+    return np.where(here == grid.missing, MIDDLE, values), _axis_of(parameter)
+
+
+def _numbers(column: Column) -> Reals:
+    """The values as numbers; text that is none has been placed outside the space, or is missing."""
+    if column.labels is None:
+        return column.values.astype(np.float64)
+    table = np.array([*map(number_of, column.labels), np.nan])
+    codes = column.values.astype(np.intp)
+    return table[np.where(codes < 0, len(column.labels), codes)]
+
+
+def positions(values: Reals, parameter: Float | Int) -> Reals:
+    """Where values lie between the bounds, 0 to 1; a whole number is a cell that reaches half a step around."""
+    half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
+    low, high = parameter.low - half, parameter.high + half
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # values that are not used
+        if not parameter.log:
+            part = (values - low) / (high - low)
+        elif high < 2 * low:  # logarithms would be too close to each other
+            part = np.log1p((values - low) / low) / np.log1p((high - low) / low)
+        else:
+            part = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
+    return np.clip(part, 0.0, 1.0)
+
+
+def _axis_of(parameter: Float | Int | Moving) -> Axis:
+    if not isinstance(parameter, Int) or (parameter.high - parameter.low) // parameter.step >= MOST_POINTS:
+        return Axis()
+    values = np.arange(parameter.low, parameter.high + 1, parameter.step, dtype=np.float64)
+    ends = positions(values + parameter.step / 2, parameter)
+    return Axis(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])
+
+
+def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
+    """Cells in a row: labels as they are ordered, categories by their mean objective.
+
+    Rows without a value take the middle of an order. Where there is no middle, having no value is
+    one more cell, its weight being its part of the rows.
+    """
+    absent = cells == grid.missing
+    if _has_middle(grid):
+        numbers = np.where(absent, (grid.cells - 1) / 2, cells).astype(np.float64)
+        return numbers, _row_of(grid.prior)
+    idle = float(absent.mean())
+    weights = np.r_[grid.prior * (1.0 - idle), idle]
+    place = np.arange(grid.cells + 1)
+    # Blocks to be ranked; of a category's choices, "no value" is one.
+    whole = [Block(0, grid.cells + 1, ordered=False)] if isinstance(grid.parameter, Categorical) else grid.blocks
+    for block in (block for block in whole if not block.ordered):
+        place[block.cells] = block.start + _ranking(cells, block, objective)
+    return place[cells].astype(np.float64), _row_of(weights[np.argsort(place)])
+
+
+def _has_middle(grid: Grid) -> bool:
+    return not isinstance(grid.parameter, Categorical | Switch)
+
+
+def _row_of(weights: Reals) -> Axis:
+    reached = np.r_[0.0, np.cumsum(weights)]
+    return Axis(np.arange(len(weights), dtype=np.float32), reached / reached[-1])
+
+
+def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
+    """(cells of the block,) Rank of each by its rows' mean; one without rows counts as average.
+
+    Ties go to whoever comes first in the rows: names and their order must not matter.
+    """
+    size = len(block)
+    mine = np.flatnonzero((cells >= block.start) & (cells < block.stop))
+    inside = cells[mine] - block.start
+    rows = np.bincount(inside, minlength=size)
+    sums = np.bincount(inside, objective[mine], minlength=size)
+    means = np.where(rows > 0, sums / np.maximum(rows, 1), objective.mean())
+    first = np.full(size, len(cells))
+    np.minimum.at(first, inside, mine)
+    rank = np.empty(size, dtype=np.intp)
+    rank[np.lexsort((first, means))] = np.arange(size)
+    return rank
+
+
+def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[Note]:
+    grid = grid_of(parameter)
+    many = int(np.sum(cells == grid.missing))
+    if not many:
+        return []
+    fate = "taken as the middle of its range" if _has_middle(grid) else "taken as a category of their own"
+    return [Note("rows", f"{many:,} rows have no value; {fate}", subject=name)]

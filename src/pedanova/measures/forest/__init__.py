@@ -1,1 +1,0 @@
-"""f-ANOVA of a random forest, to compare with."""
