@@ -22,6 +22,11 @@ from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryEr
 from pedanova.measures.forest import Axis, clipped_at, encode, forest_effects, leaf_boxes, tree_variances
 
 
+def weights_of(axis: Axis) -> np.ndarray:
+    assert axis.reached is not None
+    return np.diff(axis.reached)
+
+
 def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:
     random = np.random.default_rng(11)
     lr = np.exp(random.uniform(np.log(1e-4), 0, rows))
@@ -59,7 +64,7 @@ def test_a_category_without_rows_and_equal_means_are_placed_by_the_rows() -> Non
     space = {"c": pa.Categorical(["d", "b", "c", "a"]), "x": pa.Float(0, 1)}
     encoded = encode(pa.analyze(data, loss, space=space).data.observations)
     assert encoded.matrix[:3, 0].tolist() == [0.0, 1.0, 4.0]  # d and "no value" are average: between
-    assert np.diff(encoded.axes[0].reached).tolist() == pytest.approx([0.25, 0.25, 0.25, 0, 0.25])
+    assert weights_of(encoded.axes[0]).tolist() == pytest.approx([0.25, 0.25, 0.25, 0, 0.25])
 
 
 def test_positions_and_weights_are_those_of_the_space() -> None:
@@ -68,10 +73,10 @@ def test_positions_and_weights_are_those_of_the_space() -> None:
     lr, layers, units, batch, _ = encoded.axes
     assert lr.values is None
     assert encoded.matrix[:, 0] == pytest.approx(1 + np.log10(data["lr"]) / 4, abs=1e-6)
-    assert np.diff(layers.reached) == pytest.approx([0.2] * 5)
+    assert weights_of(layers) == pytest.approx([0.2] * 5)
     mass = np.log((np.arange(8, 513) + 0.5) / (np.arange(8, 513) - 0.5)) / np.log(512.5 / 7.5)
-    assert np.diff(units.reached) == pytest.approx(mass)
-    assert np.diff(batch.reached) == pytest.approx([1 / 3] * 3)
+    assert weights_of(units) == pytest.approx(mass)
+    assert weights_of(batch) == pytest.approx([1 / 3] * 3)
     assert layers.below(np.array([0.1 - 1e-6, 0.1 + 1e-6, 0.29])).tolist() == pytest.approx([0, 0.2, 0.2])
 
 
@@ -82,7 +87,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
         space = {"x": pa.Int(start, start + count - 1, log=log)}
         encoded = encode(pa.analyze({"x": x}, x % 7, space=space).data.observations)
         assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
-        assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
+        assert weights_of(encoded.axes[0]) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
     assert encode(wide.data.observations).axes[0].values is None
 
@@ -174,7 +179,7 @@ def test_conditional_parameters() -> None:
     assert len(np.unique(encoded.matrix[idle, 2])) == 1
     assert (encoded.matrix[idle, 5] == 1).all()
     nesterov = encoded.axes[2]
-    assert sorted(np.diff(nesterov.reached)) == pytest.approx(sorted([idle.mean(), *[(~idle).mean() / 2] * 2]))
+    assert sorted(weights_of(nesterov)) == pytest.approx(sorted([idle.mean(), *[(~idle).mean() / 2] * 2]))
     assert encoded.matrix[:, 4].min() >= 0 <= encoded.matrix[:, 4].max() <= 1
     found = forest_effects(a.data.observed(), trees=16)
     assert next(iter(found)) == "momentum"
