@@ -51,7 +51,7 @@ def test_commands(pressed_tab) -> None:
 
 @pytest.mark.slow
 def test_options_and_their_choices(pressed_tab) -> None:
-    assert pressed_tab("pedanova densities --reg") == ["--region", "--region-box"]
+    assert pressed_tab("pedanova densities --reg") == ["--region"]
     assert set(pressed_tab("pedanova interactions x.csv --order ")) == {"2", "3", "4", "5"}
     formats = {"text", "csv", "json", "markdown", "latex"}
     assert set(pressed_tab("pedanova analyze x.csv --format ")) == formats

@@ -276,7 +276,7 @@ class TestRows:
             (["--repeats", "mean"], {"repeats": "mean"}, {}),
             (["--region", "optimizer == 'adam'"], {}, {"region": "optimizer == 'adam'"}),
             (
-                ["--region-box", "lr=1e-3..1", "--region-box", "optimizer=adam"],
+                ["--region", "lr >= 1e-3 and optimizer == 'adam'"],
                 {},
                 {"region": {"lr": (1e-3, 1), "optimizer": {"adam"}}},
             ),
@@ -319,9 +319,7 @@ class TestRows:
         [
             (["--where", "import os"], "no condition"),
             (["--where", "epochs > 100"], "leaves no row"),
-            (["--region-box", "lr"], "must be NAME=LOW..HIGH"),
-            (["--region-box", "lr=a..b"], "'a' is no number"),
-            (["--region-box", "nope=1..2"], "no column is called 'nope'"),
+            (["--region", "nope >= 1"], "no column is called 'nope'"),
             (["--feasible", "nope"], "no column is called 'nope'"),
             (["--state", "optimizer"], "state 'adam' is unknown"),
             (["--direction", "minimize", "--direction", "maximize"], "one direction for each of 1"),

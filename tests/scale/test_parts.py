@@ -638,53 +638,6 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     np.testing.assert_allclose(pushed.data.moments.squares, whole.data.moments.squares, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_row_groups_without_a_threshold_stay_unread(
-    table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direction: str
-) -> None:
-    """A table in order of its objective tells by its statistics where the quantiles lie."""
-    table = table.sort_values("loss", ignore_index=True)
-    folder = write(table, tmp_path / "sorted")
-    read: list[tuple[str, ...]] = []
-    plain = batches.read_batches
-
-    def watched(file: Path, kind: str, names: list[str], *more: Any) -> Any:
-        for records in plain(file, kind, names, *more):
-            read.append(tuple(names))
-            yield records
-
-    monkeypatch.setattr(batches, "read_batches", watched)
-    options = {"params": ["lr", "layers"], "levels": [0.1, 0.5], "direction": direction}
-    a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True, threads=1), **options)
-    same(a, pa.analyze(table, "loss", **options))
-    alone = sum(names == ("loss",) for names in read)
-    assert alone < 3 + 20 + 6  # a sample, one look at all twenty files, and the few row groups beside two thresholds
-
-
-def test_ranges_of_row_groups(tmp_path: Path) -> None:
-    import pyarrow  # noqa: ICN001  (pa is pedanova here)
-    from pyarrow import parquet
-
-    columns = {
-        "number": [3.0, 1.0, np.nan, None],
-        "whole": pyarrow.array([2, 5, 9, 7], type=pyarrow.uint8()),
-        "text": ["b", "a", "d", "c"],
-        "none": pyarrow.array([None] * 4, type=pyarrow.float64()),
-        "truth": [True, False, True, True],
-    }
-    file = tmp_path / "t.parquet"
-    parquet.write_table(pyarrow.table(columns), file, row_group_size=2)
-    assert batches.group_ranges(file, "number") == [(1.0, 3.0), None]
-    assert batches.group_ranges(file, "whole") == [(2.0, 5.0), (7.0, 9.0)]
-    for name in ("text", "none", "truth", "no such column"):
-        assert batches.group_ranges(file, name) == [None, None]
-    part = scans.FilePart(str(file), "Parquet")
-    assert part.between("whole", lambda low, high: low <= 8 <= high) == scans.FilePart(str(file), "Parquet", (1,))
-    assert part.between("whole", lambda low, high: False) is None
-    assert part.between("text", lambda low, high: False) == scans.FilePart(str(file), "Parquet", (0, 1))
-
-
 def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three slices of columns, each through all files and in small batches: the counts of the whole table."""
     random, rows, columns = np.random.default_rng(1), 3_000, 300

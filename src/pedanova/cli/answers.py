@@ -26,7 +26,6 @@ from pedanova.cli.inputs import (
     parse_rows,
     parse_smoothing,
     questions_of,
-    region_of,
     source_opened,
     split_names,
     table_options,
@@ -87,7 +86,7 @@ def run_analyze(options: argparse.Namespace) -> int:
 def run_profile(options: argparse.Namespace) -> int:
     a = opened(options)
     ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
-    result = a.profile(region_of(options), ladder=ladder, **estimation(options))
+    result = a.profile(parse_rows(options.region, "region"), ladder=ladder, **estimation(options))
     more = {"baseline": options.baseline}
     return answer(options, result, draw_profile, a=a, about=("region", "estimator"), more=more, notes=result.notes)
 

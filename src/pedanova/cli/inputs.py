@@ -58,12 +58,8 @@ def as_argument(option: Option, value: Any) -> Any:
     return value if len(value) > 1 else value[0]
 
 
-def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str | dict[str, Any]]:
-    return parse_rows(options.target, "target"), region_of(options)
-
-
-def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
-    return parse_box(getattr(options, "region_box", None) or []) or parse_rows(options.region, "region")
+def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str]:
+    return parse_rows(options.target, "target"), parse_rows(options.region, "region")
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:
@@ -122,24 +118,6 @@ def as_float(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def parse_box(texts: list[str]) -> dict[str, Any]:
-    """``lr=1e-4..1e-2`` is a range, ``optimizer=adam,sgd`` a set of values."""
-    box: dict[str, Any] = {}
-    for text in texts:
-        name, equal, bounds = text.partition("=")
-        if not equal or not name.strip() or not bounds.strip():
-            raise QueryError(f"--region-box {text!r} must be NAME=LOW..HIGH or NAME=A,B")
-        low, dots, high = bounds.partition("..")
-        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else set(split_names([bounds]) or ())
-    return box
-
-
-def as_bound(text: str, whole: str) -> float | None:
-    if text.strip() and as_float(text) is None:
-        raise QueryError(f"--region-box {whole!r}: {text!r} is no number")
-    return as_float(text)
 
 
 def parse_smoothing(text: str) -> Any:

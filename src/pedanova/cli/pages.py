@@ -67,7 +67,7 @@ def run_report(options: argparse.Namespace) -> int:
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     """The page about the question; the usual one brings a look inside the best 10 % along."""
     question = questions_of(options)
-    usual = (options.target, options.region) == USUAL_QUESTION and not options.region_box
+    usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, (0.02, 0.1)] if usual else [question]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
     budget = parse_budget(getattr(options, "budget", None))

@@ -27,7 +27,6 @@ def at_least_0(text: str) -> int:
 
 
 output = partial(Option, group="output")
-BOX = Option("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
 WITHIN = Option(
     "within",
     None,
@@ -36,13 +35,7 @@ WITHIN = Option(
     several=True,
 )
 OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
-FORMAT = output(
-    "format",
-    "text",
-    "how to print (default text)",
-    choices=FORMATS,
-    type=lambda text: "text" if text == "table" else text,
-)
+FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS)
 NOTES = output("notes", False, "print every note in full, not only what may change the ranking", flag=True)
 QUIET = output("quiet", False, "print the table alone", flag=True)
 SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")
@@ -86,14 +79,14 @@ FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metav
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
-QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX, WITHIN]
+QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables")]
 THREADS, STREAM, ESTIMATOR, SEED = (BY_NAME[name] for name in ("threads", "stream", "estimator", "seed"))
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
-OF_STUDIES = [option for option in FULL if option not in (BOX, WITHIN)]
+OF_STUDIES = [option for option in FULL if option is not WITHIN]
 TALK = (NOTES, QUIET, THREADS)
 PRINT = (FORMAT, OUTPUT, *TALK)
 
@@ -104,7 +97,6 @@ USUAL_EXAMPLES = """
   pedanova report trials.csv --objective error -o report.html
 """
 EXAMPLES = """
-  pedanova analyze trials.csv --objective error --exclude seed,train_seconds
   pedanova analyze trials.parquet --objective accuracy --direction maximize \\
       --target 0.01 --region 0.1
   pedanova analyze trials.csv --objective error --format json -o importance.json
@@ -113,16 +105,11 @@ EXAMPLES = """
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
   pedanova analyze optuna.db --study mlp --target 0.05
   pedanova profile trials.csv --objective error
-  pedanova profile trials.csv --objective error --region 0.5
-  pedanova profile trials.csv --objective error --estimator counts
   pedanova profile trials.csv --objective error --ladder 0.01,0.05,0.1,0.25
-  pedanova profile trials.csv --objective error --format csv -o profile.csv
   pedanova densities trials.csv --objective error
   pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
-  pedanova densities trials.csv layers --objective error --format csv
   pedanova interactions trials.csv --objective error
   pedanova interactions trials.csv --objective error --target 0.2 --top 5
-  pedanova interactions trials.csv --objective error --params learning_rate,layers
   pedanova interactions trials.csv --objective error --order 3
   pedanova compare trials.csv --objective error --exclude seed,train_seconds
   pedanova reduce trials.csv --objective error
@@ -133,18 +120,15 @@ EXAMPLES = """
   pedanova along optuna.db --study mlp --budget step
   pedanova seeds trials.csv --objective error --params layers,optimizer
   pedanova across trials.csv --objective error --group optimizer
-  pedanova across trials.csv --objective error --group seed --format csv
   pedanova across trials.csv trials.parquet --objective error --estimator counts
   pedanova difference trials.csv trials.parquet --objective error
   pedanova report trials.csv --objective error -o report.html
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
-  pedanova report trials.csv --objective error --group optimizer
   pedanova explore trials.csv --objective error
   pedanova explore optuna.db --study mlp --target 0.05
   pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
   pedanova explore optuna.db --watch
-  pedanova explore trials.csv --objective error --group optimizer
   pedanova space trials.csv --objective error -o space.json
   pedanova demo
   pedanova demo --report report.html

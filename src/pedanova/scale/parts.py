@@ -8,7 +8,7 @@ threads, processes and other machines may each take some.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -33,8 +33,8 @@ from pedanova.data.records import Records
 from pedanova.data.regions import Direction, Region, columns_in, sign_of
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
-from pedanova.errors import Arg, DataError, PartError, QueryError
-from pedanova.sources.scans.scan import FilePart, Part
+from pedanova.errors import Arg, DataError, QueryError
+from pedanova.sources.scans.scan import Part
 from pedanova.space.parameters import Moving, Space, Switch
 
 SLICE = 64  # columns that are read together
@@ -91,6 +91,11 @@ def spoken_for(plan: Plan) -> set[str]:
     request = plan.request
     choices = (request.objective, request.where, request.feasible, request.state)
     return {name for choice in choices for name in named_in(choice, plan.needs)}
+
+
+def conditional(space: Space, *, given: bool) -> list[str]:
+    """Parameters whose cells take more than their own column; gaps tell a condition that was guessed from them."""
+    return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
 def named_in(choice: object, columns: Sequence[str]) -> list[str]:
@@ -232,34 +237,14 @@ class SparseTable:
 def marked_of_part(
     part: Part, plan: Plan, window: Window, marks: SparseTable, few: int, large: int, meter: Meter | None = None
 ) -> Gathered:
-    """The signed objectives of the slots to be collected, and the ends of the others that are asked for.
-
-    Row groups that say they hold none of them stay unread.
-    """
+    """The signed objectives of the slots to be collected, and the ends of the others that are asked for."""
     table = marks.table()
     gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
-    for observed in asked_batches(part, plan, window, marks.places, meter):
+    for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
         _, slots = selection.count_slots(values, plan.sign, window)
         gathered.append(selection.gather_slots(values, plan.sign, slots, table, few, large))
     return selection.joined(gathered)
-
-
-def asked_batches(
-    part: Part, plan: Plan, window: Window, marked: NDArray[np.int64], meter: Meter | None
-) -> Iterator[Observations]:
-    """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
-
-    def may_hold(low: float, high: float) -> bool:
-        ends = np.sort(selection.slots_of(plan.sign * np.array([low, high]), window))
-        return bool(np.any((marked >= ends[0]) & (marked <= ends[1])))
-
-    for one in getattr(part, "parts", (part,)):
-        chosen = one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
-        try:
-            yield from () if chosen is None else batches_of(chosen, plan, meter)
-        except PartError as error:
-            raise PartError(*error.words, part=one.name) from None
 
 
 def digits_of_part(

@@ -16,12 +16,12 @@ from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import cells_of
 from pedanova.errors import Arg, DataError, QueryError, Word
-from pedanova.scale.parts import FirstLook, Plan
+from pedanova.scale.parts import FirstLook, Plan, conditional
 from pedanova.sources.scans.batches import is_ibis
 from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.tables.frames import read_frame
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Float, Int, Moving, Parameter, Switch
+from pedanova.space.parameters import Float, Int, Parameter
 
 Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
@@ -374,9 +374,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
             return ("rows chosen by ", Arg(name))
     if plan.texts:
         return (f"the numbers that {plan.texts[0]!r} keeps as text",)
-    # A condition that was guessed is told by the gaps themselves, which any engine counts.
-    given = plan.request.space is not None
-    odd = [name for name, p in plan.space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
+    odd = conditional(plan.space, given=plan.request.space is not None)
     return (f"the conditional parameter {odd[0]!r}",) if odd else None
 
 

@@ -14,8 +14,8 @@ from pedanova.base.notes import Count, Note
 from pedanova.counting.countable import Countable, Counted, assembled, levels_for
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
-from pedanova.data.column import LAST_PLACES, Column, cells_of, in_interval
-from pedanova.data.conditions import Presence, idle_note
+from pedanova.data.column import Column, cells_of
+from pedanova.data.conditions import Presence
 from pedanova.data.objectives import Goal, as_directions, guess_directions
 from pedanova.data.observations import describe_outside
 from pedanova.data.regions import sign_of
@@ -44,9 +44,9 @@ from pedanova.scale.cuda.tables import (
     rounded,
     units_for,
 )
+from pedanova.scale.parts import conditional
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Moving, Ordinal, Parameter, Switch, parents_first
-from pedanova.space.values import Interval
+from pedanova.space.parameters import Ordinal, Parameter
 
 SAMPLE = 50_000
 FEW = 200  # so many different numbers are all looked for
@@ -143,7 +143,6 @@ class DeviceTable(Countable):
     with_sums: bool = True
     notes: list[Note] = field(default_factory=list)
     _ranking: Ranking | None = None
-    _missing: dict[str, Any] = field(default_factory=dict)
     _ends: tuple[Levels, tuple[Any, Any]] | None = None
 
     @property
@@ -190,57 +189,24 @@ class DeviceTable(Countable):
         return bands_of(exponents_of(self.goal), levels.count) if units is None else [units]
 
     def count(self, levels: Levels) -> Counts:
-        notes, idle = self._conditions()
         columns = [self._device_column(name) for name in self.space]
         own = DeviceRows(self.codes(levels), self.goal)
         bands: Sequence[Units | None] = self.units(levels) or [None]
         counted = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
         tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
         rows = int(counted[0][0].sum())
-        return Counts(len(self.goal), rows, tables, None, [*self.notes, *notes], idle)
+        return Counts(len(self.goal), rows, tables, None, list(self.notes))
 
     def _device_column(self, name: str) -> DeviceColumn:
         parameter, values = self.space[name], self.columns[name]
         grid = grid_of(parameter)
         if grid.inner is None:
             raise DataError(f"{name}: names cannot be counted on a GPU; give its codes and a space of numbers")
-        missing = self._missing.get(name)
         if values.dtype.name in SHORT:
             ends = np.iinfo(values.dtype)
             table = grid.locate(np.arange(ends.min, ends.max + 1))
-            return DeviceColumn(name, grid, values, missing, int(ends.min), table)
-        return DeviceColumn(name, grid, values, missing)
-
-    def _conditions(self) -> tuple[list[Note], frozenset[str]]:
-        """Rows without a value wherever a condition does not hold; parents come first."""
-        notes: list[Note] = []
-        idle: list[str] = []
-        for name in parents_first(self.space):
-            parameter = self.space[name]
-            if isinstance(parameter, Moving | Switch):
-                raise SpaceError(f"{name}: {type(parameter).__name__} cannot be counted on a GPU; bring it to memory")
-            if parameter.when:
-                notes += self._silence(name, parameter, idle)
-        return notes, frozenset(idle)
-
-    def _silence(self, name: str, parameter: Parameter, idle: list[str]) -> list[Note]:
-        cupy, values = library(), self.columns[name]
-        active = cupy.ones(len(values), dtype=bool)
-        for parent, wanted in parameter.when:
-            if parent not in self.columns:
-                raise SpaceError(f"{name}: {unknown_name(parent, tuple(self.columns), what='column')}")
-            matches = equal_to_any(self.columns[parent], wanted)
-            if parent in self._missing:
-                matches &= self._missing[parent] == 0
-            active &= matches
-        absent = cupy.isnan(values) if values.dtype.kind == "f" else cupy.zeros(len(values), dtype=bool)
-        unneeded, lacking = int((~active & ~absent).sum()), int((active & absent).sum())
-        if not bool(active.any()):
-            idle.append(name)
-        self._missing[name] = (~active | absent).view(np.uint8)
-        words = " rows have no value where it is active; counted as inactive"
-        lack = [Note("rows", Count(lacking), words, subject=name)] if lacking else []
-        return [*([idle_note(name, unneeded)] if unneeded else []), *lack]
+            return DeviceColumn(name, grid, values, int(ends.min), table)
+        return DeviceColumn(name, grid, values)
 
     def sum_moments(self, levels: Levels) -> Moments:
         """Mean and spread of the objective by level, each level in one fixed order of additions."""
@@ -273,27 +239,6 @@ class DeviceTable(Countable):
                 row = int(words.split(" ", 2)[1])
                 return words.replace(f"row {row} ", f"row {start + row} ", 1)
         raise DataError(f"{name}: the column changed while it was counted")
-
-
-def equal_to_any(values: Any, wanted: Sequence[Any]) -> Any:
-    """(rows,) Where the column holds one of these numbers, as `data.column.equals_any` says."""
-    cupy = library()
-    hit = cupy.zeros(len(values), dtype=bool)
-    for value in wanted:
-        if isinstance(value, Interval):
-            hit |= in_interval(values, value)
-            continue
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            continue
-        if values.dtype.kind != "f":
-            hit |= values == int(number) if number == number // 1 else False
-            continue
-        meant = values.dtype.type(number)
-        slack = values.dtype.type(LAST_PLACES * np.spacing(np.abs(meant)) if np.isfinite(meant) else 0)
-        hit |= (values == meant) | (cupy.abs(values - meant) <= slack)
-    return hit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -350,6 +295,9 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
     objective = Goal(name, np.empty(0), direction, name)
     try:
         choice = choose_space(tuple(arrays), (objective,), request, DeviceColumns(arrays))
+        for odd in conditional(choice.space, given=request.space is not None):
+            words = f"{odd}: a conditional parameter cannot be counted on a GPU; pass "
+            raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows")
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
         table.notes += objective_notes(table)

@@ -121,7 +121,6 @@ class DeviceColumn:
     name: str
     grid: Grid
     values: Any
-    missing: Any | None = None  # (rows,) bytes
     offset: int = 0
     lookup: NDArray[np.int32] | None = None  # whole numbers with a small range
 
@@ -171,7 +170,7 @@ class Counter:
         chunk = min(CHUNK, chunk) if self.way == WIDE else chunk
         start = self.ends[place]
         given = (
-            values.array, np.int64(values.stride), NULL if column.missing is None else column.missing,
+            values.array, np.int64(values.stride), NULL,
             rows.codes, objective.array, np.int64(objective.stride), np.int64(many), *way.arguments(column),
             np.int32(self.levels), np.int32(groups), *self.tail, np.int64(-(-chunk // 4) * 4),
             self.counts[start:], self.sums[self.words * start :],
@@ -227,7 +226,7 @@ class Way:
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
     guess: int
-    plain: bool  # cells touch and every row has a value: a quicker kernel
+    plain: bool  # cells touch: a quicker kernel
     line: tuple[float, ...] = (0.0, 0.0, 0.0)  # where the guess begins, cells to a unit, cells that it may err by
 
     @property
@@ -262,16 +261,16 @@ class Way:
 
 def way_to(column: DeviceColumn) -> Way:
     single = column.values.dtype == np.float32
-    return _way(column.grid, column.lookup is not None, column.missing is not None, single=bool(single))
+    return _way(column.grid, column.lookup is not None, single=bool(single))
 
 
 @lru_cache(maxsize=4096)
-def _way(grid: Grid, looked_up: bool, gaps: bool, *, single: bool) -> Way:
+def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
     real = np.float32 if single else np.float64
     if looked_up or grid.inner is None:
         return Way(grid, real, LOOKUP, plain=False)
     guess, *line = first_guess(grid.inner, real)
-    return Way(grid, real, guess, do_touch(grid) and not gaps and grid.lattice is None, tuple(line))
+    return Way(grid, real, guess, do_touch(grid) and grid.lattice is None, tuple(line))
 
 
 @lru_cache(maxsize=4096)

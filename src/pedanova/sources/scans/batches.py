@@ -79,28 +79,11 @@ def describe_file(
         return tuple(read_header(path, delimiter or find_delimiter(path))), []
 
 
-def group_ranges(file: Path | ObjectFile, name: str, stamp: object = None) -> list[tuple[float, float] | None]:
-    """For each row group of a Parquet file, what its numbers in a column lie between, where it tells."""
-    meta = metadata_of(file, stamp)
-    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-    places = [i for i in range(meta.num_columns) if meta.schema.column(i).path == name]
-    return [_range_of(group.column(places[0])) if places else None for group in groups]
-
-
 def metadata_of(file: Path | ObjectFile, stamp: object) -> Any:
     if isinstance(file, ObjectFile):
         return footer_of(file, stamp)
     with open_parquet(file) as parquet:
         return parquet.metadata
-
-
-def _range_of(chunk: Any) -> tuple[float, float] | None:
-    metadata = chunk.statistics if chunk.is_stats_set else None
-    if metadata is None or not metadata.has_min_max:
-        return None
-    ends = metadata.min, metadata.max
-    plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
-    return (float(ends[0]), float(ends[1])) if plain else None
 
 
 def read_batches(

@@ -103,18 +103,6 @@ class FilePart:
             return batches.read_from_afar(file, names, self.groups, self.stamp, self.kept)
         return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
 
-    def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
-        """The row groups that may hold numbers between such ends, or do not tell theirs; None where there is none."""
-        if self.kind != "Parquet" or name in dict(self.keys):
-            return self
-        try:
-            ranges = batches.group_ranges(self.file, name, self.stamp)
-        except (OSError, ValueError):  # reading the rows will say why
-            return self
-        own = range(len(ranges)) if self.groups is None else self.groups
-        kept = tuple(i for i in own if (ends := ranges[i]) is None or holds(*ends))
-        return replace(self, groups=kept) if kept else None
-
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
             return records
