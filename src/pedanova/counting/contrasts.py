@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -111,6 +111,16 @@ class Contrast:
         if self.repeats == 1.0:
             return self.target, self.region
         return self.target / self.repeats, self.region / self.repeats
+
+    def thinned(self) -> Contrast:
+        """One row for every `repeats` rows, in whole numbers: the counts of as many independent rows."""
+        if self.repeats == 1.0:
+            return self
+        target, rest = (
+            np.diff(np.rint(np.cumsum(counts) / self.repeats), prepend=0.0).astype(np.int64)
+            for counts in (self.target, self.region - self.target)
+        )
+        return replace(self, target=target, region=target + rest, repeats=1.0)
 
     @property
     def varies(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.column import Mask, cells_of
+from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import sign_of
@@ -65,7 +65,8 @@ def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
 
 def few_rows(observed: Observations, rows: Indices) -> FewRows:
     grids = {name: grid_of(parameter) for name, parameter in observed.space.items()}
-    cells = {name: cells_of(observed.columns[name], grid)[rows] for name, grid in grids.items()}
+    columns = take({name: observed.columns[name] for name in grids}, rows)
+    cells = {name: cells_of(columns[name], grid) for name, grid in grids.items()}
     exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
     trials = None if observed.trials is None else observed.trials[rows].astype(np.float64)
     return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials, observed.picked)
@@ -82,6 +83,18 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
     parts, powers = np.frexp(np.nan_to_num(column.values[rows].astype(np.float64)))
     digits = parts.astype(np.float32).view(np.uint32).astype(np.int64)
     return (digits * 4096 + powers).astype(np.uint64)
+
+
+def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
+    """About so many of the rows, chosen by their settings: all rows of a configuration, or none of them."""
+    rng = np.random.default_rng(0xC0F)
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    for name in sorted(observed.space):
+        values = observed.columns[name].values[rows]
+        bits = values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values
+        keys += bits.astype(np.uint64) * (rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1))
+    spread = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return rows[spread >= np.uint64((1.0 - most / len(rows)) * 2.0**64)] if most < len(rows) else rows
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:

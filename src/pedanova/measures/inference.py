@@ -232,10 +232,12 @@ def infer(
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
     """For every contrast; `rows` are the importances in the same order, and `p_values` known by their rows."""
-    inside, region = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
+    inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([seed])
-    random_subsets = RandomSubsets.drawn(region, inside, draws, common) if p_values is None else None
+    tested = [contrast.thinned() for contrast in contrasts]
+    sizes = int(tested[0].region.sum()), int(tested[0].target.sum())
+    random_subsets = RandomSubsets.drawn(*sizes, draws, common) if p_values is None else None
     shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
@@ -247,9 +249,9 @@ def infer(
         if p_values is not None or random_subsets is None:
             p_value: float | None = (p_values or {}).get(row.name, 1.0)
         elif contrast.child:
-            p_value = permutation_of_value(contrast, draws, baseline, smoothing, own, draw=draw)
+            p_value = permutation_of_value(tested[place], draws, baseline, smoothing, own, draw=draw)
         else:
-            p_value = permutation(contrast, random_subsets, baseline, smoothing, own, draw=draw)
+            p_value = permutation(tested[place], random_subsets, baseline, smoothing, own, draw=draw)
         bounds = None if p_value is None else interval(contrast, row, shared, baseline, smoothing, own, draw=draw)
         if p_value is None or bounds is None:
             return None

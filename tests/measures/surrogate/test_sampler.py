@@ -63,10 +63,39 @@ def test_running_the_best_again_is_seen() -> None:
 
 
 def test_repeats_of_every_configuration_are_no_sign() -> None:
-    columns = random_search(50, 1)
-    found = evidence({name: np.repeat(column, 4) for name, column in columns.items()}, ordered=False)
-    assert found.again == 0.0
-    assert not found.adaptive
+    for ordered in (True, False):
+        for seed in range(10):
+            columns = {name: np.repeat(column, 4) for name, column in random_search(50, seed).items()}
+            result = evidence(columns, ordered=ordered)
+            assert result.again == 0.0
+            assert not result.adaptive
+
+
+def test_one_parameter_varied_after_the_other_is_seen() -> None:
+    rng = np.random.default_rng(0)
+    rows, best = [], {name: 0.5 for name in "abc"}
+    for _ in range(3):
+        for name in "abc":
+            rows += [best | {name: value} for value in rng.random(12)]
+            best = min(rows[-12:], key=lambda row: sum((value - 0.7) ** 2 for value in row.values()))
+    columns = {name: np.array([row[name] for row in rows]) for name in "abc"}
+    result = evidence(columns, ordered=False)
+    assert result.together < 0
+    assert result.adaptive
+
+
+def test_homing_in_below_a_gate_is_seen() -> None:
+    """The columns that home in exist in a half of the rows only."""
+    rng = np.random.default_rng(0)
+    gate = rng.choice(["off", "on"], 300)
+    columns: dict[str, np.ndarray] = {
+        name: np.where(gate == "on", column, np.nan) for name, column in homing(300, 0).items()
+    }
+    space = {name: pa.Float(0, 1, when={"gate": ["on"]}) for name in "abc"}
+    rows = rows_of(
+        columns | {"gate": gate}, np.nan_to_num(columns["a"]), space | {"gate": pa.Categorical(["off", "on"])}
+    )
+    assert sampler_of(configurations_of(rows), dependence_of(rows)).together > 3.3
 
 
 def test_a_copy_is_no_sampler() -> None:

@@ -113,7 +113,7 @@ def repeated(configurations: int, repeats: int, seed: int) -> tuple[dict[str, Re
     return columns, own + 0.3 * rng.standard_normal(len(own))
 
 
-@pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10)])
+@pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10), (600, 10), (3000, 4)])
 def test_noise_of_configurations_is_no_effect(configurations: int, repeats: int) -> None:
     marked = 0
     for seed in range(10):
@@ -130,6 +130,9 @@ def test_repeats_and_copied_rows_are_named() -> None:
     notes = " ".join(map(str, answer.notes))
     assert "240 rows have 60 configurations" in notes
     assert "60 of 240 rows repeat another row exactly" in notes
+    columns, loss = repeated(3000, 4, 0)
+    long = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
+    assert "12,000 rows have about 3,000 configurations" in " ".join(map(str, long.notes))
     columns, loss = repeated(100, 1, 0)
     plain = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
     assert "configurations" not in " ".join(map(str, plain.notes))
@@ -194,18 +197,21 @@ def with_copy(rows: int, seed: int) -> tuple[dict[str, Reals], Reals]:
     return columns, 0.3 * (np.log10(lr) + 3) ** 2 + 0.5 * columns["b"] + 0.1 * rng.standard_normal(rows)
 
 
-@pytest.mark.parametrize("rows", [100, 200, 1000])
+@pytest.mark.parametrize("rows", [100, 200, 1000, 8000])
 def test_a_copy_has_the_share_that_it_would_have_alone(rows: int) -> None:
     columns, loss = with_copy(rows, rows)
     alone = pa.analyze({k: v for k, v in columns.items() if k != "lr"}, loss, direction="min").importance()
     both = pa.analyze(columns, loss, direction="min").importance()
-    assert both["lr"].share == both["log_lr"].share == pytest.approx(alone["log_lr"].share, abs=0.03)
+    assert both.copies == {"lr": "log_lr"}
+    assert both["lr"].share == pytest.approx(both["log_lr"].share, abs=1e-12)
+    assert both["log_lr"].share == pytest.approx(alone["log_lr"].share, abs=0.03)
     assert both["b"].share == pytest.approx(alone["b"].share, abs=0.03)
     assert both["log_lr"].ratio == pytest.approx(alone["log_lr"].ratio, abs=0.05)
 
 
-def test_a_family_of_copies_is_one_line() -> None:
-    columns, loss = with_copy(200, 0)
+@pytest.mark.parametrize("rows", [200, 8000])
+def test_a_family_of_copies_is_one_line(rows: int) -> None:
+    columns, loss = with_copy(rows, 0)
     answer = pa.analyze(columns, loss, direction="min").importance()
     assert answer.copies == {"lr": "log_lr"}
     lines = [line for line in str(answer).splitlines() if "lr" in line]

@@ -77,8 +77,9 @@ def dependence_of(rows: RankedRows) -> Dependence:
     names = arrangement.names[: arrangement.varying]
     if not names:
         return Dependence()
-    step = -(-len(rows) // MOST_ROWS)
-    places = rows.places[::step, : len(names)]
+    once = np.sort(np.unique(rows.keys, return_index=True)[1])  # a configuration that was run again is one
+    step = -(-len(once) // MOST_ROWS)
+    places = rows.places[once[::step], : len(names)]
     grids = arrangement.grids[: len(names)]
     active = np.stack([places[:, j] < grid.cells for j, grid in enumerate(grids)], axis=1)
     groups = grouping([_groups(grid, places[:, j]) for j, grid in enumerate(grids)])

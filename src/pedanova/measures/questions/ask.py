@@ -66,7 +66,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     beyond = [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     queries = [data.inputs(one.contrasts(), one.target, base) for one in slices]
     answers = [estimate(query, question) for query in queries]
-    copies = queries[0].model.dependence.copies if queries and queries[0].model is not None else {}
+    copies = queries[0].shown.dependence.copies if queries and queries[0].shown is not None else {}
     steps: list[Step] = []
     from_answers: list[Note] = []
     for one, result in zip(slices, answers, strict=True):

@@ -36,7 +36,7 @@ from pedanova.counting.contrasts import (
     slices_of,
 )
 from pedanova.counting.countable import Countable, Counted, InMemory, Recount, assembled, levels_for
-from pedanova.counting.few_rows import counted_rows
+from pedanova.counting.few_rows import counted_rows, few_rows, whole_configurations
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
@@ -50,11 +50,12 @@ from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.answer import Glance, ResolvedQuestion
 from pedanova.measures.surrogate.answer import resolve as resolve_question
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Near, Query, choose
-from pedanova.measures.surrogate.row_model import AnyModel, RowModel
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, RowModel
 from pedanova.space.parameters import Space
 
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
+COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
 
 
@@ -71,6 +72,7 @@ class TrialData:
     threads: int = field(default=1, repr=False)
     _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
     _model: AnyModel | None = field(default=None, repr=False)  # where it is not learned from the rows
+    _sample: RowModel | None = field(default=None, repr=False)  # of the table that these rows were taken from
     attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
@@ -132,6 +134,20 @@ class TrialData:
         few = self._source.few()
         return None if few is None else RowModel(self.space, few)
 
+    @cached_property
+    def row_sample(self) -> RowModel | None:
+        """Some of too many rows for a model: they show copies, repeated configurations and an adaptive sampler."""
+        observed = self.observations
+        if self._sample is not None:
+            return self._sample
+        if observed is None or not MOST_ROWS < self.rows <= LARGE or len(self.tallies) > MOST_COMPARED:
+            return None
+        counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
+        chosen = whole_configurations(observed, counted, COMPARED_ROWS)
+        if len(chosen) < FEWEST_ROWS:
+            return None
+        return RowModel(self.space, few_rows(observed, chosen), sampled_from=self.rows)
+
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same data of the rows that lie in every one of these regions; levels are cut anew inside them.
 
@@ -164,8 +180,7 @@ class TrialData:
     def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self.observed()
         inner = self.like(reordered(replace(observed, keep=mask, restricted=True, origin=None)), cuts)
-        model = self.model_of(mask)
-        return inner if model is None else replace(inner, _model=model)
+        return replace(inner, _model=self.model_of(mask), _sample=self.sample_of(mask))
 
     def model_of(self, mask: Mask) -> RowModel | None:
         """What all rows tell about some of them; None where there are too many to ask each."""
@@ -173,6 +188,14 @@ class TrialData:
         if not isinstance(model, RowModel):
             return None
         return RowModel(self.space, model.few.take(mask[model.few.rows]), around=model)
+
+    def sample_of(self, mask: Mask) -> RowModel | None:
+        """The sample's rows among some of the rows; None where there are too few, or no sample."""
+        sample, many = self.row_sample, int(np.count_nonzero(mask))
+        some = None if sample is None else mask[sample.few.rows]
+        if sample is None or some is None or many <= MOST_ROWS or np.count_nonzero(some) < FEWEST_ROWS:
+            return None
+        return RowModel(self.space, sample.few.take(some), sampled_from=many).with_dependence_of(sample)
 
     def goal_plane(self, target: object = DEFAULT.target, region: object = DEFAULT.region) -> GoalPlane:
         """Rows of target and region on the plane of the first two objectives, and their front."""
@@ -256,6 +279,7 @@ class TrialData:
             model=model,
             objection=ALONE if self.is_alone() else "",
             inner=restricted(self.observations),
+            sample=self.row_sample,
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
             return replace(query, target=wanted, region=base, near=partial(near_targets, ref(self), wanted, base))
@@ -430,6 +454,7 @@ class TrialData:
             model=model,
             objection="" if model is not None and not model.cut_off else ALONE,
             inner=True,
+            sample=self.sample_of(mask),
         )
 
 

@@ -50,7 +50,7 @@ def answer(
     sampler the answer about the space has that about the trials beside it.
     """
     result = estimate(query, question)
-    copies = {} if query.model is None else query.model.dependence.copies
+    copies = {} if query.shown is None else query.shown.dependence.copies
     rows = ranked(result.rows, copies)
     model_query = result.model_query
     checks = [] if brief else check_notes(query, question, result, rows, whole=whole)
@@ -70,7 +70,7 @@ def check_notes(
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
-    checks += query.model.repeats.notes() if query.model is not None else []
+    checks += query.shown.repeats.notes() if query.shown is not None else []
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
     return [*checks, *sampler_check_notes(query, question, result, whole=whole)]
 
@@ -136,7 +136,7 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
 
 def sampler_check_notes(query: Query, question: Question, result: Estimate, *, whole: bool) -> list[Note]:
     """Notes on what it means for this answer that rows were not drawn evenly."""
-    adaptive = query.model is not None and query.model.adaptive
+    adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
         words = "quantiles are parts of the space, as a model sees it; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
@@ -159,11 +159,11 @@ def divergences_of(contrasts: Sequence[Contrast], baseline: str, question: Quest
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
-    if query.model is None:
+    if query.shown is None:
         return []
     notes = []
     declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
-    pairs = [(gate.parent, gate.child) for gate in query.model.dependence.gates]
+    pairs = [(gate.parent, gate.child) for gate in query.shown.dependence.gates]
     gates = [pair for pair in pairs if pair not in declared and {*pair} <= {*shown}]
     for parent in sorted({parent for parent, _ in gates}):
         children = [child for one, child in gates if one == parent]
@@ -171,7 +171,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
             f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
         )
         notes.append(Note("answer", f"{words}: what that tells is told by both"))
-    twins = [f"{pair.one} and {pair.two}" for pair in query.model.dependence.twins if {pair.one, pair.two} <= {*shown}]
+    twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
         words = "say the same, or nearly: what one explains the other explains too"

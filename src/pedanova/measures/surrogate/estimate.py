@@ -47,6 +47,12 @@ class Query:
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
     inner: bool = False  # its rows are those of a mask, a box or a condition
     near: Callable[[], tuple[Near, Near] | None] = lambda: None  # a stricter and a wider target
+    sample: RowModel | None = None  # some of too many rows, which show copies and repeats
+
+    @property
+    def shown(self) -> AnyModel | None:
+        """What shows copies, repeats and the sampler."""
+        return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
         """Target and region as ranges of ranks; None where they are not such ranges of these rows."""
@@ -217,7 +223,7 @@ def with_threshold(
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
     """The contrasts, told how many of their rows are worth an independent one."""
-    model = query.model
+    model = query.shown
     if not isinstance(model, RowModel):
         return query.contrasts
     masks = query.masks

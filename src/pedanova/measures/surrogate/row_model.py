@@ -59,15 +59,18 @@ class Repeats:
     configurations: int
     exact: int  # rows that repeat another one with its objective
     clustered: bool  # more often than independent draws of the parameters would: configurations were run again
+    estimated: bool = False  # from a sample of the rows
 
     def notes(self) -> list[Note]:
         """What a reader should know of it; nothing where rows were drawn one by one."""
         notes = []
         if self.clustered:
             words = "rows of one configuration are no independent evidence, and count together"
-            notes.append(Note("answer", f"{self.rows:,} rows have {self.configurations:,} configurations: {words}"))
+            many = f"{'about ' if self.estimated else ''}{self.configurations:,} configurations"
+            notes.append(Note("answer", f"{self.rows:,} rows have {many}: {words}"))
         if self.clustered and self.exact:
-            notes.append(Note("doubt", f"{self.exact:,} of {self.rows:,} rows repeat another row exactly"))
+            many = f"{'about ' if self.estimated else ''}{self.exact:,} of {self.rows:,} rows"
+            notes.append(Note("doubt", f"{many} repeat another row exactly"))
         return notes
 
 
@@ -79,6 +82,7 @@ class RowModel:
     few: FewRows
     around: RowModel | None = None  # of more rows, of which these are some
     near: FittedModel | None = None  # of more rows, which had the same sampler
+    sampled_from: int | None = None  # rows of a table too long for a model, of which these are a sample
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
     corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
     _fitted: dict[int, FittedModel] = field(default_factory=dict)
@@ -120,7 +124,9 @@ class RowModel:
         exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
         count = int(self.owner.max(initial=-1)) + 1
         again = count < len(rows) and has_excess_repeats(configurations_of(rows))
-        return Repeats(len(rows), count, len(rows) - exact, again)
+        every = self.sampled_from or len(rows)
+        many, same = (round(one * every / len(rows)) for one in (count, len(rows) - exact))
+        return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
         """How many rows are worth one that is independent, for masks over `rows`; 1 if no configuration came again."""
@@ -145,10 +151,14 @@ class RowModel:
         """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
         fitted = self.fitted(seed)
         part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
-        own, every = part.rows.arrangement, self.rows.arrangement
-        if own.names[: own.varying] == every.names[: every.varying]:
-            part.dependence = self.dependence  # found in all rows, and true of some of them
-        return part
+        return part.with_dependence_of(self)
+
+    def with_dependence_of(self, every: RowModel) -> RowModel:
+        """This model of some rows, with the dependence that all rows show, where the same parameters vary."""
+        own, whole = self.rows.arrangement, every.rows.arrangement
+        if own.names[: own.varying] == whole.names[: whole.varying]:
+            self.dependence = every.dependence
+        return self
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
         """The model of all rows inside the box that these rows fill."""

@@ -2,7 +2,8 @@
 
 A random search may draw a column on any scale, or put zeros into a quarter of it: its columns are still independent.
 An adaptive sampler moves in all columns at once, from everywhere to the good places. So its rows are typical in many
-columns together or in none; good configurations are run again; and values drift with the number of the trial.
+columns together or in none; good configurations are run again; and values drift with the number of the trial. Who
+varies one parameter after the other leaves the contrary: rows that are untypical in one column are typical elsewhere.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
 from pedanova.space.grid import Grid, Reals
-from pedanova.space.parameters import Moving, parents_of
+from pedanova.space.parameters import Moving
 
-SURE = 4.0  # deviations beyond which chance is no explanation,
+SURE = 3.3  # deviations beyond which chance is no explanation,
 LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
 INDEPENDENT = 0.2  # pairs of columns that predict each other less are compared: copies are no sign of a sampler
 GROUPS = 12  # of a range, whose rows are counted
+FEWEST_PAIRED = 5  # rows in which two columns must have values for their correlation to say anything
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,15 +59,15 @@ def configurations_of(rows: RankedRows) -> Configurations:
 class SamplerEvidence:
     """Signs of an adaptive sampler, each in standard deviations of chance; None where there is no evidence."""
 
-    together: float  # rows are typical in several columns at once
+    together: float  # rows are typical in several columns at once; below 0: in all but one
     again: float  # better configurations were run more often
     drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
     repeated: bool = False  # configurations came again more often than independent columns allow
 
     @property
     def deviations(self) -> float:
-        """The evidence combined; signs to the contrary count as 0."""
-        return math.hypot(*(max(0.0, one) for one in (self.together, self.again, self.drift or 0.0)))
+        """The evidence combined; bad configurations that were run again, and less drift than by chance, count as 0."""
+        return math.hypot(self.together, max(0.0, self.again), max(0.0, self.drift or 0.0))
 
     @property
     def adaptive(self) -> bool:
@@ -77,38 +79,40 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
     """The evidence in the configurations, and in the numbers of the trials where they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
     # The rank correlation of the objective and the number of repeats; above 0: good ones recur.
-    again = scaled_correlation(-mid_ranks(configurations.levels), mid_ranks(configurations.repeats))
+    ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
+    again = float(correlations(ranks)[0][0, 1])
     together = joint_concentration(configurations, dependence)
     return SamplerEvidence(together, again, drift, has_excess_repeats(configurations))
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
-    """The correlation of how usual each value is, summed over pairs of nearly independent columns."""
+    """The correlation of how usual each value is, summed over pairs of nearly independent columns.
+
+    Of a column that has no value in some rows, the others count.
+    """
     columns = log_frequencies(configurations.arrangement, configurations.places)
     if len(columns) < 2:
         return 0.0
-    apart = np.triu(dependence.strength < INDEPENDENT, k=1)[np.ix_(list(columns), list(columns))]
-    pairs = int(apart.sum())
-    if pairs == 0:
-        return 0.0
-    usual = np.stack(list(columns.values()))
-    rows = usual.shape[1]
-    correlations = usual @ usual.T / rows
-    return float(correlations[apart].sum() * math.sqrt(rows / pairs))
+    names, usual = list(columns), np.stack(list(columns.values()))
+    partial = np.isnan(usual).any(axis=1)  # two of them say something of each other already by being there together
+    values = np.where(np.isnan(usual), np.nan, configurations.places[:, names].T)
+    by_value = np.divide(*correlations(values)) ** 2
+    strength = np.where(partial & partial[:, None], by_value, dependence.strength[np.ix_(names, names)])
+    scaled = correlations(usual)[0][np.triu(strength < INDEPENDENT, k=1)]
+    return float(scaled.sum() / math.sqrt(max(1, len(scaled))))
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """How many rows share each value, as a standardised logarithm, for columns without parents or a moving range."""
+    """The logarithm of how many rows share each value, NaN where there is none; no columns with a moving range."""
     columns = {}
     for j in range(arrangement.varying):
-        parameter = arrangement.space[arrangement.names[j]]
-        if parents_of(parameter) or isinstance(parameter, Moving):
+        if isinstance(arrangement.space[arrangement.names[j]], Moving):
             continue
+        there = places[:, j] < arrangement.grids[j].cells
         groups = grouped(arrangement.grids[j], places[:, j])
         usual = np.log(np.bincount(groups)[groups])
-        deviation = float(usual.std())
-        if deviation > 1e-9:
-            columns[j] = (usual - usual.mean()) / deviation
+        if there.any() and np.ptp(usual[there]) > 0.0:
+            columns[j] = np.where(there, usual, np.nan)
     return columns
 
 
@@ -133,29 +137,45 @@ def has_excess_repeats(configurations: Configurations) -> bool:
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
-    """The largest correlation of a column with the trial number, less the expected maximum of so many columns."""
-    order = mid_ranks(trials)
-    places = configurations.places[configurations.owner]
-    drifts = [abs(scaled_correlation(order, column)) for column in columns_to_test(configurations, places)]
-    if not drifts:
+    """The largest correlation of a column with the trial number, less the expected maximum of so many columns.
+
+    A configuration that was run again counts once, at the mean of its numbers.
+    """
+    columns = columns_to_test(configurations)
+    if not columns:
         return 0.0
-    return max(drifts) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
+    order = mid_ranks(np.bincount(configurations.owner, weights=trials) / configurations.repeats)
+    drifts = np.abs(correlations(np.stack([order, *columns]))[0][0, 1:])
+    return float(drifts.max()) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
 
 
-def columns_to_test(configurations: Configurations, places: Places) -> Sequence[Reals]:
-    """Ranks of ordered columns, and how usual the values of every column are."""
-    arrangement = configurations.arrangement
+def columns_to_test(configurations: Configurations) -> Sequence[Reals]:
+    """Ranks of ordered columns, and how usual the values of every column are; NaN where there is none."""
+    arrangement, places = configurations.arrangement, configurations.places
     ordered = [
-        mid_ranks(places[:, j])
-        for j in range(arrangement.varying)
-        if all(block.ordered for block in arrangement.grids[j].blocks)
+        np.where(places[:, j] < grid.cells, mid_ranks(places[:, j]), np.nan)
+        for j, grid in enumerate(arrangement.grids[: arrangement.varying])
+        if all(block.ordered for block in grid.blocks)
     ]
     return [*ordered, *log_frequencies(arrangement, places).values()]
 
 
-def scaled_correlation(one: Reals, two: Reals) -> float:
-    """The correlation times √rows: standard normal where there is none."""
-    return correlation(one, two) * math.sqrt(len(one)) if len(one) > 2 else 0.0
+def correlations(columns: Reals) -> tuple[Reals, Reals]:
+    """(columns, columns) each: correlations times √rows, standard normal where there is none, and √rows.
+
+    `columns` are (columns, rows); rows in which either is NaN are left out.
+    """
+    there = ~np.isnan(columns)
+    values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
+    rows = there.astype(np.float64) @ there.T
+    sums, squares = values @ there.T, values**2 @ there.T  # of each column, where the other has a value too
+    enough = rows > FEWEST_PAIRED
+    rows = np.where(enough, rows, 1.0)
+    spread = np.maximum(squares - sums**2 / rows, 0.0)
+    deviations = np.sqrt(spread * spread.T)
+    within = enough & (deviations > 1e-9)
+    together = (values @ values.T - sums * sums.T / rows) / np.where(within, deviations, 1.0)
+    return np.where(within, together * np.sqrt(rows), 0.0), np.sqrt(rows)
 
 
 def correlation(one: Reals, two: Reals) -> float:
