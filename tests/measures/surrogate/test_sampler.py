@@ -73,7 +73,7 @@ def test_repeats_of_every_configuration_are_no_sign() -> None:
 
 def test_one_parameter_varied_after_the_other_is_seen() -> None:
     rng = np.random.default_rng(0)
-    rows, best = [], {name: 0.5 for name in "abc"}
+    rows, best = [], dict.fromkeys("abc", 0.5)
     for _ in range(3):
         for name in "abc":
             rows += [best | {name: value} for value in rng.random(12)]
