@@ -27,7 +27,7 @@ WALLS = {  # whoever stands here never sees these, although they come before
 }
 OPTIONAL = {  # library → the only modules that may import it
     "pandas": {"base.table"},
-    "polars": {"base.table", "sources.tables.files"},
+    "polars": {"base.table"},
     "pyarrow": {
         "sources.tables.files",
         "sources.tables.text",

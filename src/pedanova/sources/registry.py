@@ -86,8 +86,6 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze smac3_output/run/0", "path", smac.fits, smac.read),
     Kind("DeepCAVE run", "a folder with meta.json, configs.json and history.jsonl",
          "pedanova analyze deepcave_run/", "path", smac.fits_deepcave, smac.read_deepcave, True),
-    Kind("DeepCAVE table", "a folder with configspace.csv and trials.csv",
-         "pedanova analyze run_1/", "path", smac.fits_tables, smac.read_tables, True),
     Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
          "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
     Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or one that holds such",

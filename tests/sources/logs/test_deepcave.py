@@ -1,4 +1,4 @@
-"""Runs of DeepCAVE: its own folder and its tables."""
+"""Runs of DeepCAVE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from helpers.tools import cut_short, odd_values, places_in, replaced, tame
 from pedanova.errors import DataError, FormatError
 from pedanova.sources import read_records
 from pedanova.sources.logs.smac import DEEPCAVE_STATUS, state_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
+from pedanova.space.parameters import Float, Int, Space
 
 SPACE = {
     "hyperparameters": [
@@ -158,87 +158,4 @@ def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value:
     rows = log["rows"] if isinstance(log["rows"], list) else [log["rows"]]
     folder = write(tmp_path_factory.mktemp("deepcave"), rows)
     (folder / "meta.json").write_text(json.dumps({"objectives": log["objectives"]}))
-    tame(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))
-
-
-HEAD = "name,type,log,lower,upper,default,distribution,item_0,item_1,item_2,ordered"
-SPACE_ROWS = [
-    "lr,float,True,1e-4,1.0,0.1,uniform,,,,",
-    "layers,integer,False,1.0,4.0,2,,,,,",
-    "solver,categorical,,,,sgd,,sgd,adam,,False",
-    "size,categorical,,,,s,,s,m,l,True",
-    "device,constant,,,,cpu,,,,,",
-]
-TRIALS = (
-    "config_id,lr,layers,solver,size,metric:score [0.0; 1.0] (maximize),"
-    "status,start_time,end_time,budget,seed,additional"
-)
-
-
-def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TRIALS, rows: int = 30) -> Path:
-    (folder / "configspace.csv").write_text("\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n")
-    lines = [
-        f"{i},{1e-4 * 1.3**i},{1 + i % 4},{('sgd', 'adam')[i % 2]},{'sml'[i % 3]},{i / 30},"
-        f"{'crashed' if i == 3 else 'success'},{i},{i + 1},1,-1,"
-        for i in range(rows)
-    ]
-    (folder / "trials.csv").write_text("\n".join([head, *lines]) + "\n")
-    return folder
-
-
-def test_tables(tmp_path: Path) -> None:
-    records = read_records(write_tables(tmp_path))
-    told = records.metadata
-    assert told.source == f"DeepCAVE table {tmp_path.name!r}"
-    assert told.space == Space(
-        {
-            "lr": Float(1e-4, 1.0, log=True),
-            "layers": Int(1, 4),
-            "solver": Categorical(["sgd", "adam"]),
-            "size": Ordinal(["s", "m", "l"]),
-        }
-    )
-    assert (told.objectives, told.directions, told.repeats) == (("score",), ("maximize",), "all")
-    assert "seed" not in records.columns
-    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 29
-    assert len(pedanova.analyze(tmp_path / "trials.csv", scan=pedanova.Scan(threads=1))) == 29
-
-
-def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
-    write_tables(tmp_path)
-    head, *lines = (tmp_path / "trials.csv").read_text().splitlines()
-    more = [line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)]
-    (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
-    told = read_records(tmp_path).metadata
-    assert (told.where, told.repeats) == ("budget == 3.0", "mean")
-    assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 29
-
-
-@pytest.mark.parametrize(
-    ("space", "head", "parts"),
-    [
-        (["lr,strange,,,,,,,,,"], TRIALS, ("configspace.csv", "'lr'", "'strange'")),
-        (["lr,float,False,2,1,,uniform,,,,"], TRIALS, ("configspace.csv", "lr: low=2.0")),
-        (["solver,categorical,,,,,,,,,"], TRIALS, ("configspace.csv", "solver: choices is []")),
-        (None, TRIALS.replace("metric:", "result:"), ("trials.csv", "metric:accuracy")),
-    ],
-)
-def test_bad_tables(tmp_path: Path, space: list[str] | None, head: str, parts: tuple[str, ...]) -> None:
-    refuse(FormatError, *parts, of=lambda: read_records(write_tables(tmp_path, space=space, head=head)))
-
-
-@pytest.mark.parametrize("name", ["configspace.csv", "trials.csv"])
-def test_tables_cut_short(tmp_path: Path, name: str) -> None:
-    write_tables(tmp_path)
-    for _ in cut_short(tmp_path / name):
-        tame(lambda: pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1)))
-
-
-@pytest.mark.slow
-@given(st.text(alphabet='x1,."\n-', max_size=12), st.sampled_from(["configspace.csv", "trials.csv"]), st.floats(0, 1))
-def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: str, part: float) -> None:
-    folder = write_tables(tmp_path_factory.mktemp("tables"))
-    content = (folder / name).read_text()
-    place = int(part * len(content))
-    (folder / name).write_text(content[:place] + text + content[place:])
     tame(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))

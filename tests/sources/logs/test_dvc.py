@@ -1,4 +1,4 @@
-"""What `dvc exp show --json` prints, in the forms of versions 2 and 3."""
+"""What `dvc exp show --json` prints."""
 
 from __future__ import annotations
 
@@ -46,17 +46,6 @@ def test_version_3(tmp_path: Path) -> None:
     assert cells(records, "state")[:2] == ["RUNNING", "COMPLETE"]
     assert cells(records, "loss")[1:] == [number / 10 for number in range(12)]
     assert len(pedanova.analyze(tmp_path / "exp.json", "loss", scan=pedanova.Scan(threads=1))) == 12
-
-
-def test_version_2(tmp_path: Path) -> None:
-    commit: dict[str, Any] = {"baseline": {"data": facts(0) | {"name": "main"}}}
-    commit |= {f"{number:040x}": {"data": facts(number) | {"name": f"exp-{number}"}} for number in range(1, 6)}
-    commit["queued"] = {"data": facts(7, measured=False) | {"queued": True}}
-    commit["broken"] = {"error": {"type": "X", "msg": "y"}, "data": facts(8)}
-    records = read_records(write(tmp_path / "e.json", {"workspace": {"baseline": {"data": facts(3)}}, "ab": commit}))
-    assert cells(records, "experiment")[:2] == ["main", "exp-1"]
-    assert cells(records, "state")[-2:] == ["WAITING", "FAIL"]
-    assert cells(records, "lr")[:6] == [number / 100 for number in range(6)]
 
 
 def test_states_and_files(tmp_path: Path) -> None:

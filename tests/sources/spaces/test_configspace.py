@@ -332,27 +332,6 @@ def test_the_file_beside_a_log(tmp_path: Path) -> None:
     assert read_space(tmp_path) is not None
 
 
-def test_objects_of_the_time_before_version_1() -> None:
-    def made(kind: str, **fields: Any) -> Any:
-        return type(kind, (SimpleNamespace,), {})(**fields)
-
-    p = made("CategoricalHyperparameter", name="p", choices=("a", "b"), weights=None)
-    x = made("UniformFloatHyperparameter", name="x", lower=0.0, upper=1.0, log=False, q=None)
-    y = made("UniformIntegerHyperparameter", name="y", lower=1, upper=9, log=True, q=None)
-    conditions = [
-        made("EqualsCondition", child=x, parent=p, value="a"),
-        made("AndConjunction", child=y, components=[made("InCondition", child=y, parent=p, values=["b"])]),
-    ]
-    cs = SimpleNamespace(get_hyperparameters=lambda: [p, x, y], get_conditions=lambda: conditions, get_forbiddens=list)
-    space, notes = space_from_configspace(cs)
-    assert dict(space) == {
-        "p": Categorical(["a", "b"]),
-        "x": Float(0, 1, when={"p": ["a"]}),
-        "y": Int(1, 9, log=True, when={"p": ["b"]}),
-    }
-    assert notes == []
-
-
 def test_objects_that_write_themselves() -> None:
     space, _ = space_from_configspace(SimpleNamespace(to_serialized_dict=lambda: document(real("x"))))
     assert dict(space) == {"x": Float(0, 1)}

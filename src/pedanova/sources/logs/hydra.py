@@ -1,7 +1,7 @@
 """Hydra and DVC, whose jobs leave their results in files of the user's own.
 
 Of Hydra the folder of a multirun, or of several single runs: one folder a job with .hydra/overrides.yaml. Of DVC what
-`dvc exp show --json` prints, saved to a file; versions 2 and 3.
+`dvc exp show --json` prints, saved to a file (version 3).
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
     return value if whole or not isinstance(value, dict) else None
 
 
-MARK = re.compile(rb'^\s*(\[\s*\{\s*"rev":\s*"workspace"|\{\s*"workspace":\s*\{\s*"baseline")')
+MARK = re.compile(rb'^\s*\[\s*\{\s*"rev":\s*"workspace"')
 START = 200  # bytes in which the mark stands
 STATES = {"queued": "WAITING", "running": "RUNNING", "failed": "FAIL", "success": "COMPLETE"}
 WORKSPACE = "workspace"  # what lies there is one of the experiments, or not run yet
@@ -135,7 +135,7 @@ def fits_dvc(path: Path) -> bool:
 def read_dvc(path: Path) -> Records:
     plain = read_json(path)
     try:
-        entries = list(_third(plain) if isinstance(plain, list) else _second(plain))
+        entries = list(_entries(plain))
     except (KeyError, TypeError, AttributeError, IndexError):
         raise FormatError(f"{path} is no output of a known version of `dvc exp show --json`; print it again") from None
     params = joined([_by_file(data, "params") for _, data, _ in entries])
@@ -154,7 +154,7 @@ def read_dvc(path: Path) -> Records:
     return tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)
 
 
-def _third(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:
+def _entries(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:
     """Commits in a list, with their experiments: name, facts and state of each."""
     for commit in plain:
         if commit["rev"] == WORKSPACE:
@@ -167,16 +167,6 @@ def _third(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:
 
 def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
     return str(name or entry["rev"][:7]), entry.get("data") or {}, "failed" if entry.get("error") else state
-
-
-def _second(plain: Dict) -> Iterator[tuple[str, Dict, str]]:
-    """Commits by name, their experiments beside `baseline`."""
-    for commit, inside in plain.items():
-        for rev, entry in inside.items() if commit != WORKSPACE else ():
-            data = entry.get("data") or {}
-            name = data.get("name") or (commit if rev == "baseline" else rev)
-            state = "queued" if data.get("queued") else str(data.get("status") or "").lower()
-            yield str(name)[:40], data, "failed" if entry.get("error") else state
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:

@@ -1,13 +1,13 @@
 """SMAC3 and DeepCAVE: runs of configurations out of a ConfigSpace.
 
-Of SMAC3, version 1 and 2, a folder with runhistory.json, or that file itself; it minimises. Of DeepCAVE its own folder,
-and its tables configspace.csv and trials.csv. Of several budgets the highest is used; seeds and instances are averaged.
+Of SMAC3, version 1 and 2, a folder with runhistory.json, or that file itself; it minimises. Of DeepCAVE its own folder.
+Of several budgets the highest is used; seeds and instances are averaged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,7 @@ from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell, whole_or_none
 from pedanova.sources.reader import choose, has, read_json, read_json_rows, read_text
-from pedanova.sources.spaces.configspace import describe, read_space
-from pedanova.sources.tables.files import read_file
-from pedanova.sources.tables.frames import record_cells
+from pedanova.sources.spaces.configspace import read_space
 
 HISTORY = "runhistory.json"
 KEY = ("config_id", "instance", "seed", "budget")
@@ -145,9 +143,7 @@ ROWS = {
     7: ("config_id", "budget", "costs", "start", "end", "status", "additional"),
     8: ("config_id", "budget", "seed", "costs", "start", "end", "status", "additional"),
 }
-TABLES = ("configspace.csv", "trials.csv")
 MADE_UP = -1  # the seed that DeepCAVE writes where there was none
-METRIC = re.compile(r"metric:\s*(?P<name>.+?)\s*(?:\[(?P<bounds>[^\]]*)\])?\s*(?:\((?P<goal>\w+)\))?\s*")
 
 
 def fits_deepcave(place: Path) -> bool:
@@ -218,88 +214,3 @@ def _deepcave_trial(
         other["seed"] = whole_or_none(run["seed"])
     results = {name: number_or_nan(cost) for name, cost in zip(names, costs, strict=True)}
     return Trial(params, results, state_of(run.get("status"), DEEPCAVE_STATUS), other)
-
-
-def fits_tables(place: Path) -> bool:
-    folder = place.parent if place.name == TABLES[1] else place
-    return has(folder, *TABLES)
-
-
-def read_tables(place: Path) -> Records:
-    folder = place if place.is_dir() else place.parent
-    items = [_item(folder / TABLES[0], row) for row in rows_of(read_file(str(folder / TABLES[0])))]
-    try:  # put into the words of a ConfigSpace document
-        described = describe({"hyperparameters": items})
-    except FormatError as error:
-        raise FormatError(f"{folder / TABLES[0]}: {error}") from None
-    file = folder / TABLES[1]
-    table = read_file(str(file))
-    metrics = metrics_among(table.columns)
-    names = [name for name, _ in metrics.values()]
-    if not names or len(set(names)) < len(names):
-        raise FormatError(f"{file} needs columns such as 'metric:accuracy [0; 1] (maximize)', each once")
-    settings = {*described.domains, *described.fixed}
-    trials = []
-    for row in rows_of(table):
-        seed = row.get("seed")
-        trials.append(
-            Trial(
-                {name: value for name, value in row.items() if name in settings},
-                {name: number_or_nan(row.get(column)) for column, (name, _) in metrics.items()},
-                state_of(row.get("status", "SUCCESS"), DEEPCAVE_STATUS),
-                {key: row.get(key) for key in ("config_id", "budget") if key in row and key not in settings}
-                | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
-            )
-        )
-    metadata = SourceMetadata(
-        source=f"DeepCAVE table {folder.name!r}",
-        objectives=tuple(names),
-        directions=tuple(direction for _, direction in metrics.values()),
-    )
-    return tell(trials, metadata, described)
-
-
-def _item(file: Path, row: Mapping[str, object]) -> dict[str, object]:
-    name, kind = str(row.get("name", "")), row.get("type")
-    if kind in ("float", "integer"):
-        law = row.get("distribution", "uniform")
-        return {
-            "name": name,
-            "type": f"{law}_{'int' if kind == 'integer' else 'float'}",
-            "lower": row.get("lower"),
-            "upper": row.get("upper"),
-            "log": str(row.get("log")).lower() in ("true", "1", "1.0"),
-        }
-    if kind in ("categorical", "ordinal"):
-        places = sorted(int(match[1]) for key in row if (match := re.fullmatch(r"item_(\d+)", key)))
-        items = [row[f"item_{place}"] for place in places]
-        ordered = kind == "ordinal" or str(row.get("ordered")).lower() in ("true", "1", "1.0")
-        return {"name": name, "type": "ordinal", "sequence": items} if ordered else {
-            "name": name, "type": "categorical", "choices": items
-        }  # fmt: skip
-    if kind == "constant":
-        return {"name": name, "type": "constant", "value": row.get("default")}
-    raise FormatError(f"{file}: {name!r} is of type {shorten(kind)}; use float, integer or categorical")
-
-
-def metrics_among(columns: Iterable[str]) -> dict[str, tuple[str, Direction]]:
-    """Results by the names of their columns, each with its own name and direction.
-
-    Examples
-    --------
-    >>> metrics_among(["lr", "metric:accuracy [0.0, 1.0] (maximize)"])
-    {'metric:accuracy [0.0, 1.0] (maximize)': ('accuracy', 'maximize')}
-    """
-    matches = {column: METRIC.fullmatch(column) for column in columns}
-    return {
-        column: (match["name"], "maximize" if match["goal"] == "maximize" else "minimize")
-        for column, match in matches.items()
-        if match is not None
-    }
-
-
-def rows_of(records: Records) -> list[dict[str, object]]:
-    """A table row by row, without what is missing."""
-    cells = record_cells(records)
-    rows = zip(*cells.values(), strict=True)
-    return [{name: cell for name, cell in zip(cells, row, strict=True) if cell is not None} for row in rows]

@@ -1,7 +1,7 @@
 """Optuna's journal files: operations, one JSON object a line, replayed. Another process may be writing.
 
 A trial's key is its place among all trials of the journal; a trial that has ended takes no more
-operations, nor does one of a study that was deleted. What Optuna refused stands in the journal too.
+operations, nor does one of a study that was deleted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.optuna.study_log import STATES, LoggedTrial, as_records, log_of_trials, pick_study
-from pedanova.sources.spaces.read import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
@@ -32,15 +30,8 @@ Operation = Mapping[str, Any]
 class Study:
     name: str
     directions: list[Direction]
-    trials: list[JournalTrial] = field(default_factory=list)
+    trials: list[LoggedTrial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
-    first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
-
-
-@dataclass(slots=True, kw_only=True)
-class JournalTrial(LoggedTrial):
-    study: Study
-    number: int
 
 
 @dataclass(slots=True)
@@ -49,7 +40,7 @@ class Journal:
 
     studies: dict[int, Study] = field(default_factory=dict)
     made: int = 0  # studies ever created
-    trials: list[JournalTrial] = field(default_factory=list)  # of all studies, in the order they were made
+    trials: list[LoggedTrial] = field(default_factory=list)  # of all studies, in the order they were made
 
 
 def is_journal(path: Path) -> bool:
@@ -116,9 +107,7 @@ def apply(journal: Journal, operation: Operation) -> None:
 
 def _create_trial(journal: Journal, study: Study, operation: Operation) -> None:
     distributions = operation.get("distributions", {})
-    trial = JournalTrial(
-        study=study,
-        number=len(study.trials),
+    trial = LoggedTrial(
         state=STATES[operation.get("state", 0)],
         params={key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()},
         values=as_values(operation.get("values")),
@@ -130,8 +119,6 @@ def _create_trial(journal: Journal, study: Study, operation: Operation) -> None:
     )
     if trial.values is None and operation.get("value") is not None:
         trial.values = as_values([operation["value"]])
-    for name, (_, text) in trial.params.items():
-        study.first.setdefault(name, (trial.number, text))
     study.trials.append(trial)
     journal.trials.append(trial)
 
@@ -152,13 +139,8 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         return
     code = operation["op_code"]
     if code == PARAM:
-        name, value = str(operation["param_name"]), float(operation["param_value_internal"])
-        text = str(operation["distribution"])
-        number, known = trial.study.first.get(name, (trial.number, text))
-        if text == known or are_alike(known, text):  # else Optuna refused it: its first trial says what a parameter is
-            if trial.number <= number:
-                trial.study.first[name] = trial.number, text
-            trial.params[name] = value, text
+        value = float(operation["param_value_internal"])
+        trial.params[str(operation["param_name"])] = value, str(operation["distribution"])
     elif code == STATE:
         state = STATES[operation["state"]]
         if state == trial.state == "RUNNING":  # another worker has taken it before
@@ -173,10 +155,3 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.user.update(operation["user_attr"])
     else:
         trial.system.update(operation["system_attr"])
-
-
-@lru_cache(maxsize=1000)
-def are_alike(one: str, two: str) -> bool:
-    """Whether Optuna takes both for the same parameter; bounds may differ."""
-    a, b = (read_distribution(text, "a parameter") for text in (one, two))
-    return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)

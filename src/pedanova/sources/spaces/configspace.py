@@ -27,16 +27,6 @@ MOST_VALUES = 200  # of whole numbers that one condition may list
 SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT": "is below"}
 ORDERS: dict[str, Callable[[float, float], bool]] = {"GT": lambda a, b: a > b, "LT": lambda a, b: a < b}
 FEW_STEPS = 50  # a step with at most so many values makes an ordinal
-CLASSES = {
-    "UniformFloatHyperparameter": "uniform_float", "UniformIntegerHyperparameter": "uniform_int",
-    "NormalFloatHyperparameter": "normal_float", "NormalIntegerHyperparameter": "normal_int",
-    "BetaFloatHyperparameter": "beta_float", "BetaIntegerHyperparameter": "beta_int",
-    "CategoricalHyperparameter": "categorical", "OrdinalHyperparameter": "ordinal",
-    "Constant": "constant", "UnParametrizedHyperparameter": "unparametrized",
-    "EqualsCondition": "EQ", "NotEqualsCondition": "NEQ", "InCondition": "IN", "GreaterThanCondition": "GT",
-    "LessThanCondition": "LT", "AndConjunction": "AND", "OrConjunction": "OR",
-}  # fmt: skip
-FIELDS = ("lower", "upper", "log", "q", "choices", "sequence", "value", "values", "weights", "mu", "alpha")
 CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
 
@@ -280,35 +270,14 @@ def describe(source: object) -> Described:
 
 
 def as_document(space: object) -> Mapping[str, Any]:
-    """The JSON document of a ConfigSpace object, by its own word or from its attributes."""
+    """The JSON document of a ConfigSpace object."""
     write = getattr(space, "to_serialized_dict", None)
-    if callable(write):
-        written: Mapping[str, Any] = write()
-        return written
-    if not hasattr(space, "get_hyperparameters"):
-        raise FormatError(f"{shorten(space)} is no configuration space: it has no hyperparameters")
-    document = {}
-    for key in ("hyperparameters", "conditions", "forbiddens"):
-        ask = getattr(space, f"get_{key}", None)
-        document[key] = [_as_item(part) for part in ask()] if callable(ask) else []
+    if not callable(write):
+        raise FormatError(
+            f"{shorten(space)} is no configuration space of ConfigSpace 1 or newer; give the path of its JSON"
+        )
+    document: Mapping[str, Any] = write()
     return document
-
-
-def _as_item(part: Any) -> dict[str, Any]:
-    """One hyperparameter or condition of an object from before version 1, as JSON had it."""
-    item: dict[str, Any] = {"type": CLASSES.get(type(part).__name__, type(part).__name__)}
-    for key in FIELDS:
-        if hasattr(part, key):
-            value = getattr(part, key)
-            item[key] = list(value) if key in ("choices", "sequence", "values", "weights") and value else value
-    if hasattr(part, "name"):
-        item["name"] = part.name
-    for key in ("child", "parent"):
-        if hasattr(part, key):
-            item[key] = getattr(part, key).name
-    if hasattr(part, "components"):
-        item["conditions"] = [_as_item(one) for one in part.components]
-    return item
 
 
 def _items(plain: Mapping[str, Any], key: str) -> list[Any]:

@@ -74,7 +74,7 @@ def read_space(source: object) -> tuple[Space, list[Note]]:
         return source, []
     if isinstance(source, str | os.PathLike):
         return read_space_file(Path(source))
-    if hasattr(source, "get_hyperparameters") or type(source).__name__ == "ConfigurationSpace":
+    if type(source).__name__ == "ConfigurationSpace":
         return space_from_configspace(source)
     if isinstance(source, Mapping):
         return space_from_mapping(source)

@@ -26,7 +26,6 @@ SUFFIXES = {
 }  # fmt: skip
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
 Result = TypeVar("Result")
-TRIES = 3
 
 
 def kind_of(file: PurePath) -> str | None:
@@ -83,11 +82,9 @@ def _read(file: Path, kind: str, delimiter: str | None) -> Records:
             return json_text.read_json_table(file)
         case "JSON lines":
             return json_text.read_rows(json_text.line_rows(file, text.read_text(file)), str(file))
-    if importlib.util.find_spec("pyarrow") is not None:
-        return read_by_arrow(file, kind)
-    if importlib.util.find_spec("polars") is not None:
-        return read_by_polars(file, kind)
-    raise MissingLibraryError(f"{file}: {kind} needs pyarrow or Polars; pip install 'pedanova[arrow]'")
+    if importlib.util.find_spec("pyarrow") is None:
+        raise MissingLibraryError(f"{file}: {kind} needs pyarrow; pip install 'pedanova[arrow]'")
+    return read_by_arrow(file, kind)
 
 
 def read_by_arrow(file: Path, kind: str) -> Records:
@@ -106,23 +103,8 @@ def read_by_arrow(file: Path, kind: str) -> Records:
             table = feather.read_table(file)
     except (pa.ArrowException, OSError) as error:  # pyarrow says OSError for damage, too
         check_errno(error)
-        raise _damaged(file, kind, error) from None
-    return read_frame(table)
-
-
-def read_by_polars(file: Path, kind: str) -> Records:
-    import polars as pl
-
-    try:
-        if kind == "Parquet":
-            table = pl.read_parquet(file, glob=False)
-        else:
-            read = pl.read_ipc_stream if is_stream(file) else pl.read_ipc
-            with file.open("rb") as source:  # a path would be taken as a pattern
-                table = read(source)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        check_errno(error)
-        raise _damaged(file, kind, error) from None
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again") from None
     return read_frame(table)
 
 
@@ -136,11 +118,6 @@ def check_errno(error: Exception) -> None:
     """Pass on what the operating system says; it is not about the file's contents."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
-
-
-def _damaged(file: Path, kind: str, error: Exception) -> FormatError:
-    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    return FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,30 +142,17 @@ class Stamp:
         return self.machine != other.machine or self.changed == other.changed
 
 
-def read_steadily(file: Path, read: Callable[[], Result]) -> Result:
+def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Result:
     """What is read of a file, read anew where it was changed meanwhile; one that changes every time is refused."""
-    for _ in range(TRIES - 1):
-        before = Stamp.of(file)
-        try:
-            result = read()
-        except FormatError:
-            if is_steady(file, before):
-                raise
-            continue
-        if is_steady(file, before):
-            return result
     before = Stamp.of(file)
-    result = read()
-    check_steady(file, before)
-    return result
-
-
-def is_steady(file: Path | ObjectFile, before: Stamp | None) -> bool:
     try:
+        result = read()
         check_steady(file, before)
     except FormatError:
-        return False
-    return True
+        if tries == 1:
+            raise
+        return read_steadily(file, read, tries - 1)
+    return result
 
 
 def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
