@@ -127,6 +127,31 @@ def test_a_setting_can_be_the_objective() -> None:
     assert list(pa.analyze(study, ["x", "value"]).space) == ["y"]
 
 
+@pytest.mark.slow
+def test_what_optuna_refused_is_not_in_the_study(tmp_path: Path) -> None:
+    """A journal keeps the operation all the same: other choices, another kind of number."""
+    file = tmp_path / "journal.log"
+    storage = JournalStorage(JournalFileBackend(str(file)))
+
+    def choose(trial: Trial) -> float:
+        return len(trial.suggest_categorical("c", ["a", "bb"])) + total(trial)
+
+    study = run(choose, storage=storage, study_name="s")
+    for mistake in (
+        lambda trial: len(trial.suggest_categorical("c", ["a", "bb", "ccc"])),
+        lambda trial: trial.suggest_int("x", 0, 9),
+        lambda trial: trial.suggest_float("y", 0.1, 1, log=True),
+        lambda trial: trial.suggest_float("y", 0, 1) and math.nan,
+    ):
+        study.optimize(mistake, n_trials=2, catch=(ValueError,))
+    study.optimize(choose, n_trials=5)
+    journal, live = read_records(file), read_records(study)
+    assert journal.metadata == live.metadata
+    assert journal.notes == live.notes == ()
+    for name in live.columns:
+        assert cells(journal, name) == cells(live, name)
+
+
 def test_a_trial_that_two_workers_took_began_with_the_first(tmp_path: Path) -> None:
     file = tmp_path / "journal.log"
     study = run(total, 3, storage=JournalStorage(JournalFileBackend(str(file))), study_name="s")

@@ -1,7 +1,7 @@
 """Optuna's journal files: operations, one JSON object a line, replayed. Another process may be writing.
 
 A trial's key is its place among all trials of the journal; a trial that has ended takes no more
-operations, nor does one of a study that was deleted.
+operations, nor does one of a study that was deleted. What Optuna refused stands in the journal too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.optuna.study_log import STATES, LoggedTrial, as_records, log_of_trials, pick_study
+from pedanova.sources.spaces.read import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
@@ -32,6 +34,7 @@ class Study:
     directions: list[Direction]
     trials: list[LoggedTrial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
+    first: dict[str, str] = field(default_factory=dict)  # name → the distribution that it had first
 
 
 @dataclass(slots=True)
@@ -40,7 +43,7 @@ class Journal:
 
     studies: dict[int, Study] = field(default_factory=dict)
     made: int = 0  # studies ever created
-    trials: list[LoggedTrial] = field(default_factory=list)  # of all studies, in the order they were made
+    trials: list[tuple[Study, LoggedTrial]] = field(default_factory=list)  # of all studies, in the order they were made
 
 
 def is_journal(path: Path) -> bool:
@@ -119,8 +122,10 @@ def _create_trial(journal: Journal, study: Study, operation: Operation) -> None:
     )
     if trial.values is None and operation.get("value") is not None:
         trial.values = as_values([operation["value"]])
+    for name, (_, text) in trial.params.items():
+        study.first.setdefault(name, text)
     study.trials.append(trial)
-    journal.trials.append(trial)
+    journal.trials.append((study, trial))
 
 
 def as_values(given: object) -> list[float] | None:
@@ -134,13 +139,16 @@ def as_values(given: object) -> list[float] | None:
 
 def _change_trial(journal: Journal, operation: Operation) -> None:
     key = operation["trial_id"]
-    trial = journal.trials[key] if 0 <= key < len(journal.trials) else None
-    if trial is None or trial.state in ENDED:
+    if not 0 <= key < len(journal.trials):
+        return
+    study, trial = journal.trials[key]
+    if trial.state in ENDED:
         return
     code = operation["op_code"]
     if code == PARAM:
-        value = float(operation["param_value_internal"])
-        trial.params[str(operation["param_name"])] = value, str(operation["distribution"])
+        name, text = str(operation["param_name"]), str(operation["distribution"])
+        if are_alike(study.first.setdefault(name, text), text):  # else Optuna refused it
+            trial.params[name] = float(operation["param_value_internal"]), text
     elif code == STATE:
         state = STATES[operation["state"]]
         if state == trial.state == "RUNNING":  # another worker has taken it before
@@ -155,3 +163,10 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.user.update(operation["user_attr"])
     else:
         trial.system.update(operation["system_attr"])
+
+
+@lru_cache(maxsize=1000)
+def are_alike(one: str, two: str) -> bool:
+    """Whether Optuna takes both for the same parameter; bounds may differ."""
+    a, b = (read_distribution(text, "a parameter") for text in (one, two))
+    return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
