@@ -27,17 +27,6 @@ def same(one: Records, other: Records) -> None:
     assert one.metadata == other.metadata
 
 
-def ended(records: Records, *states: str) -> Records:
-    """The rows whose trials have ended."""
-    from dataclasses import replace
-
-    from pedanova.data.column import take
-
-    words = records.columns["state"]
-    rows = [row for row in range(records.rows) if words.value_at(row) in states]
-    return replace(records, columns=take(records.columns, np.array(rows, dtype=np.int64)))
-
-
 class Tale:
     """All looks at a source, and what they told together."""
 
@@ -52,7 +41,8 @@ class Tale:
         self.new = look.new if look.event else self.new + look.new
         self.events += [look.event] if look.event else []
         self.records = look.records or self.records
-        assert (look.records is None) or look.records.rows == look.finished == self.new
+        assert look.records is None or look.records.rows == look.finished + (look.running or 0)
+        assert look.finished == self.new
         return look
 
     @property

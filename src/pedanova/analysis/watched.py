@@ -27,7 +27,7 @@ IN_PARTS = ("stream", "executor", "pushdown")  # options of tables that do not g
 
 
 class Watched:
-    """One source and the options of `analyze`; of one of Optuna's databases a look reads what is new, of others all.
+    """One source and the options of `analyze`; it is read anew when it has changed.
 
     A space that was guessed stays until a value lies outside or a parameter is new, one that was given stays always:
     rows outside are counted apart.

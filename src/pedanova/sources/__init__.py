@@ -13,7 +13,7 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
-from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url, table_metadata
+from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, table_metadata
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of, scan_snapshot
 from pedanova.sources.scans.warehouses import is_warehouse, snapshot_at, snapshot_of, table_kind
@@ -78,7 +78,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
         table = table_kind(place)
         if table is not None:
             return scan_snapshot(snapshot_at(place, table)).load()
-        return read_url(place, study) if is_url(place) else read_place(place, study, delimiter)
+        return read_place(place, study, delimiter)
     if is_warehouse(data):
         return scan_snapshot(snapshot_of(data)).load()
     kind = find_kind("object", data)

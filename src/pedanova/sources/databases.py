@@ -1,4 +1,4 @@
-"""Databases, read-only: SQLite by Python's own module, PostgreSQL and MySQL by whichever driver is there.
+"""Databases, read-only: SQLite by Python's own module, PostgreSQL by psycopg and MySQL by PyMySQL.
 
 Nothing is ever written, migrated or locked for long: every query is its own short transaction.
 Passwords stay in the URL; messages show it without.
@@ -11,8 +11,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from pedanova.errors import DataError, FormatError, MissingLibraryError
@@ -20,13 +21,13 @@ from pedanova.errors import DataError, FormatError, MissingLibraryError
 PATIENCE = 10  # seconds to wait for a server, or for a lock
 FAMILIES = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql",
             "mysql": "mysql", "mariadb": "mysql"}  # fmt: skip
-DRIVERS = {"postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"), "mysql": ("pymysql", "MySQLdb", "mysql.connector")}
-TIMEOUTS = {"pg8000.dbapi": "timeout", "mysql.connector": "connection_timeout"}  # others: connect_timeout
+DRIVERS = {"postgresql": ("psycopg", "psycopg2"), "mysql": ("pymysql",)}
 READ_ONLY = {
     "postgresql": ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", f"SET lock_timeout = '{PATIENCE}s'"),
     "mysql": ("SET SESSION TRANSACTION READ ONLY", f"SET SESSION lock_wait_timeout = {PATIENCE}"),
 }
-EXTRAS = {"postgresql": "psycopg", "mysql": "PyMySQL"}
+SQLITE = b"SQLite format 3\x00"  # how such a file begins
+Opener: TypeAlias = "Callable[[], AbstractContextManager[Database]]"
 
 
 @dataclass(slots=True)
@@ -36,6 +37,7 @@ class Database:
     connection: Any
     shown: str
     family: str
+    reopen: Opener  # another connection to the same
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Sequence[Any]]:
         """All rows of one query, whose values stand where it has question marks."""
@@ -82,10 +84,6 @@ class Database:
         return {str(name) for (name, *_) in self.rows(query, (table,))}
 
 
-def is_database_url(url: str) -> bool:
-    return family_of(url) is not None
-
-
 def family_of(url: str) -> str | None:
     """Of a URL such as postgresql+psycopg2://…; the driver named in it is not needed."""
     return FAMILIES.get(url.partition("://")[0].partition("+")[0].lower())
@@ -115,27 +113,27 @@ def without_password(url: str) -> str:
     return f"{scheme}://{user}{':***' if colon else ''}{at}{place}"
 
 
-def open_database(url: str) -> AbstractContextManager[Database]:
-    """A connection for reading alone, closed at the end."""
-    family = family_of(url) or "sqlite"
-    shown = without_password(url)
-    if family == "sqlite":
-        return _opened(lambda: _open_sqlite(sqlite_path(url), shown), shown, family)
-    return _opened(lambda: _open_server(url, shown, family), shown, family)
-
-
-def open_sqlite(path: Path) -> AbstractContextManager[Database]:
-    return _opened(lambda: _open_sqlite(path, str(path)), str(path), "sqlite")
-
-
 @contextmanager
-def _opened(connect: Callable[[], Any], shown: str, family: str) -> Iterator[Database]:
+def open_database(place: str | Path) -> Iterator[Database]:
+    """A connection for reading alone to the URL of a server or a SQLite file, or to its path; closed at the end."""
+    url = "" if isinstance(place, Path) else place
+    family, shown = family_of(url) or "sqlite", without_password(url) if url else str(place)
     with complaints(shown, family):
-        connection = connect()
+        if family == "sqlite":
+            connection = _open_sqlite(sqlite_path(url) if url else Path(place), shown)
+        else:
+            connection = _open_server(url, shown, family)
     try:
-        yield Database(connection, shown, family)
+        yield Database(connection, shown, family, partial(open_database, place))
     finally:
         connection.close()
+
+
+def is_sqlite(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as start:
+        return start.read(len(SQLITE)) == SQLITE
 
 
 def sqlite_path(url: str) -> Path:
@@ -150,9 +148,8 @@ def sqlite_path(url: str) -> Path:
 def _open_sqlite(path: Path, shown: str) -> Any:
     if not path.is_file():
         raise DataError(f"{shown}: {'is a folder, not a file' if path.is_dir() else 'no such file'}; check the path")
-    with path.open("rb") as start:
-        if start.read(16) not in (b"SQLite format 3\x00", b""):
-            raise FormatError(f"{shown} is no SQLite database; check the path")
+    if not is_sqlite(path) and path.stat().st_size:
+        raise FormatError(f"{shown} is no SQLite database; check the path")
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     connection = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
@@ -190,27 +187,22 @@ def _login(url: str, shown: str) -> dict[str, Any]:
 
 def _driver(family: str, shown: str) -> Any:
     for name in DRIVERS[family]:
-        try:
+        with suppress(ImportError):
             return importlib.import_module(name)
-        except ImportError:
-            continue
-    raise MissingLibraryError(
-        f"{shown}: {family} needs a driver such as {EXTRAS[family]}; pip install 'pedanova[{family}]'"
-    )
+    raise MissingLibraryError(f"{shown}: {family} needs a driver; pip install 'pedanova[{family}]'")
 
 
 def _open_server(url: str, shown: str, family: str) -> Any:
     driver, login = _driver(family, shown), _login(url, shown)
     socket = login.pop("socket")
-    known = {key: value for key, value in login.items() if value is not None}
-    if family == "mysql" and socket:
-        known["unix_socket"] = socket
-        known.pop("host", None)
-    if driver.__name__ in ("psycopg", "psycopg2"):
+    known = {key: value for key, value in login.items() if value is not None} | {"connect_timeout": PATIENCE}
+    if family == "postgresql":
         known["dbname"] = known.pop("database")
-    if driver.__name__ in ("pymysql", "MySQLdb"):
+    else:
         known["charset"] = "utf8mb4"
-    known[TIMEOUTS.get(driver.__name__, "connect_timeout")] = PATIENCE
+        if socket:
+            known["unix_socket"] = socket
+            known.pop("host", None)
     connection = driver.connect(**known)
     cursor = connection.cursor()
     for statement in READ_ONLY[family]:
@@ -233,7 +225,7 @@ def complaints(shown: str, family: str) -> Iterator[None]:
     except OSError as error:
         raise DataError(f"{shown}: {error.strerror or error}; is the server up and the address right?") from None
     except Exception as error:  # drivers share no base, and may not be installed: known by their module
-        if not type(error).__module__.startswith(("psycopg", "pg8000", "pymysql", "MySQLdb", "mysql")):
+        if not type(error).__module__.startswith(("psycopg", "pymysql")):
             raise
         reason = " ".join(" ".join(map(str, error.args)).split())
         raise DataError(f"{shown} ({family}) refuses: {reason[:300]}") from None

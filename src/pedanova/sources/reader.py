@@ -27,8 +27,8 @@ class Kind:
     name: str  # such as "SMAC3 run"
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
-    takes: Literal["path", "url", "object"]
-    matches: Callable[[Any], bool]  # asked of a path that exists, of a URL's text, or of an object
+    takes: Literal["path", "database", "object"]
+    matches: Callable[[Any], bool]  # asked of a path that exists, of the names of a database's tables, or of an object
     read: Callable[..., Records]  # the source, and which study or experiment of it unless it is `single`
     single: bool = False  # always one study
 

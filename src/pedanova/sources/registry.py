@@ -6,10 +6,11 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, listed
-from pedanova.sources.databases import is_database_url, open_sqlite
+from pedanova.sources.databases import family_of, is_sqlite, open_database
 from pedanova.sources.logs import (
     ax,
     hydra,
@@ -47,22 +48,18 @@ LOGS: tuple[Kind, ...] = (
     Kind("Ray Tune experiment",
          "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
          "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss", "path", raytune.fits, raytune.read),
-    # MLflow before Optuna, which takes the URL of any database
     Kind("MLflow folder", "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
          "pedanova analyze mlruns --study my-experiment --objective rmse", "path", mlflow.fits_folder,
          mlflow.read_folder),
-    Kind("MLflow SQLite store", "a SQLite file with the tables experiments, runs, params, metrics",
-         "pedanova analyze mlflow.db --study my-experiment --objective rmse", "path", mlflow.fits_database,
+    Kind("MLflow database", "a SQLite file, or a URL, with the tables experiments, runs, params, metrics",
+         "pedanova analyze mlflow.db --study my-experiment --objective rmse", "database", mlflow.fits_tables,
          mlflow.read_database),
-    Kind("MLflow URL", "sqlite:///…, postgresql://…, mysql://… or file:///… of such a store",
-         "pedanova analyze sqlite:///mlflow.db --study my-experiment --objective rmse", "url", mlflow.fits_url,
-         mlflow.read_address),
     Kind("W&B runs table", "a .csv file with Name and State, or with config and summary",
          "pedanova analyze wandb_export.csv --objective val_loss", "path", wandb.fits_table, wandb.read_table, True),
     Kind("W&B runs data frame", "a data frame with columns config and summary, or one of an exported runs table",
          "pedanova.analyze(runs_df, 'val_loss')", "object", wandb.fits_frame, wandb.read_runs, True),
     Kind("W&B folder", "a folder wandb with run-* or offline-run-* folders",
-         "pedanova analyze wandb --objective val_loss", "path", wandb.fits_folder, wandb.read_folder, True),
+         "pedanova analyze wandb --objective val_loss", "path", wandb.FOLDER.fits, wandb.FOLDER.read),
     Kind("scikit-learn search", "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_",
          "pedanova.analyze(search)", "object", sklearn_search.fits_object, sklearn_search.read_object, True),
     Kind("scikit-learn cv_results_ as CSV", "a .csv file with params or param_* and mean_test_*",
@@ -75,11 +72,9 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze trials.json", "path", hyperopt.fits_path, hyperopt.read_path),
     Kind("Optuna study", "an optuna.Study object",
          "pedanova.analyze(study)", "object", optuna_study.is_study, optuna_study.read_study),
-    Kind("Optuna SQLite file", "a .db or .sqlite file with Optuna's tables",
-         "pedanova analyze optuna.db --study NAME", "path", optuna_tables.is_storage, optuna_tables.read_file),
-    Kind("Optuna database", "a URL: sqlite:///, postgresql://, mysql://",
-         "pedanova analyze postgresql://user:password@host/database --study NAME", "url", is_database_url,
-         optuna_tables.read_url),
+    Kind("Optuna database", "a SQLite file, or a URL (postgresql://, mysql://, sqlite:///), with Optuna's tables",
+         "pedanova analyze postgresql://user:password@host/database --study NAME", "database",
+         optuna_tables.fits_tables, optuna_tables.read_database),
     Kind("Optuna journal", "a file whose lines are journal operations",
          "pedanova analyze journal.log", "path", optuna_journal.is_journal, optuna_journal.read_journal),
     Kind("SMAC3 run", "a folder with runhistory.json",
@@ -97,8 +92,8 @@ LOGS: tuple[Kind, ...] = (
     Kind("Hydra jobs", "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
          "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
     Kind("Lightning runs", "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
-         "pedanova analyze lightning_logs --objective val_loss", "path", tensorboard.fits_lightning,
-         tensorboard.read_lightning),
+         "pedanova analyze lightning_logs --objective val_loss", "path", tensorboard.LIGHTNING.fits,
+         tensorboard.LIGHTNING.read),
     # TensorBoard last: many tools write event files beside their own
     Kind("TensorBoard runs",
          "a folder with event files (events.out.tfevents.*) that hold settings of the hparams plugin",
@@ -109,7 +104,6 @@ KNOWN_TABLES: tuple[KnownTable, ...] = (optuna_study.TABLE, raytune.TABLE, mlflo
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 LFS = b"version https://git-lfs.github.com/spec/"
-SQLITE = b"SQLite format 3\0"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
 SHEETS = {
     ".xlsx": "an Excel workbook",
@@ -120,29 +114,55 @@ SHEETS = {
 CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B exports
 
 
-def read_place(path: str, study: str | None, delimiter: str | None = None) -> Records:
-    """A file or a folder: a log of some tool by its shape, or else a table by its suffix."""
-    place = Path(path)
-    check_no_pickle(place)
-    if _exists(place):
-        kind = find_kind("path", place)
+def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
+    """A database, a log of some tool by its shape, or else a table by its suffix; `place` is a path or a URL."""
+    database = database_at(place)
+    if database is not None:
+        return read_database(database, study)
+    path = path_at(place)
+    check_no_pickle(path)
+    if _exists(path):
+        kind = find_kind("path", path)
         if kind is not None:
-            return read_as(kind, place, study)
-        if place.is_dir():
+            return read_as(kind, path, study)
+        if path.is_dir():
             raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
-        check_known(place)
+        check_known(path)
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
-    return files.read_file(path, delimiter=delimiter)
+    return files.read_file(str(path), delimiter=delimiter)
 
 
-def read_url(url: str, study: str | None) -> Records:
-    kind = find_kind("url", url)
-    if kind is None:
-        raise DataError(
-            f"{url.partition('://')[0]}://… is no URL that can be read; use sqlite:///, postgresql:// or mysql://"
-        )
-    return read_as(kind, url, study)
+def database_at(place: str) -> str | Path | None:
+    """The URL of a database, or the path of a SQLite file; None where a place is neither."""
+    if is_url(place):
+        return place if family_of(place) else None
+    return Path(place) if _exists(Path(place)) and is_sqlite(Path(place)) else None
+
+
+def path_at(place: str) -> Path:
+    """The path itself, or that of file:///…"""
+    if not is_url(place):
+        return Path(place)
+    scheme, _, rest = place.partition("://")
+    if scheme != "file":
+        raise DataError(f"{scheme}://… is no URL that can be read; use sqlite:///, postgresql:// or mysql://")
+    return Path(unquote(rest))
+
+
+def read_database(place: str | Path, study: str | None) -> Records:
+    with open_database(place) as database:
+        tables = database.tables()
+        kind = find_kind("database", tables)
+        if kind is not None:
+            return read_as(kind, database, study)
+    if not tables:
+        raise FormatError(f"{database.shown} is a database without any table; nothing was written to it yet")
+    words = f"{database.shown} is a database of no known tool, with {listed(sorted(tables))}; export the trials"
+    if database.family == "sqlite":
+        name = shlex.quote(Path(database.shown).name)
+        words += f": sqlite3 -header -csv {name} 'SELECT * FROM \"{min(tables)}\"' > trials.csv"  # noqa: S608  (shown, never run)
+    raise FormatError(words)
 
 
 def table_metadata(names: Sequence[str]) -> SourceMetadata | None:
@@ -179,9 +199,9 @@ def _exists(place: Path) -> bool:
 
 
 def is_log(place: str) -> bool:
-    """Whether a path is the log of some tool."""
+    """Whether a path is the log of some tool, or a database."""
     path = Path(place)
-    return _exists(path) and find_kind("path", path) is not None
+    return _exists(path) and (is_sqlite(path) or find_kind("path", path) is not None)
 
 
 def is_url(text: str | os.PathLike[str]) -> bool:
@@ -215,8 +235,6 @@ def check_known(place: Path) -> None:
     suffix = place.suffix.lower()
     if suffix in DATABASES and not start:
         raise DataError(f"{place} is an empty database; nothing was written to it yet, or the path is wrong")
-    if start.startswith(SQLITE):
-        raise DataError(_foreign_database(place))
     if suffix in SHEETS:
         raise DataError(
             f"{place} is {SHEETS[suffix]}; save its table as CSV, or give pandas.read_excel({place.name!r})"
@@ -228,15 +246,3 @@ def check_known(place: Path) -> None:
             f"{place} is a chart of W&B, one column for each run, without any setting; export the runs table "
             "instead (in the project: Table, then the arrow: CSV export)"
         )
-
-
-def _foreign_database(place: Path) -> str:
-    try:
-        with open_sqlite(place) as database:
-            tables = sorted(database.tables())
-    except (DataError, FormatError) as error:
-        return str(error)
-    if not tables:
-        return f"{place} is a SQLite database without any table; nothing was written to it yet"
-    export = f"sqlite3 -header -csv {shlex.quote(place.name)} 'SELECT * FROM \"{tables[0]}\"' > trials.csv"  # noqa: S608  (shown, never run)
-    return f"{place} is a SQLite database of no known tool, with {listed(tables)}; export the trials: {export}"

@@ -250,9 +250,9 @@ def test_sentences() -> None:
     assert said_of_passes(many) == ["b passed a, c, d and 3 others after 1,200 trials"]
     domains = (DomainChange("lr", Float(0, 1), Float(0, 2)), DomainChange("new", None, Float(0, 1)),
                DomainChange("old", Float(0, 1), None))  # fmt: skip
-    update = Update(None, event="study anew", domains=domains)
+    update = Update(None, event="shortened", domains=domains)
     assert said_of_source(update, "x.db") == [
-        "the study was deleted and begun anew; its trials are read from the first",
+        "x.db was cut short; it is read from its beginning",
         "new is a new parameter",
         "old is no parameter any more",
         "the domain of lr is 0 … 2 now",

@@ -14,10 +14,9 @@ import pedanova
 from helpers.common import refuse
 from helpers.logs import cells, prints, read_untouched, tolerate, write
 from helpers.mlflow_stores import run, write_database, write_files
-from pedanova.errors import DataError, FormatError, QueryError
+from pedanova.errors import DataError, FormatError, PedanovaError, QueryError
 from pedanova.sources import databases, read_records
 from pedanova.sources.logs import mlflow
-from pedanova.sources.registry import find_kind
 
 Store = Callable[..., Path]
 
@@ -179,7 +178,7 @@ def test_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert read_records("sqlite:///mlflow.db").rows == 6
     refuse(DataError, "sqlite", of=lambda: read_records("sqlite:///missing.db"))
-    refuse(DataError, "file", of=lambda: read_records("file:///missing/mlruns"))
+    refuse(DataError, "does not exist", of=lambda: read_records("file:///missing/mlruns"))
     refuse(DataError, "sqlite", of=lambda: read_records("sqlite:///a\0b"))
 
 
@@ -197,10 +196,10 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
         store.execute("CREATE TABLE studies (study_id INTEGER)")
         store.execute("CREATE TABLE trials (trial_id INTEGER)")
     store.close()
-    assert find_kind("path", path) is None
+    refuse(FormatError, "no known tool", "studies, trials", of=lambda: read_records(path))
     for content in (b"", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000):
         path.write_bytes(content)
-        assert find_kind("path", path) is None
+        refuse(PedanovaError, "optuna.db", of=lambda: read_records(path))
 
 
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.8, 0.95])
@@ -209,9 +208,8 @@ def test_a_damaged_store(tmp_path: Path, part: float) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * part)])
     tolerate(lambda: read_records(path))
-    tolerate(lambda: mlflow.read_database(path, None))
     path.write_bytes(whole[: len(whole) // 2] + b"\xab" * (len(whole) - len(whole) // 2))
-    tolerate(lambda: mlflow.read_database(path, None))
+    tolerate(lambda: read_records(path))
 
 
 def test_a_locked_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,9 +217,9 @@ def test_a_locked_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(databases, "PATIENCE", 0.2)
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN EXCLUSIVE")
-    refuse(DataError, "locked", "try again", of=lambda: mlflow.read_database(path, None))
+    refuse(DataError, "locked", "try again", of=lambda: read_records(path))
     writer.execute("ROLLBACK")
-    assert mlflow.read_database(path, None).rows == len(RUNS)
+    assert read_records(path).rows == len(RUNS)
     writer.close()
 
 

@@ -27,7 +27,7 @@ class Update:
     analysis: TrialData | None  # of all rows so far; None where nothing is new
     finished: int = 0  # trials that have ended
     running: int | None = None  # that have not; None where the source does not tell
-    event: str | None = None  # "replaced", "shortened", "study anew": what was read before is gone
+    event: str | None = None  # "shortened": what was read before is gone
     domains: tuple[DomainChange, ...] = ()  # how the space differs from the last one
     best: float | None = None  # objective of the best row; None for several objectives
 
@@ -45,11 +45,6 @@ class Watches(Protocol):
 
 
 MOST_NAMED = 3
-EVENTS = {
-    "replaced": "{source} was replaced by another; it is read from its beginning",
-    "shortened": "{source} was cut short; it is read from its beginning",
-    "study anew": "the study was deleted and begun anew; its trials are read from the first",
-}
 
 
 def said_of_source(update: Update, source: str) -> list[str]:
@@ -57,7 +52,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
     new = [one.name for one in update.domains if one.before is None]
     gone = [one.name for one in update.domains if one.after is None]
     other = {one.name: one.after for one in update.domains if one.before is not None and one.after is not None}
-    said = [] if update.event is None else [EVENTS[update.event].format(source=source)]
+    said = [] if update.event is None else [f"{source} was cut short; it is read from its beginning"]
     if new:
         said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
     if gone:

@@ -56,7 +56,7 @@ def read(path: Path, study: str | None) -> Records:
         objectives=(objective,),
         directions=(direction,) if direction else (),
         unclear=("score",),  # of whatever was optimised, be it a loss
-        where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
+        where=budget_rule(trials, EPOCHS, EPOCHS),
     )
     return tabulate(trials, metadata, notes=notes, points=partial(_points, entries))
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
-from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
+from pedanova.sources.databases import Database
 from pedanova.sources.logs.trials import Trial, check_several, folders_in, holds_runs, left_out, number_or_nan, tabulate
 from pedanova.sources.reader import KnownTable, choose, read_text
 
@@ -208,15 +207,12 @@ def _unquoted(text: str) -> str:
     return "" if text == "null" else text
 
 
-def fits_database(path: Path) -> bool:
-    """Whether the tables are MLflow's; other tools keep SQLite files too."""
-    with open_sqlite(path) as database:
-        return database.tables() >= TABLES
+def fits_tables(tables: set[str]) -> bool:
+    return tables >= TABLES
 
 
-def read_database(path: Path, study: str | None) -> Records:
-    with open_sqlite(path) as database:
-        return _records(experiments_of(database), study, path)
+def read_database(database: Database, study: str | None) -> Records:
+    return _records(experiments_of(database), study, database.shown)
 
 
 def experiments_of(database: Database) -> list[Experiment]:
@@ -251,38 +247,6 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
         number = math.nan if is_nan else number_or_nan(value)
         run.metrics[str(name)] = math.copysign(math.inf, number) if abs(number) >= LARGEST else number
     return list(runs.values())
-
-
-def place_of(url: str) -> Path | None:
-    """The file or folder behind sqlite:///… or file:///…"""
-    scheme, _, rest = url.partition("://")
-    place = unquote(rest.partition("?")[0])
-    if scheme.partition("+")[0] == "sqlite" and place.startswith("/"):
-        return Path(place[1:])  # sqlite:////tmp/x.db is /tmp/x.db, sqlite:///x.db is x.db
-    return Path(place) if scheme == "file" and place.startswith("/") else None
-
-
-def fits_url(url: str) -> bool:
-    """Whether a store of MLflow is there; a server has to be asked."""
-    if family_of(url) in ("postgresql", "mysql"):
-        with open_database(url) as database:
-            return database.tables() >= TABLES
-    place = place_of(url)
-    return place is not None and (fits_folder(place) or (place.is_file() and fits_database(place)))
-
-
-def stamp_of_server(url: str) -> frozenset[tuple[object, ...]]:
-    """The runs as a server lists them: it changes when a run begins or ends."""
-    with open_database(url) as database:
-        return frozenset(tuple(row) for row in database.rows("SELECT * FROM runs"))
-
-
-def read_address(url: str, study: str | None) -> Records:
-    if family_of(url) in ("postgresql", "mysql"):
-        with open_database(url) as database:
-            return _records(experiments_of(database), study, database.shown)
-    place = place_of(url) or Path(url)
-    return read_database(place, study) if place.is_file() else read_folder(place, study)
 
 
 TABLE = KnownTable(

@@ -87,7 +87,7 @@ def _records(results: Mapping[str, Any], source: str, space: Space | None = None
         objectives=tuple(chosen),
         directions=(UPWARD,) * len(scores),
         metrics=tuple(scores),
-        where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
+        where=budget_rule(trials, "iter", step),
     )
     return tabulate(trials, metadata)
 

@@ -17,7 +17,7 @@ from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
-from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell, whole_or_none
+from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell
 from pedanova.sources.reader import choose, has, read_json, read_json_rows, read_text
 from pedanova.sources.spaces.configspace import read_space
 
@@ -100,7 +100,7 @@ def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[st
     if len(costs) != len(names):
         costs = [None] * len(names)  # a run that broke before it could tell
     info = run.get("additional_info")
-    other = {key: whole_or_none(run[key]) for key in KEY if run.get(key) is not None}
+    other = {key: run[key] for key in KEY if run.get(key) is not None}
     times = {key: number_or_nan(run[key]) for key in ("time", "cpu_time") if run.get(key) is not None}
     return Trial(
         params,
@@ -206,11 +206,11 @@ def _deepcave_trial(
         raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
     other: dict[str, object] = {
-        "config_id": whole_or_none(run["config_id"]),
+        "config_id": run["config_id"],
         "budget": number_or_nan(run.get("budget")),
         "duration": end - start,
     }
     if run.get("seed") not in (None, MADE_UP):
-        other["seed"] = whole_or_none(run["seed"])
+        other["seed"] = run["seed"]
     results = {name: number_or_nan(cost) for name, cost in zip(names, costs, strict=True)}
     return Trial(params, results, state_of(run.get("status"), DEEPCAVE_STATUS), other)

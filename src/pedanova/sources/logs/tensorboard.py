@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,13 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.logs.trials import (
+    RunFolders,
     Trial,
-    check_results,
     folders_in,
-    is_place,
     last_values,
     left_out,
     length_notes,
-    read_each,
-    read_points,
     read_steps,
-    runs_of,
     tabulate,
 )
 from pedanova.sources.reader import read_yaml
@@ -174,7 +169,8 @@ def read(path: Path) -> Records:
             "give the folder of all runs"
         )
     trials = [_trial(folder, by_folder, path) for folder in sessions]
-    check_results(trials, path, "in event files")
+    if not any(trial.results for trial in trials):
+        raise DataError(f"{path}: none of {len(trials):,} runs has a result in event files; wait for the first")
     notes = [*left_out(damaged, "event files cannot be read"), *length_notes(trials, "step", "steps")]
     named = {name for folder in sessions for name in by_folder[folder].metrics}
     results = {name for trial in trials for name in trial.results}
@@ -215,30 +211,11 @@ NO_RESULT = "hp_metric"  # -1 from the start, where the user logs nothing under 
 TIMES = ("created_at", "relative_time", "wall_time")
 
 
-def fits_lightning(path: Path) -> bool:
-    return is_place(path, _is_run)
-
-
 def _is_run(folder: Path) -> bool:
     settings, results = (folder / "hparams.yaml").is_file(), (folder / "metrics.csv").is_file()
     if VERSION.fullmatch(folder.name):
         return settings or results
     return settings and (results or has_events(folder))
-
-
-def read_lightning(path: Path, study: str | None) -> Records:
-    folder, runs = runs_of(path, study, _is_run, what="Lightning run")
-    trials, kept, bare = read_each(runs, _lightning_run, "runs")
-    if not trials:
-        raise DataError(
-            f"{folder} holds {bare:,} Lightning runs, none with settings in hparams.yaml; "
-            "call self.save_hyperparameters() in the module, and train again"
-        )
-    check_results(trials, folder, "in metrics.csv or event files")
-    notes = left_out(bare, "runs have no settings in hparams.yaml")
-    notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
-    metadata = SourceMetadata(source=f"Lightning runs {folder.resolve().name!r}")
-    return tabulate(trials, metadata, notes=notes, points=partial(read_points, kept, _lightning_curve))
 
 
 def _lightning_curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
@@ -265,3 +242,15 @@ def _lightning_run(place: Path) -> Trial | None:
     other: dict[str, object] = {"run": place.name} | {name: last[name] for name in STEPS if name in last}
     results = {name: value for name, value in last.items() if name not in (*STEPS, *TIMES)}
     return Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
+
+
+LIGHTNING = RunFolders(
+    "Lightning run",
+    _is_run,
+    _lightning_run,
+    settings="hparams.yaml",
+    remedy="call self.save_hyperparameters() in the module, and train again",
+    results="metrics.csv or event files",
+    lengths=("epoch", "step"),
+    curve=_lightning_curve,
+)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,12 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.column import Column, as_column, shorten
+from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.row_status import STATES, state_word
 from pedanova.errors import Arg, DataError, FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.reader import choose, read_json, read_json_rows, read_text, read_yaml
-from pedanova.sources.spaces.described import Described, as_number, fit
+from pedanova.sources.spaces.described import Described, fit
 from pedanova.sources.tables.json_text import flatten, spelled_number
 from pedanova.sources.tables.text import parse_text
 
@@ -140,14 +141,18 @@ def known_state(word: str) -> str:
     return word if state_word(word) in STATES else "FAIL"
 
 
-def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
-    """The rule for the largest budget that enough rows reached, or the one with the most; None where all ran on one."""
-    rows = Counter(one for one in budgets if isinstance(one, int | float) and math.isfinite(one))
-    if len(rows) < 2:
+def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
+    """The rule for the largest budget that enough trials completed, or else the one with the most; None of a single."""
+    rows = Counter(number_or_nan(trial.other.get(key)) for trial in trials if trial.state in DONE)
+    budgets = sorted(budget for budget in rows if budget == budget)
+    if len(budgets) < 2:
         return None
-    enough = [budget for budget, count in rows.items() if count >= ENOUGH]
-    chosen = max(enough) if enough else max(rows, key=lambda budget: (rows[budget], budget))
-    return f"{name if name.isidentifier() else f'`{name}`'} == {chosen!r}"
+    enough = [budget for budget in budgets if rows[budget] >= ENOUGH]
+    chosen = enough[-1] if enough else max(budgets, key=lambda budget: (rows[budget], budget))
+    word = name if name.isidentifier() else f"`{name}`"
+    if not math.isfinite(chosen):
+        return f"{word} > {budgets[-2]!r}"
+    return f"{word} == {int(chosen) if chosen.is_integer() else chosen!r}"
 
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
@@ -163,7 +168,6 @@ def tell(
     described: Described | None,
     *,
     notes: Iterable[Note] = (),
-    texts: bool = False,
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
     """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
@@ -185,9 +189,10 @@ def tell(
             Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
         )
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
-    trials, where = _by_budget(trials)
+    name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
+    where = budget_rule(trials, "budget", name)
     metadata = replace(metadata, where=where, repeats="mean" if several else metadata.repeats)
-    return tabulate(trials, metadata, notes=words, texts=texts, points=points)
+    return tabulate(trials, metadata, notes=words, points=points)
 
 
 def number_or_nan(value: object) -> float:
@@ -200,32 +205,11 @@ def number_or_nan(value: object) -> float:
         return float("nan")
 
 
-def whole_or_none(value: object) -> object:
-    """A seed or an id, where it is a plain value."""
-    return value if isinstance(value, str | int | float) else None if value is None else shorten(value)
-
-
-def _by_budget(trials: Sequence[Trial]) -> tuple[list[Trial], str | None]:
-    """The trials with a column of budgets that no setting hides, and the rule for the highest that enough had."""
-    taken = {str(name) for trial in trials for name in (*trial.params, *trial.results)}
-    name = free_name("budget", taken)
-    renamed = [
-        replace(trial, other={name if key == "budget" else key: value for key, value in trial.other.items()})
-        for trial in trials
-    ]
-    ended = Counter(number_or_nan(trial.other.get(name)) for trial in renamed if trial.state in DONE)
-    budgets = sorted(budget for budget in ended if budget == budget)
-    if len(budgets) < 2:
-        return renamed, None
-    highest = next((budget for budget in reversed(budgets) if ended[budget] >= ENOUGH), budgets[-1])
-    finite = as_number(highest) is not None
-    return renamed, f"{name} == {highest!r}" if finite else f"{name} > {budgets[-2]!r}"
-
-
 LOOK_AT = 200  # folders to look into before deciding that a place is something else
 DEEPEST = 3
 
 Test = Callable[[Path], bool]
+Curve = Callable[[Path, str], Iterable[tuple[float, float]]]
 SUFFIXES = (".json", ".jsonl", ".csv", ".yaml", ".yml")
 SETTINGS = ("config", "hparams", "hyperparams", "hyperparameters", "params", "args", "overrides", "settings")
 LARGEST = 8_000_000  # bytes; a larger file holds data
@@ -234,6 +218,41 @@ DEEPEST_FILE = 3
 PASSED_OVER = ("checkpoints", "wandb", "mlruns")
 
 Results = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolders:
+    """A tool that keeps every run in a folder of its own: all that a reader of one needs to say."""
+
+    what: str  # such as "Lightning run"
+    is_run: Test
+    read_run: Callable[[Path], Trial | None]  # None without settings; what it cannot read it refuses by a FormatError
+    settings: str  # where its settings lie
+    remedy: str  # what to do where no run has any
+    results: str  # where its results lie
+    lengths: tuple[str, ...] = ()  # columns that tell how far a run came, such as "epoch"
+    curve: Curve | None = None  # steps and values of a result of one run
+
+    def fits(self, path: Path) -> bool:
+        return is_place(path, self.is_run)
+
+    def read(self, path: Path, study: str | None) -> Records:
+        folder, runs = runs_of(path, study, self.is_run, what=self.what)
+        trials, kept, bare = read_each(runs, self.read_run, "runs")
+        if not trials:
+            raise DataError(
+                f"{folder} holds {bare:,} {self.what}s, none with settings in {self.settings}; {self.remedy}"
+            )
+        if not any(trial.results for trial in trials):
+            raise DataError(
+                f"{folder}: none of {len(trials):,} runs has a result in {self.results}; wait for the first, or log some"
+            )
+        notes = left_out(bare, f"runs have no settings in {self.settings}")
+        lengths = (length_notes(trials, name, f"{name}s") for name in self.lengths)
+        notes += next(filter(None, lengths), [])
+        points = None if self.curve is None else partial(read_points, kept, self.curve)
+        source = f"{self.what}s {folder.resolve().name!r}"
+        return tabulate(trials, SourceMetadata(source=source), notes=notes, points=points)
 
 
 def folders_in(place: Path, most: int | None = None) -> Iterator[Path]:
@@ -245,9 +264,9 @@ def holds_runs(place: Path, is_run: Test, most: int | None = LOOK_AT) -> bool:
     return any(map(is_run, folders_in(place, most)))
 
 
-def is_place(path: Path, is_run: Test, depth: int = DEEPEST) -> bool:
-    """Whether a folder is a run, or holds runs at most so deep."""
-    return path.is_dir() and (is_run(path) or _groups(path, is_run, depth, LOOK_AT) != [])
+def is_place(path: Path, is_run: Test) -> bool:
+    """Whether a folder is a run, or holds runs a few folders deep."""
+    return path.is_dir() and (is_run(path) or _groups(path, is_run, DEEPEST, LOOK_AT) != [])
 
 
 def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
@@ -290,12 +309,12 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
     return groups
 
 
-def runs_of(path: Path, study: str | None, is_run: Test, *, what: str, depth: int = DEEPEST) -> tuple[Path, list[Path]]:
+def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
     """The folder that is meant, and the runs in it, in the order of their numbers."""
     check_several(path, is_run, what)
     groups = {
         path.name if place == path else place.relative_to(path).as_posix(): place
-        for place in _groups(path, is_run, depth, None)
+        for place in _groups(path, is_run, DEEPEST, None)
     }
     folder = choose(groups, study, path, f"folder of {what}s", f"folders of {what}s")
     return folder, sorted((place for place in folders_in(folder) if is_run(place)), key=_by_number)
@@ -342,22 +361,11 @@ def last_values(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {name: value for row in rows for name, value in row.items()}
 
 
-def read_points(
-    places: Sequence[Path], read: Callable[[Path, str], Iterable[tuple[float, float]]], metric: str
-) -> Iterator[Point]:
+def read_points(places: Sequence[Path], read: Curve, metric: str) -> Iterator[Point]:
     """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
     for row, place in enumerate(places):
-        try:
-            points = list(read(place, metric))
-        except PedanovaError:
-            continue
-        yield from ((row, step, value) for step, value in points)
-
-
-def check_results(trials: Sequence[Trial], folder: Path, where: str) -> None:
-    """Refuse runs of which none has any result: whoever is asked for an objective then would look in vain."""
-    if trials and not any(trial.results for trial in trials):
-        raise DataError(f"{folder}: none of {len(trials):,} runs has a result {where}; wait for the first, or log some")
+        with suppress(PedanovaError):
+            yield from [(row, step, value) for step, value in read(place, metric)]
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:

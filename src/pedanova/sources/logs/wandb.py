@@ -12,17 +12,8 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, PedanovaError
-from pedanova.sources.logs.trials import (
-    Trial,
-    check_several,
-    holds_runs,
-    known_state,
-    left_out,
-    only_numbers,
-    read_each,
-    tabulate,
-)
+from pedanova.errors import Arg, FormatError, PedanovaError
+from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import column_cells, frame_cells, frame_columns, read_frame, record_cells
@@ -145,33 +136,8 @@ def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
     return only_numbers(flat)
 
 
-def fits_folder(path: Path) -> bool:
-    return path.is_dir() and (_is_run(path) or _runs_folder(path) is not None)
-
-
-def read_folder(path: Path) -> Records:
-    check_several(path, _is_run, "W&B run")
-    folder = _runs_folder(path) or path
-    trials, _, bare = read_each(sorted(filter(_is_run, folder.iterdir())), _local_run, "runs")
-    if not trials:
-        raise DataError(
-            f"{folder} holds {bare:,} W&B runs, none with files/config.yaml; synchronise them with "
-            "`wandb sync`, and export the runs table as CSV"
-        )
-    notes = left_out(bare, "runs have no config.yaml that can be read", "left out (synchronise them first)")
-    return tabulate(trials, SourceMetadata(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
-
-
 def _is_run(folder: Path) -> bool:
     return RUN_FOLDER.fullmatch(folder.name) is not None and (folder / "files").is_dir()
-
-
-def _runs_folder(path: Path) -> Path | None:
-    """The folder itself, or the wandb inside."""
-    if holds_runs(path, _is_run):
-        return path
-    inside = path / "wandb"
-    return _runs_folder(inside) if inside.is_dir() else None
 
 
 def _local_run(place: Path) -> Trial | None:
@@ -187,3 +153,13 @@ def _local_run(place: Path) -> Trial | None:
     runtime = summary.get("_runtime")
     other = {"run": place.name, "runtime": runtime if isinstance(runtime, int | float) else math.nan}
     return Trial(_settings(config), _results(summary), "finished" if summary else "running", other)
+
+
+FOLDER = RunFolders(
+    "W&B run",
+    _is_run,
+    _local_run,
+    settings="files/config.yaml",
+    remedy="synchronise them with `wandb sync`, and export the runs table as CSV",
+    results="files/wandb-summary.json",
+)

@@ -7,23 +7,22 @@ the answer is right while another process goes on writing, and that process neve
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import pairwise
-from pathlib import Path
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from pedanova.base.progress import watched
-from pedanova.data.records import Records
+from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import FormatError, NoTrialsError, PedanovaError, listed
-from pedanova.sources.databases import Database, open_database, open_sqlite
+from pedanova.errors import FormatError, NoTrialsError, PedanovaError
+from pedanova.sources.databases import Database, Opener
 from pedanova.sources.optuna.study_log import (
     Reals,
+    Rows,
     Setting,
     StudyLog,
     as_records,
@@ -33,7 +32,6 @@ from pedanova.sources.optuna.study_log import (
     seconds_taken,
 )
 
-SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
 NEEDED = {
     "studies": {"study_id", "study_name"},
     "study_directions": {"study_id", "direction", "objective"},
@@ -42,39 +40,48 @@ NEEDED = {
     "trial_values": {"trial_id", "objective", "value"},
 }  # fmt: skip
 BATCH = 20_000  # trials asked for at once
-APART = 2_000  # keys farther apart are fetched by queries of their own
 LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
-
 REPORTS = "trial_intermediate_values"
 
-Opener = Callable[[], AbstractContextManager[Database]]
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trials of a study that were listed; rows are their order by number."""
+
+    study: int
+    keys: Rows
+
+    def fetch(
+        self, database: Database, table: str, fields: str, extra: str = ""
+    ) -> Iterator[tuple[Rows, list[Sequence[Any]]]]:
+        """Rows, and the fields column by column, by ranges of keys so short that a writer never waits long."""
+        order = np.argsort(self.keys)
+        keys = self.keys[order]
+        for start in range(0, len(keys), BATCH):
+            part = keys[start : start + BATCH]
+            low, high = int(part[0]), int(part[-1])
+            mixed = high - low >= len(part)  # other studies have trials in between
+            join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(self.study)}" if mixed else ""
+            query = f"SELECT x.trial_id, {fields} FROM {table} x {join} WHERE x.trial_id BETWEEN ? AND ? {extra}"
+            columns: list[Sequence[Any]] = [*zip(*database.rows(query, (low, high)), strict=True)]
+            if not columns:
+                continue
+            places = np.minimum(np.searchsorted(part, columns[0]), len(part) - 1)
+            known = part[places] == np.array(columns[0])  # one that came since is for another time
+            yield order[start + places[known]], [[*compress(column, known)] for column in columns[1:]]
 
 
-def is_storage(path: Path) -> bool:
-    """Whether a file is a SQLite database with Optuna's tables."""
-    if not path.is_file() or path.suffix.lower() not in SUFFIXES:
-        return False
-    with open_sqlite(path) as database:
-        return {"studies", "trials", "trial_params"} <= database.tables()
+def fits_tables(tables: set[str]) -> bool:
+    return {"studies", "trials", "trial_params"} <= tables
 
 
-def read_file(path: Path, study: str | None) -> Records:
-    with open_sqlite(path) as database:
-        return read_storage(database, study, partial(open_sqlite, path))
-
-
-def read_url(url: str, study: str | None) -> Records:
-    with open_database(url) as database:
-        return read_storage(database, study, partial(open_database, url))
-
-
-def read_storage(database: Database, study: str | None, reopen: Opener) -> Records:
+def read_database(database: Database, study: str | None) -> Records:
     check_schema(database)
     key, name = choose_study(database, study)
     try:
-        log = read_trials(database, key, name, list_trials(database, key), reopen)
-    except (TypeError, ValueError, KeyError, OverflowError) as error:
+        log = read_trials(database, key, name)
+    except (TypeError, ValueError, LookupError, OverflowError) as error:
         if isinstance(error, PedanovaError):
             raise
         # Values of other types than Optuna writes: SQLite lets anything stand in any column.
@@ -84,11 +91,8 @@ def read_storage(database: Database, study: str | None, reopen: Opener) -> Recor
 
 def check_schema(database: Database) -> None:
     """Only tables that are known are read; an older or a newer storage may mean other things by them."""
-    tables = database.tables()
-    if not set(NEEDED) & tables:
-        raise FormatError(f"{database.shown} holds no tables of Optuna, but {listed(sorted(tables)) or 'none'}")
     for table, columns in NEEDED.items():
-        lacking = columns - (database.columns(table) if table in tables else set())
+        lacking = columns - database.columns(table)
         if lacking:
             raise FormatError(
                 f"{database.shown}: the storage of this version has no {table}.{min(lacking)}; "
@@ -107,32 +111,26 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
     return pick_study(studies, wanted, database.shown)
 
 
-def list_trials(database: Database, study: int, extra: str = "", values: Sequence[object] = ()) -> list[Sequence[Any]]:
-    """Key, state, begin, end and number of a study's trials, in order of their numbers."""
+def read_trials(database: Database, study: int, name: str) -> StudyLog:
     times = {"datetime_start", "datetime_complete"} <= database.columns("trials")
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
-    query = f"SELECT {fields}, number FROM trials WHERE study_id = ? {extra} ORDER BY number, trial_id"
-    return database.rows(query, (study, *values))
-
-
-def read_trials(database: Database, study: int, name: str, trials: Sequence[Sequence[Any]], reopen: Opener) -> StudyLog:
-    """All that is told of the trials that were listed."""
-    row_of = {int(trial[0]): row for row, trial in enumerate(trials)}
+    listing = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,))
+    trials = Trials(study, np.array([trial[0] for trial in listing], dtype=np.int64))
     query = "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective"
     ways = [state_of(way) for (way, *_) in database.rows(query, (study,))] or ["MINIMIZE"]
     directions: list[Direction] = ["maximize" if way == "MAXIMIZE" else "minimize" for way in ways]
     return StudyLog(
         name=name,
         directions=directions,
-        states=[state_of(trial[1]) for trial in trials],
-        values=values_of(database, study, row_of, len(directions)),
-        settings=settings_of(database, study, row_of),
+        states=[state_of(trial[1]) for trial in listing],
+        values=values_of(database, trials, len(directions)),
+        settings=settings_of(database, trials),
         metrics=metric_names(database, study),
-        constraints=constraints_of(database, study, row_of),
-        attributes=attributes_of(database, study, row_of),
-        reports=reports_of(database, study, row_of),
-        points=partial(points_of, reopen, study, row_of),
-        seconds=seconds_taken([trial[2] for trial in trials], [trial[3] for trial in trials]),
+        constraints=constraints_of(database, trials),
+        attributes=attributes_of(database, trials),
+        reports=reports_of(database, trials),
+        points=partial(points_of, database.reopen, trials),
+        seconds=seconds_taken([trial[2] for trial in listing], [trial[3] for trial in listing]),
     )
 
 
@@ -160,107 +158,87 @@ def parsed(text: object) -> Any:
         return None
 
 
-def fetch(
-    database: Database, table: str, fields: str, study: int, row_of: Mapping[int, int], extra: str = ""
-) -> Iterator[tuple[int, Sequence[Any]]]:
-    """The row of each listed trial, its key and fields; by ranges of keys so short that a writer never waits long."""
-    keys = sorted(row_of)
-    gaps = [place for place, (a, b) in enumerate(pairwise(keys), start=1) if b - a > APART]
-    for start, stop in pairwise([*sorted({*range(0, len(keys), BATCH), *gaps}), len(keys)]):
-        low, high = keys[start], keys[stop - 1]
-        mixed = high - low >= stop - start  # other studies have trials in between
-        join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(study)}" if mixed else ""
-        query = f"SELECT x.trial_id, {fields} FROM {table} x {join} WHERE x.trial_id BETWEEN ? AND ? {extra}"
-        yield from ((row_of[one[0]], one) for one in database.rows(query, (low, high)) if one[0] in row_of)
+def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
+    """Numbers, or what their kinds say: a storage keeps no infinity as such."""
+    special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
+    return np.where(special == 0, np.array(values, dtype=np.float64), special)
 
 
-def number_of(value: Any, kind: object) -> float:
-    """A number, or what its kind says: a storage keeps no infinity as such."""
-    known = np.nan if value is None else float(value)
-    return known if kind is None else INFINITE.get(state_of(kind), known)
-
-
-def values_of(database: Database, study: int, row_of: Mapping[int, int], objectives: int) -> Reals:
-    values = np.full((len(row_of), objectives), np.nan)
+def values_of(database: Database, trials: Trials, objectives: int) -> Reals:
+    values = np.full((len(trials.keys), objectives), np.nan)
     kind = "x.value_type" if "value_type" in database.columns("trial_values") else "NULL"
-    for row, (_, objective, value, typed) in fetch(
-        database, "trial_values", f"x.objective, x.value, {kind}", study, row_of
-    ):
-        if 0 <= objective < objectives:
-            values[row, int(objective)] = number_of(value, typed)
+    for rows, (places, numbers, kinds) in trials.fetch(database, "trial_values", f"x.objective, x.value, {kind}"):
+        values[rows, np.array(places, dtype=np.int64)] = numbers_of(numbers, kinds)
     return values
 
 
-def settings_of(database: Database, study: int, row_of: Mapping[int, int]) -> dict[str, Setting]:
-    settings: dict[str, Setting] = {}
-    places: dict[tuple[str, str], int] = {}  # of distributions, by the texts that stand for them
-    flat: dict[str, array[float]] = {}  # row, value and place, one behind the other
+def settings_of(database: Database, trials: Trials) -> dict[str, Setting]:
+    pairs: dict[tuple[str, str], int] = {}  # of a name and the text of a distribution → a number
+    parts: list[tuple[Rows, Rows, Reals]] = []
     fields = "x.param_name, x.param_value, x.distribution_json"
-    for row, (_, name, value, text) in watched(fetch(database, "trial_params", fields, study, row_of), "settings"):
-        if value is None:
+    for rows, (names, values, texts) in watched(trials.fetch(database, "trial_params", fields), "parts of settings"):
+        codes = [pairs.setdefault(pair, len(pairs)) for pair in zip(names, texts, strict=True)]
+        parts.append((rows, np.array(codes, dtype=np.int64), np.array(values, dtype=np.float64)))
+    if not parts:
+        return {}
+    row, code, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    settings: dict[str, Setting] = {}
+    place = np.array([settings.setdefault(name, Setting()).place(text, name) for name, text in pairs])
+    number = {name: i for i, name in enumerate(settings)}
+    owner = np.array([number[name] for name, _ in pairs])[code]
+    order = np.lexsort((row, owner))
+    ends = np.searchsorted(owner[order], np.arange(len(settings)), side="right")
+    for (name, setting), mine in zip(settings.items(), np.split(order, ends[:-1]), strict=True):
+        setting.rows, setting.values, setting.which = row[mine], value[mine], place[code[mine]]
+        if np.isnan(setting.values).any():
             raise FormatError(f"parameter {name!r} has a trial without a value; the storage is damaged")
-        if (name, text) not in places:
-            places[name, text] = settings.setdefault(name, Setting()).place(text, name)
-            flat.setdefault(name, array("d"))
-        flat[name].extend((row, value, places[name, text]))
-    for name, setting in settings.items():
-        table = np.array(flat[name]).reshape(-1, 3)
-        rows, setting.values, which = table[np.argsort(table[:, 0], kind="stable")].T
-        setting.rows, setting.which = rows.astype(np.int64), which.astype(np.int64)
     return settings
 
 
-def constraints_of(database: Database, study: int, row_of: dict[int, int]) -> Sequence[dict[str, float]]:
+def constraints_of(database: Database, trials: Trials) -> Sequence[dict[str, float]]:
     """Kept among the system's attributes, of which other keys may be huge."""
     by_row: dict[int, dict[str, Any]] = {}
     begin = f"AND SUBSTR(x.{database.quote('key')}, 1, 11) = 'constraints'"
-    for row, name, value in _attributes(database, "trial_system_attributes", study, row_of, begin):
+    for row, name, value in _attributes(database, "trial_system_attributes", trials, begin):
         by_row.setdefault(row, {})[name] = value
-    return [constraints_in(by_row.get(row, {})) for row in range(len(row_of))] if by_row else []
+    return [constraints_in(by_row.get(row, {})) for row in range(len(trials.keys))] if by_row else []
 
 
-def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dict[str, list[object]]:
+def attributes_of(database: Database, trials: Trials) -> dict[str, list[object]]:
     """What users noted of a trial, as far as it is short and plain."""
     attributes: dict[str, list[object]] = {}
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
-    for row, name, value in _attributes(database, "trial_user_attributes", study, row_of, short):
+    for row, name, value in _attributes(database, "trial_user_attributes", trials, short):
         if value is not None and is_plain(value):
-            attributes.setdefault(name, [None] * len(row_of))[row] = value
+            attributes.setdefault(name, [None] * len(trials.keys))[row] = value
     return dict(sorted(attributes.items()))
 
 
-def _attributes(
-    database: Database, table: str, study: int, row_of: dict[int, int], extra: str
-) -> Iterator[tuple[int, str, Any]]:
+def _attributes(database: Database, table: str, trials: Trials, extra: str) -> Iterator[tuple[int, str, Any]]:
     """Row, name and value; none where a storage has no such table."""
     if {"trial_id", "key", "value_json"} <= database.columns(table):
         fields = f"x.{database.quote('key')}, x.value_json"
-        for row, (_, name, text) in fetch(database, table, fields, study, row_of, extra):
-            yield row, str(name), parsed(text)
+        for rows, (names, texts) in trials.fetch(database, table, fields, extra):
+            yield from zip(rows.tolist(), map(str, names), map(parsed, texts), strict=True)
 
 
-def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[int, tuple[int, float]]:
+def reports_of(database: Database, trials: Trials) -> dict[int, tuple[int, float]]:
     """The last step that each trial reported: found by the database, which may hold very many."""
-    columns = database.columns(REPORTS)
-    if not {"trial_id", "step", "intermediate_value"} <= columns:
-        return {}
     last = f"AND x.step = (SELECT MAX(y.step) FROM {REPORTS} y WHERE y.trial_id = x.trial_id)"
-    reports = {row: (step, value) for row, step, value in _reports(database, study, row_of, columns, last)}
-    return dict(sorted(reports.items()))
+    return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 
 
-def points_of(reopen: Opener, study: int, row_of: dict[int, int]) -> list[tuple[int, int, float]]:
+def points_of(reopen: Opener, trials: Trials) -> list[Point]:
     """Every report of the trials that were listed, fetched through a connection of its own."""
     with reopen() as database:
-        return list(_reports(database, study, row_of, database.columns(REPORTS)))
+        return list(_reports(database, trials))
 
 
-def _reports(
-    database: Database, study: int, row_of: dict[int, int], columns: set[str], extra: str = ""
-) -> Iterator[tuple[int, int, float]]:
-    """Row, step and value of reports."""
-    kind = "x.intermediate_value_type" if "intermediate_value_type" in columns else "NULL"
-    for row, (_, step, value, typed) in fetch(
-        database, REPORTS, f"x.step, x.intermediate_value, {kind}", study, row_of, extra
-    ):
-        yield row, step, number_of(value, typed)
+def _reports(database: Database, trials: Trials, extra: str = "") -> Iterator[tuple[int, int, float]]:
+    """Row, step and value of reports; none where a storage has no such table."""
+    columns = database.columns(REPORTS)
+    if {"trial_id", "step", "intermediate_value"} <= columns:
+        kind = "x.intermediate_value_type" if "intermediate_value_type" in columns else "NULL"
+        fields = f"x.step, x.intermediate_value, {kind}"
+        for rows, (steps, values, kinds) in trials.fetch(database, REPORTS, fields, extra):
+            yield from zip(rows.tolist(), steps, numbers_of(values, kinds).tolist(), strict=True)
