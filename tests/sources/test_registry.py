@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.errors import DataError, PedanovaError
+from pedanova.errors import DataError, FormatError, PedanovaError
 
 
 def test_a_foreign_database(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_a_foreign_database(tmp_path: Path) -> None:
         database.execute("CREATE TABLE users (id INTEGER, name TEXT)")
     database.close()
     refuse(
-        DataError, "SQLite database of no known tool", "users", "sqlite3 -header -csv", of=lambda: pa.analyze(path, "y")
+        FormatError, "database of no known tool", "users", "sqlite3 -header -csv", of=lambda: pa.analyze(path, "y")
     )
 
 
@@ -31,7 +31,7 @@ def test_an_empty_database(tmp_path: Path) -> None:
         database.execute("CREATE TABLE t (x)")
         database.execute("DROP TABLE t")
     database.close()
-    refuse(DataError, "without any table", of=lambda: pa.analyze(path, "y"))
+    refuse(FormatError, "without any table", of=lambda: pa.analyze(path, "y"))
 
 
 @pytest.mark.parametrize("name", ["study.db", "trials.csv", "trials.parquet", "log.json"])

@@ -182,7 +182,6 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=options.pushdown)
-    workers.keep(light(plan).needs)
     look, extent = (look_at(workers, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
@@ -191,7 +190,6 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     counts = rescan.count(cut)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
-    workers.keep(())
     lost = {**dict(scan.lost), **workers.lost}
     notes = [] if engine is None else [Note("source", f"counted by the engine of {scan.name}")]
     notes += [Note("doubt", f"skipped, and not counted: {why}") for why in lost.values()]

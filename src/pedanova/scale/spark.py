@@ -69,8 +69,5 @@ class SparkWorkers:
             lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Whoever runs a plan keeps what it likes."""
-
     def start_over(self) -> None:
         """Nothing is ever skipped."""

@@ -19,7 +19,7 @@ from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.sources.scans.batches import release_memory, settle_libraries
-from pedanova.sources.scans.scan import Part, with_kept
+from pedanova.sources.scans.scan import Part
 
 Result = TypeVar("Result")
 
@@ -144,11 +144,6 @@ class Workers:
 
     def start_over(self) -> None:
         self.readings = 0
-
-    def keep(self, names: Iterable[str]) -> None:
-        """Columns to keep in memory from reading to reading, where that saves a long way; none: forget them."""
-        if self.executor is None:
-            self.parts = with_kept(self.parts, names)
 
     def _bundles(self, parts: Sequence[Part] | None = None) -> list[Bundle]:
         left = [part for part in parts or self.parts if part.name not in self.lost]

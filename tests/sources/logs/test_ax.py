@@ -146,7 +146,7 @@ def test_a_fidelity_is_a_budget(tmp_path: Path) -> None:
     parameters = [*PARAMETERS[:1], PARAMETERS[1] | {"is_fidelity": True, "target_value": 8}, *PARAMETERS[2:]]
     records = read_records(snapshot(tmp_path, rows=96, search_space={"parameters": parameters}))
     assert "depth" not in (records.metadata.space or {})
-    assert records.metadata.where == "budget == 8.0"
+    assert records.metadata.where == "budget == 8"
 
 
 def test_a_space_of_an_unknown_kind_is_guessed(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     rows += [trial(20, [None], status, budget=5.0, seed=3) for status in (2, 3, 4, 5, 6, 9)]
     write(tmp_path, rows)
     told = read_records(tmp_path).metadata
-    assert (told.where, told.repeats) == ("budget == 5.0", "mean")
+    assert (told.where, told.repeats) == ("budget == 5", "mean")
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
     assert any("5 of 30 rows failed" in note for note in a.notes)

@@ -177,7 +177,7 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     rows += [new_row(number, number / 2, budget=25.0) for number in range(1, 13)]
     rows += [new_row(30, None, 0, budget=75.0)]  # still running
     write(tmp_path, rows)
-    assert read_records(tmp_path).metadata.where == "budget == 25.0"
+    assert read_records(tmp_path).metadata.where == "budget == 25"
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
     assert any("only rows with budget == 25.0 are used, 12 of 43" in note for note in a.notes)
@@ -190,7 +190,7 @@ def test_a_setting_called_budget(tmp_path: Path) -> None:
     history["configs"] = {name: plain | {"budget": int(name), "cost": 1} for name, plain in history["configs"].items()}
     (tmp_path / "runhistory.json").write_text(json.dumps(history))
     told = read_records(tmp_path).metadata
-    assert told.where == "budget_ == 3.0"
+    assert told.where == "budget_ == 3"
     assert told.objectives == ("cost_",)
     assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 12
 

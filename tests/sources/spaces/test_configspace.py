@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.common import refuse
 from helpers.tools import tame
-from pedanova.errors import FormatError, PedanovaError
+from pedanova.errors import FormatError, PedanovaError, SpaceError
 from pedanova.sources.spaces.configspace import describe, read_space, space_from_configspace
 from pedanova.sources.spaces.described import Labels, as_labels, fit
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal
@@ -238,32 +238,12 @@ def test_settings_are_put_onto_their_steps() -> None:
     assert notes == ["x: values lie between its steps; taken as a range"]
 
 
-def test_bounds_of_the_trials_where_there_are_none() -> None:
+def test_laws_without_bounds(tmp_path: Path) -> None:
     normal = {"name": "x", "type": "normal_float", "mu": 0, "sigma": 1, "lower": None, "upper": None, "log": False}
-    count = {"name": "n", "type": "normal_int", "mu": 0, "sigma": 1, "log": True}
-    strange = {"name": "s", "type": "poisson"}
-    described = describe(document(normal, count, strange, real("y"), choice("p", "a", "b"), real("z")))
-    assert list(described.space) == ["y", "p", "z"]
-    rows = [{"x": -0.5, "n": 3, "s": "u", "y": 0.1}, {"x": 2.5, "n": 30, "s": "v"}]
-    space, settings, notes = fit(described, rows)
-    assert (space["x"], space["n"], space["s"]) == (Float(-0.5, 2.5), Int(3, 30, log=True), Categorical(["u", "v"]))
-    assert list(space) == ["x", "n", "s", "y", "p", "z"]
-    assert settings == rows
-    assert any("x: has no bounds; those of the trials, -0.5 to 2.5" in note for note in notes)
-    space, settings, notes = fit(described, [{"x": 1.0}, {"x": 1.0}, {}])
-    assert "x" not in space
-    assert settings == [{}, {}, {}]
-    _, notes = space_from_configspace(document(normal, real("y")))
-    assert notes == ["without bounds and left to the data: x"]
-
-
-def test_an_open_setting_keeps_its_condition() -> None:
-    strange = {"name": "s", "type": "poisson"}
-    normal = {"name": "x", "type": "normal_float"}
-    conditions = [when("s", "p", "EQ", "a"), when("x", "p", "EQ", "a")]
-    described = describe(document(choice("p", "a", "b"), strange, normal, conditions=conditions))
-    space, _, _ = fit(described, [{"p": "a", "s": 0.5, "x": 1.0}, {"p": "a", "s": 0.7, "x": 2.0}, {"p": "b"}])
-    assert space["s"].when == space["x"].when == (("p", ("a",)),)
+    for item in (normal, {"name": "x", "type": "poisson"}):
+        refuse(SpaceError, "x", "no bounds", of=lambda item=item: describe(document(item, real("y"))))
+        (tmp_path / "configspace.json").write_text(json.dumps(document(item, real("y"))))
+        assert read_space(tmp_path) is None  # the log is read all the same
 
 
 def test_values_are_found_again_however_a_log_writes_them() -> None:
@@ -320,7 +300,7 @@ def test_the_file_beside_a_log(tmp_path: Path) -> None:
     (tmp_path / "configspace.json").write_text(json.dumps(document(real("x"))))
     described = read_space(tmp_path)
     assert described is not None
-    assert dict(described.space) == {"x": Float(0, 1)}
+    assert dict(described.domains) == {"x": Float(0, 1)}
     (tmp_path / "configspace.json").write_text(json.dumps(document(real("x", 1, 0))))
     refuse(FormatError, "configspace.json", "x: low=1.0", of=lambda: read_space(tmp_path))
     (tmp_path / "configspace.json").write_text('{"hyperparameters": [')

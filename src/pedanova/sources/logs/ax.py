@@ -15,7 +15,8 @@ from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
 from pedanova.sources.reader import json_head, read_json, reason_of
-from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, if_understood
+from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
+from pedanova.space.parameters import Domain
 from pedanova.space.values import Condition
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')

@@ -17,7 +17,8 @@ from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, folder_meant, holds_runs, length_notes, parse_number, tell, value_of
 from pedanova.sources.reader import has, read_json
-from pedanova.sources.spaces.described import Described, Domain, as_choices, as_range, if_understood
+from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
+from pedanova.space.parameters import Domain
 
 FILES = ("metadata.json", "results.csv.zip")
 SETTING, OWN = "config_", ("st_", "trial_id", "cost_")

@@ -28,7 +28,9 @@ from pedanova.sources.tables.text import parse_text
 
 ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
 DONE = ("COMPLETE", "SUCCESS")
-NO_SPACE = Note("space", "no configuration space lies beside the log; the domains are guessed from the trials")
+NO_SPACE = Note(
+    "space", "no configuration space with bounds lies beside the log; the domains are guessed from the trials"
+)
 
 
 @dataclass(slots=True)
@@ -240,13 +242,11 @@ class RunFolders:
         folder, runs = runs_of(path, study, self.is_run, what=self.what)
         trials, kept, bare = read_each(runs, self.read_run, "runs")
         if not trials:
-            raise DataError(
-                f"{folder} holds {bare:,} {self.what}s, none with settings in {self.settings}; {self.remedy}"
-            )
+            many = f"{folder} holds {bare:,} {self.what}s"
+            raise DataError(f"{many}, none with settings in {self.settings}; {self.remedy}")
         if not any(trial.results for trial in trials):
-            raise DataError(
-                f"{folder}: none of {len(trials):,} runs has a result in {self.results}; wait for the first, or log some"
-            )
+            many = f"{folder}: none of {len(trials):,} runs"
+            raise DataError(f"{many} has a result in {self.results}; wait for the first, or log some")
         notes = left_out(bare, f"runs have no settings in {self.settings}")
         lengths = (length_notes(trials, name, f"{name}s") for name in self.lengths)
         notes += next(filter(None, lengths), [])

@@ -1,20 +1,14 @@
-"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of.
-
-Columns of files in stores that are read more than once are kept in memory, as far as there is room for them: a byte
-from a store costs twenty times what one from a disk does. The objective is read for the slots, for the rows beside
-thresholds and for the counts; in single precision ninety million rows of it fit here.
-"""
+"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +33,6 @@ MOST_FOOTERS = 64
 FOOTERS: dict[tuple[str, object], Any] = {}  # of files in stores, by address and stamp
 ONE_AT_A_TIME = Lock()
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
-ROOM = 360 << 20  # bytes
-Key: TypeAlias = tuple[str, int, str]  # file, row group, column
 
 
 def batch_rows(columns: int) -> int:
@@ -102,21 +94,18 @@ def read_batches(
 
 
 def read_from_afar(
-    file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object, kept: KeptColumns | None
+    file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object
 ) -> Iterator[Records]:
     """Row group by row group, each read whole, and again where the connection broke."""
     with complaints(file, "Parquet"):
         meta = footer_of(file, stamp)
         open_files: list[Any] = []  # the open file, until something breaks
 
-        def opened() -> Any:
+        def read(group: int) -> Any:
             if not open_files:
                 open_files.append(open_parquet(file, coded=names, meta=meta))
-            return open_files[0]
-
-        def read(group: int) -> Any:
             try:
-                return read_group(opened, file.url, group, names, kept)
+                return open_files[0].read_row_group(group, columns=names, use_threads=False)
             except OSError:
                 open_files.clear()
                 raise
@@ -317,42 +306,3 @@ def plan_complaints(plan: Any) -> Iterator[None]:
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error
-
-
-@dataclass(slots=True, eq=False)
-class KeptColumns:
-    """Columns as Arrow holds them, by file and row group; threads may share one."""
-
-    names: frozenset[str]
-    room: int = ROOM
-    _held: dict[Key, Any] = field(default_factory=dict, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
-
-    def of(self, path: str, group: int, names: Iterable[str]) -> dict[str, Any]:
-        """Those of the columns that are here."""
-        return {name: self._held[path, group, name] for name in names if (path, group, name) in self._held}
-
-    def keep(self, path: str, group: int, columns: Mapping[str, Any]) -> None:
-        """Take in what is to be kept, while there is room."""
-        for name in self.names & set(columns):
-            size = int(columns[name].nbytes)
-            with self._lock:
-                if size <= self.room and (path, group, name) not in self._held:
-                    self._held[path, group, name] = columns[name]
-                    self.room -= size
-
-
-def read_group(opened: Callable[[], Any], path: str, group: int, names: Sequence[str], kept: KeptColumns | None) -> Any:
-    """These columns of a row group: from memory what is there, the others out of the file, opened if need be."""
-    import pyarrow as pa
-
-    here = {} if kept is None else kept.of(path, group, names)
-    missing = [name for name in names if name not in here]
-    if missing:
-        read = opened().read_row_group(group, columns=missing, use_threads=False)
-        if not here and kept is None:
-            return read
-        here |= {name: read.column(name) for name in missing}
-    if kept is not None:
-        kept.keep(path, group, {name: here[name] for name in missing})
-    return pa.table({name: here[name] for name in names})

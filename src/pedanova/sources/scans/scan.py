@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,6 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
-from pedanova.sources.scans.batches import KeptColumns
 from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
 from pedanova.sources.scans.warehouses import (
     Snapshot,
@@ -66,7 +65,6 @@ class FilePart:
     words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
     delimiter: str | None = None  # of CSV files; None for the one that is found
     stamp: Stamp | None = None  # what the file was when the scan was made
-    kept: KeptColumns | None = field(default=None, repr=False, compare=False)  # of files in stores, read here
 
     @property
     def file(self) -> Path | ObjectFile:
@@ -100,7 +98,7 @@ class FilePart:
     def _read(self, names: list[str]) -> Iterator[Records]:
         file = self.file
         if isinstance(file, ObjectFile):
-            return batches.read_from_afar(file, names, self.groups, self.stamp, self.kept)
+            return batches.read_from_afar(file, names, self.groups, self.stamp)
         return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
 
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
@@ -213,16 +211,6 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
             return None  # read at once, by whatever is there
         raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
     return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
-
-
-def with_kept(parts: Sequence[Part], names: Iterable[str]) -> tuple[Part, ...]:
-    """The same parts, of which those in a store keep these columns from reading to reading; no names: none."""
-    wanted = frozenset(names)
-    kept = KeptColumns(wanted) if wanted else None
-    return tuple(
-        replace(part, kept=kept) if isinstance(part, FilePart) and isinstance(part.file, ObjectFile) else part
-        for part in parts
-    )
 
 
 def is_pattern(place: str) -> bool:

@@ -1,9 +1,8 @@
 """Configuration spaces as ConfigSpace writes them, of every version, and its objects.
 
-What has no counterpart here is named in notes: constants and forbidden combinations are left out,
-normal and beta laws keep their bounds alone, and a normal law without bounds takes those of the
-trials. A step `q` with few values makes an ordinal of them, otherwise a range. Conditions are kept as far as
-`when=` can say them; the rest is put into words.
+What has no counterpart here is named in notes: constants and forbidden combinations are left out, normal and beta laws
+keep their bounds alone. A step `q` with few values makes an ordinal of them, otherwise a range. Conditions are kept as
+far as `when=` can say them; the rest is put into words.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
-from pedanova.sources.spaces.described import Described, Domain, Labels, Open, as_labels, as_number, as_plain, as_range
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
+from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both
 from pedanova.space.values import above as over
 
@@ -214,8 +213,6 @@ class SpaceParts:
 def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
     """The space of a ConfigSpace JSON document or object, and notes on what it cannot hold.
 
-    Settings without bounds are not in it: only trials can tell their domain.
-
     Examples
     --------
     >>> lr = {"name": "lr", "type": "uniform_float", "lower": 0.001, "upper": 1.0, "log": True}
@@ -223,16 +220,16 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
     Space({'lr': Float(low=0.001, high=1.0, log=True)})
     """
     described = describe(plain)
-    unbounded = [name for name, domain in described.domains.items() if isinstance(domain, Open)]
-    notes = [Note("source", f"without bounds and left to the data: {listed(unbounded)}")] if unbounded else []
-    return described.space, [*described.notes, *notes]
+    return Space(described.domains), list(described.notes)
 
 
 def read_space(folder: Path) -> Described | None:
-    """The configspace.json beside a log; None where there is none."""
+    """The configspace.json beside a log; None where there is none, or one without bounds."""
     file = folder / "configspace.json"
     try:
         return describe(read_json(file)) if file.is_file() else None
+    except SpaceError:
+        return None
     except PedanovaError as error:
         raise FormatError(f"{file}: {error}") from None
     except RecursionError:
@@ -298,8 +295,11 @@ def _read_one(item: object, reading: SpaceParts) -> None:
     if kind in CONSTANTS:
         reading.constants[name] = as_plain(item.get("value"))
         return
+    listing = kind in ("categorical", "ordinal")
+    if not listing and not kind.startswith("uniform_") and (item.get("lower") is None or item.get("upper") is None):
+        raise SpaceError(f"{name}: {shorten(kind)} has no bounds; give it lower and upper")
     try:
-        if kind in ("categorical", "ordinal"):
+        if listing:
             key, build = ("choices", Categorical) if kind == "categorical" else ("sequence", Ordinal)
             given = item.get(key, item.get("values"))
             if not isinstance(given, list | tuple) or not given:
@@ -319,17 +319,12 @@ def _read_one(item: object, reading: SpaceParts) -> None:
 
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
-    """A range of numbers, or its steps; open where there are no bounds."""
+    """A range of numbers, or its steps."""
     name, law = item["name"], kind.partition("_")[0]
-    known = kind.endswith(("_float", "_int"))
     low, high = as_number(item.get("lower")), as_number(item.get("upper"))
     log = item.get("log") is True
-    if not known:
-        reading.notes.append(Note("space", f"is of unknown type {shorten(kind)}; its domain is a guess", subject=name))
     if low is None or high is None:
-        if law == "uniform" and known:
-            raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
-        return Open(kind.endswith("_int") if known else None, log)
+        raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
     if law in ("normal", "beta"):
         reading.notes.append(
             Note("space", f"has a {law} law; only its bounds {low:g} to {high:g} are used", subject=name)

@@ -10,26 +10,12 @@ from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from pedanova.base.notes import Note
-from pedanova.data.column import as_column
-from pedanova.data.space_inference import guess
 from pedanova.errors import SpaceError, listed
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
-from pedanova.space.values import LARGEST_INT, Condition, Label
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.space.values import LARGEST_INT, Label
 
 Read = TypeVar("Read")
 NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
-
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """A setting whose bounds are not given: the data's are taken."""
-
-    whole: bool | None = None  # None: not even the kind is known
-    log: bool = False
-    when: tuple[Condition, ...] = ()
-
-
-Domain: TypeAlias = Float | Int | Ordinal | Categorical | Open
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +27,6 @@ class Described:
     fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
     conditions: bool = True  # `when` says all there is to say about who exists when
     ranges: Mapping[str, Float] = field(default_factory=dict)  # of settings taken as steps
-
-    @property
-    def space(self) -> Space:
-        """The settings whose domains are known."""
-        return Space({name: d for name, d in self.domains.items() if not isinstance(d, Open)})
 
 
 class Labels:
@@ -161,16 +142,7 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
                 label = labels.find(row[name])
                 near = label if label is not None else _nearest(row[name], points)
                 row[name] = near if near is not None else as_plain(row[name])
-    closed: dict[str, Float | Int | Ordinal | Categorical] = {}
-    for name, domain in domains.items():
-        if not isinstance(domain, Open):
-            closed[name] = domain
-            continue
-        parameter, note = _from_data(name, domain, [row.get(name) for row in settings])
-        notes.append(note)
-        if parameter is not None:
-            closed[name] = parameter
-    return Space(closed), [{n: v for n, v in row.items() if n in closed} for row in settings], notes
+    return Space(domains), settings, notes
 
 
 def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
@@ -192,25 +164,3 @@ def _nearest(value: object, points: Sequence[float]) -> float | None:
     step = min(b - a for a, b in pairwise(points))
     nearest = min(points, key=lambda point: abs(point - number))
     return nearest if abs(nearest - number) <= NEAR * step else None
-
-
-def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | Int | None, Note]:
-    """A range from the smallest to the largest value seen, or a reason why there is none."""
-    numbers = [number for value in values if (number := as_number(value)) is not None]
-    low, high = min(numbers, default=0.0), max(numbers, default=0.0)
-    if domain.whole is None:
-        guessed = guess(as_column(name, [value for value in values if value is not None]), keep=True)
-        note = guessed.note.about(name)
-        if guessed.parameter is None or not domain.when:
-            return guessed.parameter, note  # type: ignore[return-value]
-        return replace(guessed.parameter, when=domain.when), note  # type: ignore[return-value]
-    if low == high:
-        return None, Note("unused", "has no bounds, and no two values in the trials; left out", subject=name)
-    words = f"has no bounds; those of the trials, {low:g} to {high:g}, are taken"
-    note = Note("space", words, subject=name)
-    try:
-        if domain.whole:
-            return Int(int(low), int(high), log=domain.log and low > 0, when=domain.when), note
-        return Float(low, high, log=domain.log and low > 0, when=domain.when), note
-    except SpaceError as error:
-        return None, Note("unused", *error.words, "; left out", subject=name)
