@@ -154,7 +154,7 @@ def test_a_table_is_read_anew_where_it_changed(tmp_path: Path) -> None:
         grow(file)
         return 1
 
-    refuse(FormatError, "12 bytes longer now", "copy it", of=lambda: read_steadily(file, always))
+    refuse(FormatError, "+12 bytes", "copy it", of=lambda: read_steadily(file, always))
     refuse(
         FormatError, "as it is", of=lambda: read_steadily(file, lambda: (_ for _ in ()).throw(FormatError("as it is")))
     )

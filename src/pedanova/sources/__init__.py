@@ -28,24 +28,7 @@ def read_records(
 ) -> Records:
     """The columns of whatever `analyze` reads, as they lie, with what the source says of itself.
 
-    Parameters
-    ----------
-    data
-        A file, a folder, a URL, a study, a data frame, a dict of arrays, a list of dicts or an array.
-    names, study, delimiter
-        As in `analyze`.
-
-    Returns
-    -------
-    Records
-        ``columns`` by name, ``rows`` (how many) and ``notes``.
-
-    Raises
-    ------
-    DataError
-        It cannot be read.
-    FormatError
-        A file is not what its name says, or was damaged.
+    Arguments are those of `analyze`.
 
     Examples
     --------

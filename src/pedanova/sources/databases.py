@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from pedanova.errors import DataError, FormatError, MissingLibraryError
 
@@ -46,23 +46,12 @@ class Database:
             try:
                 cursor.execute(query if self.family == "sqlite" else query.replace("?", "%s"), tuple(values))
                 fetched: list[Sequence[Any]] = cursor.fetchall()
-            except Exception:  # the driver's, whichever it is: asked only whether the connection is still there
-                if self.is_lost:
-                    raise DataError(
-                        f"{self.shown} went away in the middle of a read; nothing of it is used, read it again"
-                    ) from None
-                raise
             finally:
                 with suppress(Exception):  # a connection that is lost cannot be tidied up
                     cursor.close()
                     if self.family != "sqlite":
                         self.connection.rollback()
             return fetched
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the driver says that the connection is gone; each has a word of its own for it."""
-        return bool(getattr(self.connection, "closed", False)) or not getattr(self.connection, "open", True)
 
     def quote(self, name: str) -> str:
         """The name of a column that is a word of SQL as well."""
@@ -90,15 +79,7 @@ def family_of(url: str) -> str | None:
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be shown.
-
-    Examples
-    --------
-    >>> without_password("postgresql://ann:se@cr:et@db.example/trials?password=x")
-    'postgresql://ann:***@db.example/trials'
-    >>> without_password("postgresql://ann:se?cret@db.example/trials")  # where does the password end?
-    'postgresql://…'
-    """
+    """The URL as it may be shown; little of it where nobody can tell where the password ends."""
     scheme, _, rest = url.partition("://")
     login, at, place = rest.rpartition("@")
     if "?" in login or "#" in login:
@@ -160,29 +141,19 @@ def _open_sqlite(path: Path, shown: str) -> Any:
 def _login(url: str, shown: str) -> dict[str, Any]:
     """What a driver needs to know; the password may hold any letter, also @, : and ?."""
     scheme, _, rest = url.partition("://")
-    place, _, query = rest.partition("?")
-    login, _, host = place.rpartition("@")
-    if not login and "@" in query and "/" not in place:  # no database before the ?: it is of the password
-        login, _, host = rest.rpartition("@")
-        host, _, query = host.partition("?")
+    login, _, server = rest.rpartition("@")
     user, _, password = login.partition(":")
     try:
-        parts = urlsplit(f"{scheme}://{host}")
+        parts = urlsplit(f"{scheme}://{server}")
         port = parts.port
     except ValueError as error:
         reason = "its port is no number" if "cast" in str(error) else error  # which would show it
         raise DataError(f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database") from None
-    if not parts.path.strip("/"):
+    database = parts.path.strip("/")
+    if not database:
         raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
-    given = dict(parse_qsl(query))
-    return {
-        "user": unquote(user) or None,
-        "password": unquote(password) or None,
-        "host": parts.hostname or given.get("host"),
-        "port": port or (int(given["port"]) if given.get("port", "").isdigit() else None),
-        "database": parts.path.strip("/"),
-        "socket": given.get("unix_socket") or (given.get("host") if not parts.hostname else None),
-    }
+    login_fields = {"user": unquote(user), "password": unquote(password), "host": parts.hostname, "port": port}
+    return {key: value for key, value in login_fields.items() if value} | {"database": database}
 
 
 def _driver(family: str, shown: str) -> Any:
@@ -193,17 +164,12 @@ def _driver(family: str, shown: str) -> Any:
 
 
 def _open_server(url: str, shown: str, family: str) -> Any:
-    driver, login = _driver(family, shown), _login(url, shown)
-    socket = login.pop("socket")
-    known = {key: value for key, value in login.items() if value is not None} | {"connect_timeout": PATIENCE}
+    driver, login = _driver(family, shown), _login(url, shown) | {"connect_timeout": PATIENCE}
     if family == "postgresql":
-        known["dbname"] = known.pop("database")
+        login["dbname"] = login.pop("database")
     else:
-        known["charset"] = "utf8mb4"
-        if socket:
-            known["unix_socket"] = socket
-            known.pop("host", None)
-    connection = driver.connect(**known)
+        login["charset"] = "utf8mb4"
+    connection = driver.connect(**login)
     cursor = connection.cursor()
     for statement in READ_ONLY[family]:
         cursor.execute(statement)

@@ -13,6 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.sources.tables.text import read_text as read_utf8
 
 Option = TypeVar("Option")
 
@@ -27,7 +28,7 @@ class Kind:
     name: str  # such as "SMAC3 run"
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
-    takes: Literal["path", "database", "object"]
+    takes: Literal["path", "database", "object", "table"]  # a table is an object or the path of a CSV file
     matches: Callable[[Any], bool]  # asked of a path that exists, of the names of a database's tables, or of an object
     read: Callable[..., Records]  # the source, and which study or experiment of it unless it is `single`
     single: bool = False  # always one study
@@ -88,9 +89,7 @@ def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
 
 def read_text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(f"{file} is not UTF-8 text; was it damaged?") from None
+        return read_utf8(file)
     except OSError as error:
         raise DataError(f"{file}: {error.strerror or error}") from None
 

@@ -51,19 +51,16 @@ LOGS: tuple[Kind, ...] = (
     Kind("MLflow folder", "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
          "pedanova analyze mlruns --study my-experiment --objective rmse", "path", mlflow.fits_folder,
          mlflow.read_folder),
-    Kind("MLflow database", "a SQLite file, or a URL, with the tables experiments, runs, params, metrics",
+    Kind("MLflow database", "a SQLite file, or a URL, with the tables experiments, runs, params, latest_metrics",
          "pedanova analyze mlflow.db --study my-experiment --objective rmse", "database", mlflow.fits_tables,
          mlflow.read_database),
-    Kind("W&B runs table", "a .csv file with Name and State, or with config and summary",
-         "pedanova analyze wandb_export.csv --objective val_loss", "path", wandb.fits_table, wandb.read_table, True),
-    Kind("W&B runs data frame", "a data frame with columns config and summary, or one of an exported runs table",
-         "pedanova.analyze(runs_df, 'val_loss')", "object", wandb.fits_frame, wandb.read_runs, True),
+    Kind("W&B runs table", "a .csv file or a data frame with Name and State, or with config and summary",
+         "pedanova analyze wandb_export.csv --objective val_loss", "table", wandb.fits_table, wandb.read_table, True),
     Kind("W&B folder", "a folder wandb with run-* or offline-run-* folders",
          "pedanova analyze wandb --objective val_loss", "path", wandb.FOLDER.fits, wandb.FOLDER.read),
-    Kind("scikit-learn search", "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_",
-         "pedanova.analyze(search)", "object", sklearn_search.fits_object, sklearn_search.read_object, True),
-    Kind("scikit-learn cv_results_ as CSV", "a .csv file with params or param_* and mean_test_*",
-         "pedanova analyze cv_results.csv", "path", sklearn_search.fits_path, sklearn_search.read_path, True),
+    Kind("scikit-learn search",
+         "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_, also as a .csv file",
+         "pedanova.analyze(search)", "table", sklearn_search.fits, sklearn_search.read, True),
     Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
     Kind("Hyperopt Trials", "a hyperopt.Trials object, or the list of its trials",
@@ -172,7 +169,8 @@ def table_metadata(names: Sequence[str]) -> SourceMetadata | None:
 
 
 def find_kind(takes: str, source: object) -> Kind | None:
-    return next((kind for kind in LOGS if kind.takes == takes and kind.fits(source)), None)
+    either = "database" if takes == "database" else "table"
+    return next((kind for kind in LOGS if kind.takes in (takes, either) and kind.fits(source)), None)
 
 
 def read_as(kind: Kind, source: object, study: str | None) -> Records:

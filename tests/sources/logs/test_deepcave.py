@@ -33,30 +33,22 @@ def trial(number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0
     return [number, budget, seed, costs, 1.0, 3.5, status, {}]
 
 
-def write(
-    folder: Path,
-    rows: list[Any],
-    *goals: dict[str, Any],
-    space: Any = SPACE,
-    history: str = "history.jsonl",
-    count: int = 30,
-) -> Path:
+def write(folder: Path, rows: list[Any], *goals: dict[str, Any], space: Any = SPACE, count: int = 30) -> Path:
     (folder / "meta.json").write_text(json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4))
     configs = {str(number): {"x": number / count, "k": 1 + number % 3} for number in range(count)}
     (folder / "configs.json").write_text(json.dumps(configs, indent=4))
     (folder / "origins.json").write_text(json.dumps(dict.fromkeys(configs)))
-    (folder / history).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     if space is not None:
         (folder / "configspace.json").write_text(json.dumps(space))
     return folder
 
 
-@pytest.mark.parametrize("history", ["history.jsonl", "history.json"])
 @pytest.mark.parametrize("seeds", [True, False])
-def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
+def test_a_run(tmp_path: Path, seeds: bool) -> None:
     rows = [trial(number, [number / 30]) for number in range(30)]
     rows = rows if seeds else [[*row[:2], *row[3:]] for row in rows]  # as written before version 1.3
-    records = read_records(write(tmp_path, rows, history=history))
+    records = read_records(write(tmp_path, rows))
     told = records.metadata
     assert (told.params, told.objectives, told.directions) == (("x", "k"), ("error",), ("minimize",))
     assert told.space == Space({"x": Float(0, 1), "k": Int(1, 3)})
@@ -65,7 +57,7 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
     assert records.columns["duration"].values.tolist() == [2.5] * 30
     assert "seed" not in records.columns
     assert len(pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))) == 30
-    assert len(pedanova.analyze(tmp_path / history, scan=pedanova.Scan(threads=1))) == 30
+    assert len(pedanova.analyze(tmp_path / "history.jsonl", scan=pedanova.Scan(threads=1))) == 30
 
 
 def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:

@@ -175,9 +175,9 @@ def test_damaged_files(tmp_path: Path) -> None:
     write(folder / "trial_04" / "trial.json", [])
     records = read_untouched(folder)
     assert records.rows == 4
-    assert records.metadata.space is not None
+    assert records.metadata.space is None
     assert any("2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes)
-    assert any("oracle.json cannot be read" in note for note in records.notes)
+    assert any("is guessed from the trials" in note for note in records.notes)
     for place in folder.glob("trial_*/trial.json"):
         write(place, "{")
     refuse(DataError, "no trial that can be read", of=lambda: read_records(folder))

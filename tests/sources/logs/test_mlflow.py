@@ -182,14 +182,6 @@ def test_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(DataError, "sqlite", of=lambda: read_records("sqlite:///a\0b"))
 
 
-def test_an_old_store_without_latest_metrics(tmp_path: Path) -> None:
-    path = write_database(tmp_path, {"e": RUNS})
-    with sqlite3.connect(path) as store:
-        store.execute("DROP TABLE latest_metrics")
-    store.close()
-    assert cells(read_untouched(path), "loss") == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-
-
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "optuna.db"
     with sqlite3.connect(path) as store:

@@ -180,7 +180,7 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     assert read_records(tmp_path).metadata.where == "budget == 25"
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
-    assert any("only rows with budget == 25.0 are used, 12 of 43" in note for note in a.notes)
+    assert any("only rows with budget == 25 are used, 12 of 43" in note for note in a.notes)
     assert len(pedanova.analyze(tmp_path, where="budget < 25", scan=pedanova.Scan(threads=1))) == 30
 
 
@@ -234,11 +234,6 @@ def test_several_objectives(tmp_path: Path) -> None:
 
 def test_objectives_of_version_1(tmp_path: Path) -> None:
     write(tmp_path, [old_row(number, [1.0, float(number)]) for number in range(1, 9)], objectives=None)
-    assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
-    (tmp_path / "scenario.txt").write_text("run_obj = quality\nmulti_objectives = error,time\nalgo_runs = 3\n")
-    assert read_records(tmp_path).metadata.objectives == ("error", "time")
-    assert list(read_records(tmp_path).columns)[-6:] == ["time", "config_id", "seed", "budget", "time_", "state"]
-    (tmp_path / "scenario.txt").write_text("run_obj = quality\n")
     assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
 
 

@@ -42,7 +42,6 @@ JSON: dict[str, Any] = {
     "records": ROW_DICTS,
     "columns": json.loads(FRAME.to_json()),
     "lists": FRAME.to_dict(orient="list"),
-    "split": json.loads(FRAME.to_json(orient="split")),
     "by trial": {f"trial_{i}": row for i, row in enumerate(ROW_DICTS)},
     "under a key": {"study": "mlp", "trials": ROW_DICTS},
     "by trial under a key": {"study": "mlp", "trials": {f"t{i}": row for i, row in enumerate(ROW_DICTS)}},

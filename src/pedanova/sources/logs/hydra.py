@@ -72,13 +72,7 @@ def _overrides(place: Path) -> dict[str, object]:
 
 
 def _override(line: object) -> tuple[str, object] | None:
-    """The name and the value of `lr=0.1`, `+lr=0.1` or `++net.depth=2`; a deletion has no value.
-
-    Examples
-    --------
-    >>> _override("+net.depth=2")
-    ('net.depth', 2)
-    """
+    """The name and the value of `lr=0.1`, `+lr=0.1` or `++net.depth=2`; a deletion has no value."""
     if not isinstance(line, str) or line.startswith("~"):
         return None
     name, equals, text = line.lstrip("+").partition("=")

@@ -13,7 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
+from pedanova.errors import DataError, FormatError, SpaceError, listed
 from pedanova.sources.logs.trials import Trial, budget_rule, folder_meant, holds_runs, tabulate
 from pedanova.sources.reader import has, read_json
 from pedanova.sources.spaces.described import as_choices, as_range, if_understood
@@ -45,8 +45,7 @@ def read(path: Path, study: str | None) -> Records:
     source = f"Keras Tuner project {folder.name!r}"
     if not entries:
         raise DataError(f"{source} holds no trial that can be read; run the search, or give another folder")
-    fields = _fields(folder, entries, notes)
-    space = if_understood(lambda: _space(fields), notes)
+    space = if_understood(lambda: _space(read_json(folder / "oracle.json")["hyperparameters"]["space"]), notes)
     trials = [_trial(entry, space) for entry in entries]
     objective, direction = _objective(entries)
     metadata = SourceMetadata(
@@ -139,20 +138,6 @@ def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
         if all(best is not None and math.isclose(best, score, rel_tol=1e-9, abs_tol=1e-300) for best, score in pairs):
             return name, DIRECTIONS.get(str(metric.get("direction")))
     return "score", None
-
-
-def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
-    """Descriptions of the settings: the oracle's, which saw them all, or else every trial's."""
-    try:
-        oracle = read_json(folder / "oracle.json")
-        listing = oracle["hyperparameters"]["space"]
-        if isinstance(listing, list) and listing:
-            return listing
-    except (PedanovaError, KeyError, TypeError):
-        notes.append(Note("source", "oracle.json cannot be read; the space is put together from the trials"))
-    several = (entry["hyperparameters"].get("space") for entry in entries)
-    every = [field for fields in several if isinstance(fields, list) for field in fields]
-    return [field for i, field in enumerate(every) if field not in every[:i]]
 
 
 def _space(fields: list[Any]) -> Space | None:

@@ -22,7 +22,7 @@ from pedanova.sources.reader import KnownTable, choose, read_text
 
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
 PARENT = "mlflow.parentRunId"
-TABLES = {"experiments", "runs", "params", "tags", "metrics"}
+TABLES = {"experiments", "runs", "params", "tags", "latest_metrics"}
 LARGEST = sys.float_info.max  # how SQLite stores spell infinity
 
 
@@ -95,7 +95,7 @@ def read_folder(path: Path, study: str | None) -> Records:
     store = _store_of(path)
     if store is None:
         raise DataError(f"{path} holds no MLflow experiment; give the mlruns folder")
-    inside = [] if _is_experiment(store) else filter(_may_be_experiment, folders_in(store))
+    inside = [] if _is_experiment(store) else filter(_is_experiment, folders_in(store))
     folders = sorted(inside) or [store]
     experiments = [_experiment(folder) for folder in folders]
     return _records([one for one in experiments if one is not None], study, path)
@@ -103,7 +103,7 @@ def read_folder(path: Path, study: str | None) -> Records:
 
 def _store_of(path: Path) -> Path | None:
     """The folder itself, or the mlruns inside."""
-    if _is_experiment(path) or holds_runs(path, _may_be_experiment):
+    if _is_experiment(path) or holds_runs(path, _is_experiment):
         return path
     inside = path / "mlruns"
     return _store_of(inside) if inside.is_dir() else None
@@ -111,22 +111,15 @@ def _store_of(path: Path) -> Path | None:
 
 def _is_run(folder: Path) -> bool:
     """By what it holds, or by its own description: an experiment has tags and a meta.yaml too."""
-    if not (folder / "meta.yaml").is_file():
-        return False
-    if (folder / "params").is_dir() or (folder / "metrics").is_dir():
-        return True
-    return not {"run_id", "run_uuid"}.isdisjoint(_meta(folder))
+    inside = (folder / "params").is_dir() or (folder / "metrics").is_dir()
+    return (folder / "meta.yaml").is_file() and (inside or not {"run_id", "run_uuid"}.isdisjoint(_meta(folder)))
 
 
 def _is_experiment(folder: Path) -> bool:
-    return holds_runs(folder, _is_run)
-
-
-def _may_be_experiment(folder: Path) -> bool:
-    """Also one without runs, which is known by its own description."""
+    """One without runs is known by its own description."""
     if folder.name.startswith(".") or _is_run(folder):
         return False
-    return _is_experiment(folder) or "experiment_id" in _meta(folder)
+    return holds_runs(folder, _is_run) or "experiment_id" in _meta(folder)
 
 
 def _experiment(folder: Path) -> Experiment | None:
@@ -240,10 +233,7 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
         run.params[str(name)] = None if value is None else str(value)
     for run, (value,) in each("value", "tags", f"AND {word} = '{PARENT}'"):
         run.parent = str(value)
-    # Older stores keep every step alone: in the order of steps, the last one is left standing.
-    table = "latest_metrics" if "latest_metrics" in database.tables() else "metrics"
-    last = f"ORDER BY step, {database.quote('timestamp')}"
-    for run, (name, value, is_nan) in each(f"{word}, value, is_nan", table, last):
+    for run, (name, value, is_nan) in each(f"{word}, value, is_nan", "latest_metrics"):
         number = math.nan if is_nan else number_or_nan(value)
         run.metrics[str(name)] = math.copysign(math.inf, number) if abs(number) >= LARGEST else number
     return list(runs.values())

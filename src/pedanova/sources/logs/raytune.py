@@ -33,23 +33,19 @@ from pedanova.sources.logs.trials import (
     value_of,
 )
 from pedanova.sources.reader import KnownTable, read_json, read_text
+from pedanova.sources.tables.json_text import flatten
 
 STATE_FILES = "experiment_state-*.json"
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 KEPT = ("training_iteration", "time_total_s")  # no results, but of use in where=
-BOOKKEEPING = {
-    *KEPT, "time_this_iter_s", "time_since_restore", "timestamp", "date", "pid", "hostname", "node_ip", "trial_id",
-    "experiment_id", "experiment_tag", "iterations_since_restore", "timesteps_since_restore", "timesteps_total",
-    "episodes_total", "num_healthy_workers", "warmup_time", "done", "should_checkpoint", "checkpoint_dir_name",
-}  # fmt: skip
 GROUPS = ("config", "timers", "perf")  # of bookkeeping
 ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not ended
 OWN = {  # what Ray adds to every row
-    "trial_id", "experiment_id", "experiment_tag", "logdir", "date", "timestamp", "timestamps_total", "hostname",
-    "node_ip", "pid", "done", "training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s",
-    "time_since_restore", "timesteps_since_restore", "timesteps_total", "episodes_total", "warmup_time",
-    "checkpoint_dir_name", "should_checkpoint", "trial_log_path",
+    *KEPT, "trial_id", "experiment_id", "experiment_tag", "logdir", "date", "timestamp", "timestamps_total", "hostname",
+    "node_ip", "pid", "done", "iterations_since_restore", "time_this_iter_s", "time_since_restore", "warmup_time",
+    "timesteps_since_restore", "timesteps_total", "episodes_total", "num_healthy_workers", "checkpoint_dir_name",
+    "should_checkpoint", "trial_log_path",
 }  # fmt: skip
 ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # set where a trial failed
 
@@ -152,7 +148,7 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
     if not config:
         return None
     flat = _flat_results(last)
-    results = {key: value for key, value in flat.items() if key not in BOOKKEEPING}
+    results = {key: value for key, value in flat.items() if key not in OWN}
     return Trial(
         _settings(config),
         only_numbers(results),
@@ -192,17 +188,9 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
                 yield {key: value_of(text) for key, text in zip(header, fields, strict=True)}
 
 
-def _flat_results(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
     """Nested results under the names that Ray itself gives them: ``env/reward``."""
-    flat: dict[str, Any] = {}
-    for key, value in row.items():
-        if not prefix and str(key).split("/")[0] in GROUPS:
-            continue
-        if isinstance(value, Mapping):
-            flat |= _flat_results(value, f"{prefix}{key}/")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
+    return flatten({key: value for key, value in row.items() if str(key).split("/")[0] not in GROUPS}, separator="/")
 
 
 def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:

@@ -16,10 +16,8 @@ from pedanova.data.regions import Direction
 from pedanova.errors import DataError, SpaceError
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, number_or_nan, tabulate
 from pedanova.sources.spaces.described import as_choices, as_range
-from pedanova.sources.tables.files import read_file
-from pedanova.sources.tables.frames import frame_cells, frame_columns, record_cells
+from pedanova.sources.tables.files import table_cells, table_columns
 from pedanova.sources.tables.json_text import as_dict
-from pedanova.sources.tables.text import peek_header
 from pedanova.space.parameters import Domain, Space
 
 SCORE = "mean_test_"
@@ -30,14 +28,14 @@ OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
 LOGARITHMIC = ("loguniform", "reciprocal")
 
 
-def fits_object(data: object) -> bool:
+def fits(data: object) -> bool:
     """A search, fitted or not, or its results."""
     if isinstance(data, Mapping):
         return _are_results(data)
     if isinstance(getattr(data, "cv_results_", None), Mapping):
         return True
     is_search = hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
-    return is_search or _are_results(frame_columns(data))
+    return is_search or _are_results(table_columns(data))
 
 
 def _are_results(names: Iterable[object]) -> bool:
@@ -46,15 +44,12 @@ def _are_results(names: Iterable[object]) -> bool:
     return settings and any(name.startswith(SCORE) for name in known)
 
 
-def fits_path(path: Path) -> bool:
-    return _are_results(peek_header(path))
-
-
-def read_object(data: Any) -> Records:
+def read(data: Any) -> Records:
     if isinstance(data, Mapping):
         return _records(data, "scikit-learn cv_results_")
-    if frame_columns(data):
-        return _records(frame_cells(data), "scikit-learn cv_results_")
+    if table_columns(data):
+        where = f"results {data.name!r}" if isinstance(data, Path) else "cv_results_"
+        return _records(table_cells(data), f"scikit-learn {where}")
     name = type(data).__name__
     results = getattr(data, "cv_results_", None)
     if not isinstance(results, Mapping):
@@ -62,10 +57,6 @@ def read_object(data: Any) -> Records:
     refit = getattr(data, "refit", None)
     grid = next((getattr(data, grid) for grid in GRIDS if hasattr(data, grid)), None)
     return _records(results, f"scikit-learn {name}", _space(grid), refit if isinstance(refit, str) else None)
-
-
-def read_path(path: Path) -> Records:
-    return _records(record_cells(read_file(str(path))), f"scikit-learn results {path.name!r}")
 
 
 def _records(results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None) -> Records:

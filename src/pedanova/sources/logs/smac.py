@@ -18,7 +18,7 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell
-from pedanova.sources.reader import choose, has, read_json, read_json_rows, read_text
+from pedanova.sources.reader import choose, has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import read_space
 
 HISTORY = "runhistory.json"
@@ -128,16 +128,13 @@ def objective_names(folder: Path, count: int) -> tuple[str, ...]:
         scenario = read_json(folder / "scenario.json")
         given = scenario.get("objectives") if isinstance(scenario, dict) else None
         names = given if isinstance(given, list) else [given]
-    elif (folder / "scenario.txt").is_file():
-        match = re.search(r"^multi_objectives\s*=\s*(.+)$", read_text(folder / "scenario.txt"), re.MULTILINE)
-        names = [name.strip() for name in match[1].split(",")] if match else []
     known = tuple(name for name in names if isinstance(name, str) and name)
     if len(known) == count == len(set(known)):
         return known
     return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))
 
 
-HISTORIES = ("history.jsonl", "history.json")
+DEEPCAVE_HISTORY = "history.jsonl"
 DEEPCAVE_STATUS = ("FAIL", "SUCCESS", "TIMEOUT", "MEMORYOUT", "CRASHED", "ABORTED", "PENDING")
 ROWS = {
     7: ("config_id", "budget", "costs", "start", "end", "status", "additional"),
@@ -147,8 +144,7 @@ MADE_UP = -1  # the seed that DeepCAVE writes where there was none
 
 
 def fits_deepcave(place: Path) -> bool:
-    folder = place.parent if place.name in HISTORIES else place
-    return has(folder, "meta.json", "configs.json") and _history(folder) is not None
+    return has(place.parent if place.name == DEEPCAVE_HISTORY else place, "meta.json", "configs.json", DEEPCAVE_HISTORY)
 
 
 def read_deepcave(place: Path) -> Records:
@@ -157,7 +153,7 @@ def read_deepcave(place: Path) -> Records:
     configs = read_json(folder / "configs.json")
     if not isinstance(configs, dict):
         raise FormatError(f"{folder / 'configs.json'} must hold configurations by number; was it damaged?")
-    file = _history(folder) or folder / HISTORIES[0]
+    file = folder / DEEPCAVE_HISTORY
     rows, notes = read_json_rows(file)
     trials, lost = [], 0
     for number, row in enumerate(watched(rows, "trials", len(rows)), start=1):
@@ -179,10 +175,6 @@ def read_deepcave(place: Path) -> Records:
         directions=tuple(direction for _, direction in chosen),
     )
     return tell(trials, metadata, read_space(folder), notes=notes)
-
-
-def _history(folder: Path) -> Path | None:
-    return next((folder / name for name in HISTORIES if (folder / name).is_file()), None)
 
 
 def _objectives(file: Path) -> list[tuple[str, Direction]]:

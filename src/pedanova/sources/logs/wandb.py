@@ -15,12 +15,10 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, FormatError, PedanovaError
 from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
 from pedanova.sources.reader import read_json, read_yaml
-from pedanova.sources.tables import files
-from pedanova.sources.tables.frames import column_cells, frame_cells, frame_columns, read_frame, record_cells
+from pedanova.sources.tables.files import read_file, table_cells, table_columns
+from pedanova.sources.tables.frames import column_cells, read_frame
 from pedanova.sources.tables.json_text import as_dict, spelled_number
-from pedanova.sources.tables.text import peek_header
 
-SOURCE = "W&B runs table"
 BOOKKEEPING = {  # columns of the runs table that are neither settings nor results
     "Name", "ID", "State", "Notes", "User", "Tags", "Created", "Updated", "End Time", "Runtime", "Sweep", "Job Type",
     "Group", "Hostname", "GitHub", "Git", "Commit", "Description", "GPU Type", "GPU Count", "CPU Count", "OS",
@@ -36,26 +34,15 @@ def _is_runs_table(names: Iterable[object]) -> bool:
     return {"Name", "State"} <= known and len(BOOKKEEPING & known) > 2
 
 
-def fits_table(path: Path) -> bool:
-    return _is_runs_table(peek_header(path))
+def fits_table(data: object) -> bool:
+    return _is_runs_table(table_columns(data))
 
 
-def fits_frame(data: object) -> bool:
-    return _is_runs_table(frame_columns(data))
-
-
-def read_table(path: Path) -> Records:
-    records = files.read_file(str(path))
-    source = f"W&B runs table {path.name!r}"
-    if {"config", "summary"} <= set(records.columns):
-        return _read_dicts(record_cells(records), source)
-    return _read_flat(records, source)
-
-
-def read_runs(data: Any) -> Records:
-    if {"config", "summary"} <= set(frame_columns(data)):
-        return _read_dicts(frame_cells(data), SOURCE)
-    return _read_flat(read_frame(data), SOURCE)
+def read_table(data: Any) -> Records:
+    source = f"W&B runs table {data.name!r}" if isinstance(data, Path) else "W&B runs table"
+    if {"config", "summary"} <= set(table_columns(data)):
+        return _read_dicts(table_cells(data), source)
+    return _read_flat(read_file(str(data)) if isinstance(data, Path) else read_frame(data), source)
 
 
 def _read_flat(records: Records, source: str) -> Records:

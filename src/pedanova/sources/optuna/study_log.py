@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -105,14 +104,6 @@ class Sheet:
         self.columns[name] = as_column(name, values)
         return name
 
-    def add_words(self, name: str, words: Sequence[str]) -> str:
-        """Many rows of few words."""
-        name = free_name(name, self.columns)
-        labels = tuple(sorted(set(words)))
-        code = {label: i for i, label in enumerate(labels)}
-        self.columns[name] = Column(name, np.array([code[word] for word in words], dtype=np.int32), labels)
-        return name
-
 
 def is_study(data: object) -> bool:
     return any(base.__module__.startswith("optuna.") and base.__name__ == "Study" for base in type(data).__mro__)
@@ -196,19 +187,11 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
         yield from ((row, step, float(value)) for step, value in trial.reports.items())
 
 
-def _as_text(time: object) -> str:
-    """A time as NumPy reads it: one with a zone in UTC, without it."""
-    text = "NaT" if time is None else str(time)
-    if len(text) <= len("2026-01-01T00:00:00.000000"):
-        return text
-    moment = datetime.fromisoformat(text)
-    return text if moment.tzinfo is None else str(moment.astimezone(UTC).replace(tzinfo=None))
-
-
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
     """(trials,) NaN where a time is not known."""
     try:
-        first, last = (np.array([_as_text(time) for time in times], dtype="datetime64[us]") for times in (begin, end))
+        words = ([str(time or "NaT") for time in times] for times in (begin, end))
+        first, last = (np.array(one, dtype="datetime64[us]") for one in words)
     except ValueError:  # other words than Optuna writes
         return np.full(len(begin), np.nan)
     return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
@@ -228,7 +211,7 @@ def as_records(log: StudyLog) -> Records:
     sheet.columns.update({name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()})
     space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
     goals = add_objectives(log, sheet)
-    state = sheet.add_words("state", log.states)
+    state = sheet.add("state", log.states)
     feasible = add_constraints(log, sheet)
     if not np.isnan(log.seconds).all():
         sheet.add("duration", log.seconds)

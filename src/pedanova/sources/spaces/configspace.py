@@ -7,7 +7,6 @@ far as `when=` can say them; the rest is put into words.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from pedanova.data.column import shorten
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.space.parameters import Categorical, Domain, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both
 from pedanova.space.values import above as over
 
@@ -206,19 +205,11 @@ class SpaceParts:
 
     domains: dict[str, Domain] = field(default_factory=dict)
     constants: dict[str, Label] = field(default_factory=dict)
-    ranges: dict[str, Float] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
 
 def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
-    """The space of a ConfigSpace JSON document or object, and notes on what it cannot hold.
-
-    Examples
-    --------
-    >>> lr = {"name": "lr", "type": "uniform_float", "lower": 0.001, "upper": 1.0, "log": True}
-    >>> space_from_configspace({"hyperparameters": [lr], "conditions": [], "forbiddens": []})[0]
-    Space({'lr': Float(low=0.001, high=1.0, log=True)})
-    """
+    """The space of a ConfigSpace JSON document or object, and notes on what it cannot hold."""
     described = describe(plain)
     return Space(described.domains), list(described.notes)
 
@@ -262,8 +253,7 @@ def describe(source: object) -> Described:
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
         reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
-    ranges = {name: low_high for name, low_high in reading.ranges.items() if name in domains}
-    return Described(domains, tuple(reading.notes), tuple(fixed), metadata, ranges)
+    return Described(domains, tuple(reading.notes), tuple(fixed), metadata)
 
 
 def as_document(space: object) -> Mapping[str, Any]:
@@ -337,21 +327,13 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """Values a step apart: counted from the lower bound, or multiples of the step if it does not divide."""
+    """Values a step apart, counted from the lower bound; a range where they are many or the step does not divide."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
-    count = (high - low) / step
-    whole_count = round(count)
-    even = abs(count - whole_count) <= 1e-6 * max(1.0, count)
-    full = Int(int(low), int(high), log=log) if whole else Float(low, high, log=log)
-    if count > FEW_STEPS:
-        reading.notes.append(Note("space", f"its many steps of {step:g} are taken as a range", subject=name))
-        return full
-    first = low if even else math.ceil(low / step - 1e-9) * step
-    places = range(whole_count + 1) if even else range(int((high - first) / step + 1e-9) + 1)
-    values = [float(f"{first + place * step:.12g}") for place in places]
-    if len(values) < 2:
-        return full
-    if isinstance(full, Float):
-        reading.ranges[name] = full
+    count = round((high - low) / step)
+    even = abs((high - low) / step - count) <= 1e-6 * max(1, count)
+    if not even or not 1 <= count <= FEW_STEPS:
+        reading.notes.append(Note("space", f"its steps of {step:g} are taken as a range", subject=name))
+        return as_range(low, high, whole=whole, log=log)
+    values = [float(f"{low + place * step:.12g}") for place in range(count + 1)]
     return Ordinal(tuple(int(v) for v in values) if whole else tuple(values))

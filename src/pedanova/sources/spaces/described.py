@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,7 +26,6 @@ class Described:
     notes: tuple[Note, ...] = ()
     fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
     conditions: bool = True  # `when` says all there is to say about who exists when
-    ranges: Mapping[str, Float] = field(default_factory=dict)  # of settings taken as steps
 
 
 class Labels:
@@ -121,12 +120,6 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
     if strange:
         notes.append(Note("unused", f"not in the configuration space and left out: {listed(strange)}"))
-    for name, whole in described.ranges.items():
-        points = _points(domains[name])
-        seen = {value for row in rows if isinstance(value := row.get(name), int | float)}
-        if any(_nearest(value, points) is None for value in seen):
-            domains[name] = replace(whole, when=domains[name].when)
-            notes.append(Note("space", "values lie between its steps; taken as a range", subject=name))
     listed_domains = {name: _values(one) for name, one in domains.items() if isinstance(one, Categorical | Ordinal)}
     nullable = {name for name, values in listed_domains.items() if "None" in values}  # null is one of the choices
     settings: Settings = [

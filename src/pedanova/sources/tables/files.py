@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
 from pedanova.sources.scans.objects import ObjectFile
 from pedanova.sources.tables import json_text, text
-from pedanova.sources.tables.frames import read_frame
+from pedanova.sources.tables.frames import frame_cells, frame_columns, read_frame, record_cells
 from pedanova.sources.tables.text import is_packed, suffix_of
 
 SUFFIXES = {
@@ -42,8 +42,6 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
         records = read_steadily(file, lambda: _read(file, kind, delimiter))
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder; name a file in it") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
     if not records.columns:
@@ -51,6 +49,16 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
     if records.rows == 0:
         raise NoTrialsError(f"{path} has a header but no rows")
     return records
+
+
+def table_columns(data: object) -> list[str]:
+    """The names of a CSV file's columns, or of a data frame's; none for anything else."""
+    return text.peek_header(data) if isinstance(data, Path) else frame_columns(data)
+
+
+def table_cells(data: object) -> dict[str, list[Any]]:
+    """Their values by column."""
+    return record_cells(read_file(str(data))) if isinstance(data, Path) else frame_cells(data)
 
 
 def check_file(file: Path) -> str:
@@ -165,9 +173,7 @@ def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
         raise FormatError(f"{file} was removed while it was read; nothing of it is used") from None
     if not before.is_as(after):
         grown = 0 if after is None else after.size - before.size
-        how = (
-            f"it is {abs(grown):,} bytes {'longer' if grown > 0 else 'shorter'} now" if grown else "its time is another"
-        )
+        how = f", {grown:+,} bytes" if grown else ""
         raise FormatError(
-            f"{file} was changed while it was read ({how}); wait until it is complete, or copy it and read the copy"
+            f"{file} was changed while it was read{how}; wait until it is complete, or copy it and read the copy"
         )

@@ -22,13 +22,7 @@ Series = nw.Series[Any]
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
-    """Names as text; a column without one is numbered in the manner of pandas.
-
-    Examples
-    --------
-    >>> as_names(["", "lr", ("model", "depth")])
-    ['Unnamed: 0', 'lr', 'model.depth']
-    """
+    """Names as text, those of several lines with dots; a column without one is numbered in the manner of pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table turned on its side?")

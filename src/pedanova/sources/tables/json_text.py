@@ -61,21 +61,11 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
     if isinstance(plain, list) and plain and all(isinstance(row, dict) for row in plain):
         return plain
     if isinstance(plain, dict) and plain:
-        for layout in (_split, _under_a_key, _by_column, _by_trial):
+        for layout in (_under_a_key, _by_column, _by_trial):
             rows = layout(plain)
             if rows:
                 return rows
     raise FormatError(f"{file}: {shorten(plain)} is no table; it must be a list of objects, {EXAMPLE}")
-
-
-def _split(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """As pandas writes with orient="split"."""
-    columns, data = plain.get("columns"), plain.get("data")
-    if not isinstance(columns, list) or not isinstance(data, list) or not all(isinstance(row, list) for row in data):
-        return None
-    if any(len(row) != len(columns) for row in data):
-        return None
-    return [dict(zip(map(str, columns), row, strict=True)) for row in data]
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -118,13 +108,13 @@ def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
     return Records({name: as_column(name, [row.get(key) for row in flat]) for name, key in named})
 
 
-def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, object]:
+def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separator: str = ".") -> dict[str, object]:
     if depth > DEEPEST:
         raise DataError(f"values are nested more than {DEEPEST} deep at {prefix[:40]!r}; flatten them")
     flat: dict[str, object] = {}
     for key, value in row.items():
         if isinstance(value, dict):
-            flat |= flatten(value, f"{prefix}{key}.", depth + 1)
+            flat |= flatten(value, f"{prefix}{key}{separator}", depth + 1, separator=separator)
         else:
             flat[f"{prefix}{key}"] = json.dumps(value, default=str) if isinstance(value, list) else value
     return flat
