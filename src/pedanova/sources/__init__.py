@@ -51,7 +51,9 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
-        return frames.read_array(data, names)
+        if data.dtype.names is None:
+            return frames.read_array(data, names)
+        data = {name: data[name] for name in data.dtype.names}
     if names is not None:
         raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):

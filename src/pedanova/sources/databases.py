@@ -111,10 +111,11 @@ def open_database(place: str | Path) -> Iterator[Database]:
 
 
 def is_sqlite(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as start:
-        return start.read(len(SQLITE)) == SQLITE
+    with suppress(OSError, ValueError):  # a file that may not be read, a name that the system cannot take
+        if path.is_file():
+            with path.open("rb") as start:
+                return start.read(len(SQLITE)) == SQLITE
+    return False
 
 
 def sqlite_path(url: str) -> Path:

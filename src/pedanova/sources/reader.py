@@ -28,7 +28,7 @@ class Kind:
     name: str  # such as "SMAC3 run"
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
-    takes: Literal["path", "database", "object", "table"]  # a table is an object or the path of a CSV file
+    takes: Literal["path", "database", "object", "table"]  # a table is an object or the path of a file
     matches: Callable[[Any], bool]  # asked of a path that exists, of the names of a database's tables, or of an object
     read: Callable[..., Records]  # the source, and which study or experiment of it unless it is `single`
     single: bool = False  # always one study
@@ -55,7 +55,6 @@ def choose(
 
 
 def json_head(path: Path, size: int) -> bytes:
-    """The first bytes of a .json file; none of any other."""
     if path.suffix.lower() != ".json" or not path.is_file():
         return b""
     with path.open("rb") as file:
@@ -63,7 +62,6 @@ def json_head(path: Path, size: int) -> bytes:
 
 
 def read_json(file: Path) -> Any:
-    """A JSON file; whatever is wrong with it names the file."""
     try:
         return json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
@@ -95,7 +93,6 @@ def read_text(file: Path) -> str:
 
 
 def has(folder: Path, *names: str) -> bool:
-    """Whether a folder holds all of these files."""
     return folder.is_dir() and all((folder / name).is_file() for name in names)
 
 
@@ -133,11 +130,7 @@ class KnownTable:
 
 
 def read_yaml(file: Path, *, objects: bool = False) -> Any:
-    """Plain values of a YAML file; tags that would make objects are refused.
-
-    With `objects` they are taken as what is written there, and still nothing is made of them: a
-    function or a class is its name, a tuple a list, an object its fields or else its class's name.
-    """
+    """Plain values of a YAML file; tags of objects are refused, or with `objects` taken as their names and fields."""
     return parse_yaml(read_text(file), where=str(file), objects=objects)
 
 
@@ -174,8 +167,3 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
             return loader.construct_sequence(node, deep=True) if kind in ("tuple", "list", "set") else name or None
     text = loader.construct_scalar(node)
     return name or text
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong inside a file of an unknown version, in a few words."""
-    return f"{type(error).__name__} {' '.join(str(error).split())[:100]}"

@@ -63,10 +63,8 @@ LOGS: tuple[Kind, ...] = (
          "pedanova.analyze(search)", "table", sklearn_search.fits, sklearn_search.read, True),
     Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
-    Kind("Hyperopt Trials", "a hyperopt.Trials object, or the list of its trials",
-         "pedanova.analyze(trials)", "object", hyperopt.fits_object, hyperopt.read_object),
-    Kind("Hyperopt JSON", "a .json file of trials with tid, misc.vals and result",
-         "pedanova analyze trials.json", "path", hyperopt.fits_path, hyperopt.read_path),
+    Kind("Hyperopt Trials", "a hyperopt.Trials object, the list of its trials, or a .json file of that",
+         "pedanova.analyze(trials)", "table", hyperopt.fits, hyperopt.read),
     Kind("Optuna study", "an optuna.Study object",
          "pedanova.analyze(study)", "object", optuna_study.is_study, optuna_study.read_study),
     Kind("Optuna database", "a SQLite file, or a URL (postgresql://, mysql://, sqlite:///), with Optuna's tables",
@@ -102,12 +100,7 @@ KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 LFS = b"version https://git-lfs.github.com/spec/"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
-SHEETS = {
-    ".xlsx": "an Excel workbook",
-    ".xls": "an Excel workbook",
-    ".ods": "a spreadsheet",
-    ".numbers": "a spreadsheet",
-}
+SHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B exports
 
 
@@ -134,7 +127,7 @@ def database_at(place: str) -> str | Path | None:
     """The URL of a database, or the path of a SQLite file; None where a place is neither."""
     if is_url(place):
         return place if family_of(place) else None
-    return Path(place) if _exists(Path(place)) and is_sqlite(Path(place)) else None
+    return Path(place) if is_sqlite(Path(place)) else None
 
 
 def path_at(place: str) -> Path:
@@ -197,9 +190,8 @@ def _exists(place: Path) -> bool:
 
 
 def is_log(place: str) -> bool:
-    """Whether a path is the log of some tool, or a database."""
     path = Path(place)
-    return _exists(path) and (is_sqlite(path) or find_kind("path", path) is not None)
+    return is_sqlite(path) or (_exists(path) and find_kind("path", path) is not None)
 
 
 def is_url(text: str | os.PathLike[str]) -> bool:
@@ -234,9 +226,8 @@ def check_known(place: Path) -> None:
     if suffix in DATABASES and not start:
         raise DataError(f"{place} is an empty database; nothing was written to it yet, or the path is wrong")
     if suffix in SHEETS:
-        raise DataError(
-            f"{place} is {SHEETS[suffix]}; save its table as CSV, or give pandas.read_excel({place.name!r})"
-        )
+        remedy = f"save its table as CSV, or give pandas.read_excel({place.name!r})"
+        raise DataError(f"{place} is an Excel workbook or another spreadsheet; {remedy}")
     names = peek_header(place) if suffix == ".csv" else []
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):

@@ -123,7 +123,6 @@ def test_the_newest_readable_state_file_counts(experiment: Path) -> None:
     write(experiment / "experiment_state-2026-01-01_00-00-00.json", '{"trial_data": [')
     records = read_records(experiment)
     assert records.metadata.objectives == ("loss",)
-    assert "experiment_state-2026-01-01_00-00-00.json cannot be read; left out" in records.notes
 
 
 def test_odd_settings(tmp_path: Path) -> None:

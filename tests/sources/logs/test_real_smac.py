@@ -219,4 +219,4 @@ def test_every_sampled_configuration_lies_in_the_space() -> None:
                 assert (name in row) == all(row.get(parent) in values for parent, values in domain.when)
     columns = {name: np.array([row.get(name, np.nan) for row in rows]) for name in "kfuvwnm"}
     columns |= {"p": np.array([row["p"] for row in rows]), "loss": np.arange(200.0)}
-    assert len(pedanova.analyze(columns, "loss", space=described.space, scan=pedanova.Scan(threads=1))) == 200
+    assert len(pedanova.analyze(columns, "loss", space=dict(described.domains), scan=pedanova.Scan(threads=1))) == 200

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
+from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
-from pedanova.sources.reader import json_head, read_json, reason_of
+from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
 from pedanova.space.parameters import Domain
 from pedanova.space.values import Condition
@@ -44,7 +45,8 @@ def read(path: Path) -> Records:
     try:
         return _read_experiment(experiment, path)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason_of(error)}") from None
+        reason = f"{type(error).__name__} {shorten(error)}"
+        raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason}") from None
 
 
 def _read_experiment(experiment: Dict, path: Path) -> Records:
@@ -140,7 +142,6 @@ def _domain(one: Dict) -> Domain:
 
 
 def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
-    """Who exists only under which values of a choice."""
     by_child: dict[str, dict[str, list[Any]]] = {}
     for one in parameters:
         values = {json.dumps(value).strip('"'): value for value in one.get("values") or (one.get("value"),)}
@@ -155,7 +156,6 @@ def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
 
 
 def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterator[Trial]:
-    """One row for each arm: a batch has several."""
     runs = entry.get("generator_runs") or [entry.get("generator_run")]
     runs = [one.get("generator_run") for one in entry.get("generator_run_structs") or ()] or runs
     index, status = int(entry["index"]), str(entry["status"]["name"])
@@ -183,10 +183,8 @@ def _measured(experiment: Dict) -> Measured:
     return measured
 
 
-def _tables(data: object, depth: int = 0) -> Iterator[Dict]:
+def _tables(data: object) -> Iterator[Dict]:
     """Every table inside, in the order in which they were written."""
-    if depth > 12:
-        return
     if isinstance(data, dict):
         table = data.get("map_df") or data.get("full_df") or data.get("df")
         if isinstance(table, dict):
@@ -194,7 +192,7 @@ def _tables(data: object, depth: int = 0) -> Iterator[Dict]:
             return
         data = list(data.values())
     for inner in data if isinstance(data, list) else ():
-        yield from _tables(inner, depth + 1)
+        yield from _tables(inner)
 
 
 def _rows(table: Dict) -> list[Dict]:

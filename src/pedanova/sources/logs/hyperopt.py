@@ -19,7 +19,10 @@ ENDED = {"ok": "COMPLETE", "fail": "FAIL"}
 ERROR, CANCELLED = 3, 4  # states of a job
 
 
-def fits_object(data: object) -> bool:
+def fits(data: object) -> bool:
+    if isinstance(data, Path):
+        start = json_head(data, PEEK)
+        return all(mark in start for mark in (b'"misc"', b'"vals"', b'"tid"'))
     if isinstance(getattr(data, "_dynamic_trials", None), list):
         return True
     return isinstance(data, list) and bool(data) and _is_trial(data[0])
@@ -29,23 +32,16 @@ def _is_trial(entry: object) -> bool:
     return isinstance(entry, Mapping) and "result" in entry and isinstance(entry.get("misc"), Mapping)
 
 
-def read_object(data: Any, study: str | None) -> Records:
+def read(data: Any, study: str | None) -> Records:
     if isinstance(data, list):
         return _read(data, study, "Hyperopt trials")
-    return _read(list(data.trials), study, f"Hyperopt {type(data).__name__}")
-
-
-def fits_path(path: Path) -> bool:
-    start = json_head(path, PEEK)
-    return all(mark in start for mark in (b'"misc"', b'"vals"', b'"tid"'))
-
-
-def read_path(path: Path, study: str | None) -> Records:
-    plain = read_json(path)
+    if not isinstance(data, Path):
+        return _read(list(data.trials), study, f"Hyperopt {type(data).__name__}")
+    plain = read_json(data)
     entries = plain.get("trials") if isinstance(plain, dict) else plain
     if not isinstance(entries, list):
-        raise FormatError(f"{path}: {shorten(plain)} must be a list of trials; dump `trials.trials`")
-    return _read(entries, study, f"Hyperopt trials {path.name!r}")
+        raise FormatError(f"{data}: {shorten(plain)} must be a list of trials; dump `trials.trials`")
+    return _read(entries, study, f"Hyperopt trials {data.name!r}")
 
 
 def _read(entries: list[Any], study: str | None, source: str) -> Records:

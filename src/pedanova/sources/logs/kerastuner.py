@@ -108,7 +108,6 @@ def _best(metric: Dict) -> float | None:
 
 
 def _means(metric: Dict) -> Iterator[tuple[Any, float]]:
-    """Each step with the mean over executions."""
     seen = metric.get("observations")
     for step in seen if isinstance(seen, list) else ():
         values = step.get("value") if isinstance(step, dict) else None
@@ -141,7 +140,6 @@ def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
 
 
 def _space(fields: list[Any]) -> Space | None:
-    """All settings with their bounds and conditions."""
     domains: dict[str, Domain] = {}
     for field in fields:
         kind, config = field["class_name"], field["config"]

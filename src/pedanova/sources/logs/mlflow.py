@@ -102,7 +102,6 @@ def read_folder(path: Path, study: str | None) -> Records:
 
 
 def _store_of(path: Path) -> Path | None:
-    """The folder itself, or the mlruns inside."""
     if _is_experiment(path) or holds_runs(path, _is_experiment):
         return path
     inside = path / "mlruns"
@@ -217,7 +216,6 @@ def experiments_of(database: Database) -> list[Experiment]:
 
 
 def runs_of(database: Database, experiment: object) -> list[Run]:
-    """The runs of an experiment."""
     mine = "FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active'"
     rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
     runs = {key: Run(key, str(status), str(name or "")) for key, status, name in rows}

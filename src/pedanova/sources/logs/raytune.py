@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import PedanovaError
@@ -73,7 +72,7 @@ def _is_experiment(folder: Path) -> bool:
 
 
 def _read_experiment(folder: Path) -> Records:
-    state, notes = _read_state(folder)
+    state = _read_state(folder)
     known = _entries(state.get("trial_data", state.get("checkpoints")))
     places = sorted(place for place in folders_in(folder) if place.name in known or _is_trial(place))
     waiting = [name for name in known if name not in {place.name for place in places}]
@@ -82,7 +81,7 @@ def _read_experiment(folder: Path) -> Records:
         lambda place: _read_trial(place, known.get(place.name, {})),
         "trials",
     )
-    notes += [*left_out(blank, "trials have no settings that can be read")]
+    notes = left_out(blank, "trials have no settings that can be read")
     notes += length_notes(trials, "training_iteration", "iterations")
     runner = state.get("runner_data")
     metric, mode = (runner.get("_metric"), runner.get("_mode")) if isinstance(runner, Mapping) else (None, None)
@@ -103,22 +102,17 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
             yield step, value
 
 
-def _read_state(folder: Path) -> tuple[Mapping[str, Any], list[Note]]:
+def _read_state(folder: Path) -> Mapping[str, Any]:
     """The newest of the experiment's own files that can be read: another may be half-written."""
-    notes: list[Note] = []
     for file in sorted(folder.glob(STATE_FILES), reverse=True):
-        try:
+        with suppress(PedanovaError):
             plain = read_json(file)
-        except PedanovaError:
-            notes.append(Note("unused", f"{file.name} cannot be read; left out"))
-            continue
-        if isinstance(plain, dict):
-            return plain, notes
-    return {}, notes
+            if isinstance(plain, dict):
+                return plain
+    return {}
 
 
 def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
-    """Trials by folder."""
     trials: dict[str, Mapping[str, Any]] = {}
     for entry in entries if isinstance(entries, list) else []:
         trial: dict[str, Any] = {}

@@ -29,7 +29,6 @@ LOGARITHMIC = ("loguniform", "reciprocal")
 
 
 def fits(data: object) -> bool:
-    """A search, fitted or not, or its results."""
     if isinstance(data, Mapping):
         return _are_results(data)
     if isinstance(getattr(data, "cv_results_", None), Mapping):

@@ -103,7 +103,6 @@ def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:
 
 
 def _space(written: Any) -> Described | None:
-    """The space that stands as text among the other facts."""
     if written is None:
         return None
     plain: Dict = json.loads(written) if isinstance(written, str) else dict(written)

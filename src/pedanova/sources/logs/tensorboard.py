@@ -54,7 +54,6 @@ class Events:
 
     @property
     def steps(self) -> int | None:
-        """The highest step of any number."""
         return max((step for points in self.curves.values() for step, _ in points), default=None)
 
 
@@ -86,7 +85,6 @@ def read_events(folder: Path) -> Events:
 
 
 def _values(file: Path) -> Iterator[tuple[int, Any]]:
-    """Every summary with its step."""
     try:
         from tensorboard.backend.event_processing import event_file_loader
     except ImportError:

@@ -51,12 +51,10 @@ def tabulate(
     texts: bool = False,
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """Columns for settings, results, states and the rest, and what they are.
+    """Columns for settings (nested ones with dots), results, states and the rest, and what they are.
 
-    Nested settings are flattened with dots. Settings keep their names; a result or other column
-    whose name is taken gets an underscore behind it. `texts`: the tool keeps settings as text, so
-    those that all read as numbers are numbers. Where `metadata` names no settings, they are all those
-    that vary; where it has no objective, a single result is it. `points`: what reads a result step by step.
+    `texts`: the tool keeps settings as text, so those that all read as numbers are numbers. Where `metadata` names no
+    settings, they are all those that vary; where it has no objective, a single result is it. `points` reads a curve.
     """
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
@@ -134,7 +132,6 @@ def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str,
 
 
 def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
-    """A note on what was not used, where there is any."""
     return [Note("unused", f"{count:,} {words}; {why}")] if count else []
 
 
@@ -173,14 +170,12 @@ def tell(
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
     """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
-    if not trials:
-        raise NoTrialsError(f"{metadata.source} holds no trials; wait for the first to end")
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
     else:
         space, settings, more = fit(described, [trial.params for trial in trials])
-        if not space:
+        if not space and trials:
             raise DataError(f"{metadata.source}: every setting is constant; there is nothing to compare")
         trials = [replace(trial, params=row) for trial, row in zip(trials, settings, strict=True)]
         metadata = replace(metadata, space=space, conditions=described.conditions)
@@ -260,7 +255,6 @@ def folders_in(place: Path, most: int | None = None) -> Iterator[Path]:
 
 
 def holds_runs(place: Path, is_run: Test, most: int | None = LOOK_AT) -> bool:
-    """Whether some folder right inside is a run."""
     return any(map(is_run, folders_in(place, most)))
 
 
@@ -276,7 +270,6 @@ def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
 
 
 def check_several(path: Path, is_run: Test, what: str) -> None:
-    """Refuse a single run."""
     if is_run(path):
         raise DataError(
             f"{path} is a single {what}, and one row compares nothing; give the folder of all runs, {path.parent}"

@@ -47,7 +47,6 @@ class Journal:
 
 
 def is_journal(path: Path) -> bool:
-    """Whether the first line of a file is an operation."""
     if not path.is_file():
         return False
     with path.open("rb") as lines:
@@ -129,7 +128,6 @@ def _create_trial(journal: Journal, study: Study, operation: Operation) -> None:
 
 
 def as_values(given: object) -> list[float] | None:
-    """One number for each objective."""
     if given is None:
         return None
     if not isinstance(given, list):

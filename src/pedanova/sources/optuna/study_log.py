@@ -46,11 +46,6 @@ class Setting:
     which: Any = field(default_factory=list)  # of the distributions, for each value
     distributions: list[Distribution] = field(default_factory=list)
 
-    def add(self, row: int, value: float, which: int) -> None:
-        self.rows.append(row)
-        self.values.append(value)
-        self.which.append(which)
-
     def place(self, distribution: object, name: str) -> int:
         """The place of a distribution among those of its parameter; two texts may mean the same."""
         plain = read_distribution(distribution, f"parameter {name!r}")
@@ -110,7 +105,6 @@ def is_study(data: object) -> bool:
 
 
 def read_study(study: Any, name: str | None = None) -> Records:
-    """All trials of a study, as `analyze` takes them."""
     if name is not None and name != study.study_name:
         raise DataError(Arg("study", name), f" is not the study that was given, {study.study_name!r}; leave it out")
     return as_records(log_of_study(study, study.get_trials(deepcopy=False)))
@@ -153,7 +147,9 @@ def log_of_trials(
             setting, mark = settings.setdefault(key, Setting()), (key, mark_of(distribution))
             if mark not in places:
                 places[mark] = setting.place(distribution, key)
-            setting.add(row, value, places[mark])
+            setting.rows.append(row)
+            setting.values.append(value)
+            setting.which.append(places[mark])
     noted = [{key: as_plain(value) for key, value in trial.user.items()} for trial in trials]
     keys = sorted({key for row in noted for key, value in row.items() if is_plain(value)})
     constraints = [constraints_in(trial.system) for trial in trials]
@@ -228,8 +224,7 @@ def as_records(log: StudyLog) -> Records:
         feasible=feasible,
         ordered=True,
     )
-    # Reports are of the objective where there is one; of several nobody reports any.
-    curves = None
+    curves = None  # reports are of the objective where there is one; of several nobody reports any
     if log.points is not None and log.reports and len(goals) == 1:
         curves = CurveSource(partial(_reported, log.points, goals[0]))
     return Records(sheet.columns, tuple(sheet.notes), metadata, curves)
@@ -267,7 +262,6 @@ def add_constraints(log: StudyLog, sheet: Sheet) -> str | None:
 
 
 def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
-    """The values as a user knows them."""
     where, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     values = np.array(setting.values, dtype=np.float64)
     kinds = {distribution.kind for distribution in setting.distributions}

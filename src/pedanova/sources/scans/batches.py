@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,10 @@ WIDE = 64  # columns: then chunks of a row group are read bit by bit
 CHUNK_BYTES = 1 << 16
 CSV_BLOCK = 1 << 25  # bytes
 CSV_PEEK = 1 << 20
-LONG_FOOTER = 4096  # columns of row groups; such a footer is read each time
-MOST_FOOTERS = 64
-FOOTERS: dict[tuple[str, object], Any] = {}  # of files in stores, by address and stamp
-ONE_AT_A_TIME = Lock()
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
 def batch_rows(columns: int) -> int:
-    """Rows of a batch of so many columns."""
     return min(ROWS, max(FEWEST_ROWS, VALUES // max(1, columns)))
 
 
@@ -59,23 +53,15 @@ def release_memory() -> None:
 def describe_file(
     file: Path | ObjectFile, kind: str, delimiter: str | None = None, stamp: object = None
 ) -> tuple[tuple[str, ...], list[int]]:
-    """The columns of a file, and the rows of its groups where it tells them."""
     with complaints(file, kind):
         if kind == "Parquet":
-            meta = metadata_of(file, stamp)
+            meta = footer_of(file, stamp) if isinstance(file, ObjectFile) else open_parquet(file).metadata
             rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
             return tuple(meta.schema.to_arrow_schema().names), rows
         path = Path(str(file))  # other kinds lie here
         if kind == "Arrow IPC":
             return tuple(open_ipc(path).schema.names), []
         return tuple(read_header(path, delimiter or find_delimiter(path))), []
-
-
-def metadata_of(file: Path | ObjectFile, stamp: object) -> Any:
-    if isinstance(file, ObjectFile):
-        return footer_of(file, stamp)
-    with open_parquet(file) as parquet:
-        return parquet.metadata
 
 
 def read_batches(
@@ -133,20 +119,12 @@ def _batches(
         yield from _open_csv(file, sign, names, [name for name in words if name in names])
 
 
-def footer_of(file: ObjectFile, stamp: object) -> Any:
-    """What a file in a store tells of itself; remembered, unless it is long, for the file as it was at that stamp."""
+@lru_cache(maxsize=64)
+def footer_of(file: ObjectFile, stamp: object) -> Any:  # noqa: ARG001  (a file that was changed is another one)
+    """What a file in a store tells of itself; remembered for the file as it was at that stamp."""
     from pyarrow import parquet
 
-    known = FOOTERS.get((file.url, stamp))
-    if known is not None:
-        return known
-    meta = retried(lambda: parquet.read_metadata(file.open()))
-    if stamp is not None and meta.num_row_groups * meta.num_columns <= LONG_FOOTER:
-        with ONE_AT_A_TIME:
-            FOOTERS[file.url, stamp] = meta
-            for oldest in list(FOOTERS)[:-MOST_FOOTERS]:
-                del FOOTERS[oldest]
-    return meta
+    return retried(lambda: parquet.read_metadata(file.open()))
 
 
 def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: Any = None) -> Any:
@@ -181,7 +159,6 @@ def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
 
 
 def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:
-    """The columns of a CSV file that its first rows show to be text."""
     with complaints(file, kind):
         sign = delimiter or find_delimiter(file)
         schema = _open_csv(file, sign, read_header(file, sign), (), block=CSV_PEEK).schema
@@ -241,7 +218,6 @@ def join_columns(name: str, columns: Sequence[Column]) -> Column:
 
 
 def is_plan(data: object) -> bool:
-    """A lazy frame of Polars, a relation of DuckDB or a table of ibis."""
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
     lazy = polars is not None and isinstance(data, polars.LazyFrame)
     return lazy or is_ibis(data) or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))

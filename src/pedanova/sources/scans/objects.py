@@ -18,12 +18,11 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from pedanova.errors import DataError, MissingLibraryError, listed
+from pedanova.errors import DataError, MissingLibraryError
 
 Read = TypeVar("Read")
 WEB = ("http", "https")
 STORES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "hf")
-S3_OPTIONS = ("endpoint_override", "region", "scheme")
 CHECKSUMS = "AWS_RESPONSE_CHECKSUM_VALIDATION"  # of AWS's own libraries
 FINAL = ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE")  # another try changes nothing
 FOREIGN = ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")  # whose errors may be of any kind
@@ -99,7 +98,6 @@ def located(place: str) -> Path | ObjectFile:
 
 
 def path_of(file: Path | ObjectFile) -> PurePath:
-    """The folders and the name, which tell kind and keys."""
     return file.path if isinstance(file, ObjectFile) else file
 
 
@@ -157,7 +155,6 @@ def as_expression(pattern: str) -> str:
 
 
 def opened_store(url: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
     address = urlsplit(url)
     user, at, _ = address.netloc.rpartition("@")
     if at and address.scheme not in ("abfs", "abfss") and user != "anonymous":
@@ -177,7 +174,6 @@ def opened_store(url: str) -> tuple[Any, str]:
 
 @lru_cache(maxsize=32)
 def store_system(address: SplitResult) -> Any:
-    """A file system of pyarrow."""
     try:
         from pyarrow import fs
     except ImportError:
@@ -199,9 +195,6 @@ def s3_system(address: SplitResult) -> Any:
     from pyarrow import fs
 
     user, _, bucket = address.netloc.rpartition("@")
-    unknown = [name for name, _ in parse_qsl(address.query) if name not in S3_OPTIONS]
-    if unknown:
-        raise DataError(f"{shown_address(address.geturl())}: {unknown[0]!r} is no option; use {listed(S3_OPTIONS)}")
     host, scheme, region = server_of(address.geturl())
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
     with plain_words(address.geturl()), spared_checksums():
@@ -242,7 +235,6 @@ def spared_checksums() -> Iterator[None]:
 
 @lru_cache(maxsize=4)
 def web_system(scheme: str) -> Any:
-    """A file system of fsspec, in pyarrow's dress."""
     try:
         import fsspec
         from pyarrow import fs

@@ -289,7 +289,6 @@ def scan_files(
 def describe(
     file: Path | ObjectFile, kind: str, delimiter: str | None
 ) -> tuple[Stamp | None, tuple[str, ...], list[int]]:
-    """What a file is now, its columns, and its rows by group."""
     stamp = Stamp.of(file)
     names, groups = batches.describe_file(file, kind, delimiter, stamp)
     return stamp, (*names, *(key for key, _ in keys_in(file) if key not in names)), groups
@@ -322,7 +321,6 @@ AT_ONCE = 1 << 26  # bytes of results; to put fewer together takes longer than t
 
 
 def is_spark(data: object) -> bool:
-    """A data frame of Spark, classic or Connect."""
     return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "mapInArrow")
 
 

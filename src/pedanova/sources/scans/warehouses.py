@@ -139,7 +139,6 @@ def plain_text(table: Any) -> Any:
 
 
 def is_warehouse(data: object) -> bool:
-    """A table of deltalake, a table or a scan of pyiceberg."""
     module, name = type(data).__module__, type(data).__name__
     delta = module.startswith("deltalake") and name == "DeltaTable"
     return delta or (module.startswith("pyiceberg.") and (hasattr(data, "to_arrow_batch_reader") or is_iceberg(data)))
@@ -150,7 +149,6 @@ def is_iceberg(data: object) -> bool:
 
 
 def snapshot_of(data: Any) -> Snapshot:
-    """What an object of those libraries holds."""
     if type(data).__module__.startswith("deltalake"):
         return delta_snapshot(data, f"the Delta table {shown_address(data.table_uri)}")
     with told_by("the Iceberg table"):
@@ -159,7 +157,6 @@ def snapshot_of(data: Any) -> Snapshot:
 
 
 def snapshot_at(place: str, kind: str) -> Snapshot:
-    """The table in a folder, as it is now."""
     shown = shown_address(place) if is_object(place) else place
     if kind == "Delta":
         return delta_snapshot(open_delta(place, shown), f"the Delta table {shown}")

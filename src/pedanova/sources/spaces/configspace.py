@@ -175,14 +175,12 @@ def _either(parts: list[Clause], words: str) -> Clause:
 
 
 def _values_of(domain: Domain) -> tuple[Label, ...] | None:
-    """Every value, where they are listed."""
     if isinstance(domain, Categorical):
         return domain.choices
     return domain.values if isinstance(domain, Ordinal) else None
 
 
 def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tuple[Label, ...]:
-    """The values for which a comparison holds."""
     labels = Labels(values)
     named = {label for want in wanted if (label := labels.find(want)) is not None}
     if kind in ("EQ", "IN"):
@@ -257,7 +255,6 @@ def describe(source: object) -> Described:
 
 
 def as_document(space: object) -> Mapping[str, Any]:
-    """The JSON document of a ConfigSpace object."""
     write = getattr(space, "to_serialized_dict", None)
     if not callable(write):
         raise FormatError(
@@ -309,7 +306,6 @@ def _read_one(item: object, reading: SpaceParts) -> None:
 
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
-    """A range of numbers, or its steps."""
     name, law = item["name"], kind.partition("_")[0]
     low, high = as_number(item.get("lower")), as_number(item.get("upper"))
     log = item.get("log") is True

@@ -150,7 +150,6 @@ def _points(domain: Domain) -> list[float]:
 
 
 def _nearest(value: object, points: Sequence[float]) -> float | None:
-    """The point that rounding moved a value away from."""
     number = as_number(value)
     if number is None or len(points) < 2:
         return None

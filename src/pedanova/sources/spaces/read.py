@@ -139,7 +139,6 @@ def nested_space(
 
 
 def sweep_setting(name: str, given: Any) -> Parameter | Mapping[Any, Any] | str:
-    """A setting of a W&B sweep."""
     if not isinstance(given, Mapping):
         raise SpaceError(f"{name}: {shorten(given)} must be an object with values, or min and max")
     if isinstance(given.get("parameters"), Mapping):
@@ -176,7 +175,6 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
 
 
 def is_tune(one: object) -> bool:
-    """A domain of Ray Tune."""
     return type(one).__module__.startswith("ray.tune") and hasattr(one, "sampler")
 
 
@@ -254,7 +252,6 @@ class Distribution:
 
     @property
     def domain(self) -> Domain:
-        """As a parameter."""
         if self.kind == "categorical":
             return Categorical(self.choices)
         if self.low == self.high:

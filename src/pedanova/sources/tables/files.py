@@ -35,7 +35,6 @@ def kind_of(file: PurePath) -> str | None:
 
 
 def read_file(path: str, *, delimiter: str | None = None) -> Records:
-    """A table from a file; errors name the file and, where it is known, the line."""
     file = Path(path)
     try:
         kind = check_file(file)
@@ -57,7 +56,6 @@ def table_columns(data: object) -> list[str]:
 
 
 def table_cells(data: object) -> dict[str, list[Any]]:
-    """Their values by column."""
     return record_cells(read_file(str(data))) if isinstance(data, Path) else frame_cells(data)
 
 

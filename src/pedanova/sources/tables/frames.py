@@ -40,12 +40,7 @@ def _as_name(name: object) -> str:
 
 
 def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
-    """A structured array, or a 2-D array whose columns are `names` (x0, x1, … without)."""
-    if array.dtype.names is not None:
-        if array.ndim != 1:
-            raise DataError(f"a structured array of shape {array.shape} must be one-dimensional")
-        fields = zip(as_names(array.dtype.names), array.dtype.names, strict=True)
-        return Records({name: as_column(name, array[field]) for name, field in fields})
+    """A 2-D array whose columns are `names` (x0, x1, … without)."""
     if array.ndim != 2:
         raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
     columns = array.shape[1]
@@ -75,7 +70,6 @@ def _native(data: object) -> object:
 
 
 def as_series(values: object) -> Series | None:
-    """A narwhals series if `values` is a column of some data frame library."""
     native = _native(values)
     return native if isinstance(native, nw.Series) else None
 
@@ -111,7 +105,6 @@ def _with_index(data: Any) -> Any:
 
 
 def _names(native: Any) -> list[Any]:
-    """The names as the library has them, be they repeated, numbers or tuples."""
     return list(native.column_names if hasattr(native, "column_names") else native.columns)
 
 
@@ -187,7 +180,6 @@ def frame_columns(data: object) -> list[str]:
 
 
 def frame_cells(data: Any) -> dict[str, list[Any]]:
-    """A data frame's values by column, as they lie in it."""
     frame = nw.from_native(data)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()

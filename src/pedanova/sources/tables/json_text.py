@@ -57,7 +57,6 @@ def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
 
 
 def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
-    """The rows of a table, however they are laid out."""
     if isinstance(plain, list) and plain and all(isinstance(row, dict) for row in plain):
         return plain
     if isinstance(plain, dict) and plain:

@@ -50,7 +50,6 @@ def suffix_of(file: PurePath) -> str:
 
 
 def read_bytes(file: Path) -> bytes:
-    """All of a file, unpacked."""
     if not is_packed(file):
         return file.read_bytes()
     most = MOST_TIMES * file.stat().st_size + FREE
@@ -102,7 +101,6 @@ def _fields(lines: Sequence[str], sign: str) -> list[int]:
 
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:
-    """A table of text; a delimiter that is not given is found."""
     with in_utf8(file):
         sign = delimiter or find_delimiter(file)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
@@ -131,7 +129,6 @@ def peek_header(file: Path) -> list[str]:
 
 
 def read_header(file: Path, delimiter: str) -> list[str]:
-    """The names of the columns, checked."""
     try:
         with in_utf8(file), open_text(file) as lines:
             header = next(csv.reader(lines, delimiter=delimiter), [])
