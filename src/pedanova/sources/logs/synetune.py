@@ -54,13 +54,13 @@ def read(path: Path, study: str | None) -> Records:
     names, mode = about.get("metric_names"), about.get("metric_mode")
     metrics = [str(name) for name in names] if isinstance(names, list) else []
     modes = mode if isinstance(mode, list) else [mode] * len(metrics)
-    ways = [DIRECTIONS[one] for one in modes if isinstance(one, str) and one in DIRECTIONS]
-    ways = ways if len(ways) == len(metrics) else []
     measured = {name for trial in trials for name in trial.results}
+    goals = {name: way for name, way in zip(metrics, modes, strict=False) if name in measured}
+    known = all(isinstance(way, str) and way in DIRECTIONS for way in goals.values())
     metadata = SourceMetadata(
         source=f"Syne Tune tuning {folder.resolve().name!r}",
-        objectives=tuple(name for name in metrics if name in measured),
-        directions=tuple(way for name, way in zip(metrics, ways, strict=False) if name in measured),
+        objectives=tuple(goals),
+        directions=tuple(DIRECTIONS[way] for way in goals.values()) if known else (),
     )
     return tell(trials, metadata, described, notes=notes, points=partial(_points, [rows for _, rows in ordered]))
 

@@ -182,9 +182,8 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        words.append(
-            Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
-        )
+        many = f"results are averaged over {len(instances)} instances; few configurations may have met all"
+        words.append(Note("source", many))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
     where = budget_rule(trials, "budget", name)
@@ -271,9 +270,8 @@ def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
 
 def check_several(path: Path, is_run: Test, what: str) -> None:
     if is_run(path):
-        raise DataError(
-            f"{path} is a single {what}, and one row compares nothing; give the folder of all runs, {path.parent}"
-        )
+        words = "and one row compares nothing; give the folder of all runs"
+        raise DataError(f"{path} is a single {what}, {words}, {path.parent}")
 
 
 def read_each(

@@ -57,13 +57,8 @@ def _read_flat(records: Records, source: str) -> Records:
         states = [None if word is None else known_state(str(word)) for word in column_cells(columns["State"])]
         columns["State"] = as_column("State", states)
     if not marked:
-        notes.append(
-            Note(
-                "doubt",
-                f"{source} does not tell settings from results; name results other than the objective in ",
-                Arg("exclude"),
-            )
-        )
+        words = f"{source} does not tell settings from results; name results other than the objective in "
+        notes.append(Note("doubt", words, Arg("exclude")))
     metadata = SourceMetadata(
         source=source,
         params=marked,

@@ -31,6 +31,7 @@ VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
 FEW_RANGES = 5  # so many ranges of one parameter are changes of mind; more are a range that moves
 MOST_REGIMES = 8
+OF_ITS_OWN = "; each is counted as a regime of its own"
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -315,9 +316,8 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return setting.distributions[0].domain
     column = sheet.columns[name]
     if column.labels is not None:
-        sheet.notes.append(
-            Note("space", f"its choices changed between trials; all {len(column.labels)} are used", subject=name)
-        )
+        words = f"its choices changed between trials; all {len(column.labels)} are used"
+        sheet.notes.append(Note("space", words, subject=name))
         return Categorical(column.labels)
     if len(kinds) == 1:
         switch = _switch(name, setting, log, sheet)
@@ -327,9 +327,8 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return _moving(name, setting, sheet)
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
-    sheet.notes.append(
-        Note("space", f"its range changed between trials ({ranges}); {low:g} to {high:g} is used", subject=name)
-    )
+    words = f"its range changed between trials ({ranges}); {low:g} to {high:g} is used"
+    sheet.notes.append(Note("space", words, subject=name))
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)
     return Distribution("int" if whole else "float", low, high, None, log_scale).domain
@@ -349,9 +348,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
         if min(codes) < 0 or len(pairs) > len({code for code, _ in pairs}):
             continue
         domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
-        sheet.notes.append(
-            Note("space", f"its range depends on {parent}; each is counted as a regime of its own", subject=name)
-        )
+        sheet.notes.append(Note("space", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
         return Switch(parent, tuple(domains.items()))
     for parent in log.settings:
         column = sheet.columns[parent]
@@ -359,8 +356,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
             continue
         ranges = ranges_of(column.values[rows].astype(np.float64), which)
         if ranges is not None:
-            words = f"its range depends on {parent}; each is counted as a regime of its own"
-            sheet.notes.append(Note("space", words, subject=name))
+            sheet.notes.append(Note("space", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
             return Switch(parent, tuple((interval, setting.distributions[one].domain) for one, interval in ranges))
     return None
 

@@ -241,9 +241,8 @@ def describe(source: object) -> Described:
             continue
         if clause.words:
             metadata = False
-            reading.notes.append(
-                Note("space", f"exists only if {clause.words}; taken from where it has a value", subject=name)
-            )
+            words = f"exists only if {clause.words}; taken from where it has a value"
+            reading.notes.append(Note("space", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
         reading.notes.append(Note("unused", f"constant and left out: {listed(list(reading.constants))}"))
@@ -312,9 +311,8 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
     if low is None or high is None:
         raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
     if law in ("normal", "beta"):
-        reading.notes.append(
-            Note("space", f"has a {law} law; only its bounds {low:g} to {high:g} are used", subject=name)
-        )
+        words = f"has a {law} law; only its bounds {low:g} to {high:g} are used"
+        reading.notes.append(Note("space", words, subject=name))
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
     step = as_number(item.get("q"))
     if step is not None and step > 0 and low < high:

@@ -60,8 +60,6 @@ def table_cells(data: object) -> dict[str, list[Any]]:
 
 
 def check_file(file: Path) -> str:
-    if file.is_dir():
-        raise DataError(f"{file} is a folder; name a file in it")
     if not file.exists():
         if not file.parent.is_dir():
             raise DataError(f"{file} does not exist; there is no folder {file.parent}")
