@@ -202,22 +202,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return ruled(cells, [width_of(cell) for cell in cells[0]])
 
 
-def draw_below(
-    title: str,
-    names: Sequence[str],
-    columns: Sequence[TableColumn],
-    *,
-    width: int,
-    colour: bool = False,
-    faint: Collection[int] = (),
-) -> str:
-    """Every name on a line of its own, its numbers below: for names that would leave no room beside them."""
-    head, _, *lines = draw_columns(columns, width=width, colour=colour, faint=faint).splitlines()
-    shown = [_ink(shorten(name, width), FAINT if i in faint else "", colour) for i, name in enumerate(names)]
-    pairs = [text for pair in zip(shown, lines, strict=True) for text in pair]
-    return "\n".join([_ink(title, BOLD, colour), head, "─" * width, *pairs])
-
-
 def _ink(text: str, ink: str, colour: bool) -> str:
     return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
 

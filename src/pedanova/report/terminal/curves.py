@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bo
     top = max(LEAST_TOP, float(target.max()), float(region.max()))
     lines = []
     for level in range(HEIGHT, 0, -1):
-        letters = [_letter(t / top, r / top, level) for t, r in zip(target, region, strict=True)]
+        letters = "".join(_letter(t / top, r / top, level) for t, r in zip(target, region, strict=True))
         mark = f"{top:.1f}" if level == HEIGHT else "1" if level == _level(1.0 / top) else ""
         lines.append(f"{mark:>{GUTTER - 1}} │{_inked(letters, colour)}".rstrip())
     more = np.zeros(columns, dtype=bool) if noise else drawing.more[bins]
@@ -105,16 +105,10 @@ def _letter(target: float, region: float, level: int) -> str:
     return HEIGHTS[eighths]
 
 
-def _inked(letters: Sequence[str], colour: bool) -> str:
+def _inked(letters: str, colour: bool) -> str:
     if not colour:
-        return "".join(letters)
-    inks = [FAINT if letter == LINE else CYAN for letter in letters]
-    shown = []
-    for i, (letter, ink) in enumerate(zip(letters, inks, strict=True)):
-        begins = i == 0 or inks[i - 1] != ink
-        ends = i + 1 == len(letters) or inks[i + 1] != ink
-        shown.append(f"{ink if begins else ''}{letter}{PLAIN if ends else ''}")
-    return "".join(shown)
+        return letters
+    return re.sub(f"{LINE}+|[^{LINE}]+", lambda run: f"{FAINT if run[0][0] == LINE else CYAN}{run[0]}{PLAIN}", letters)
 
 
 def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:

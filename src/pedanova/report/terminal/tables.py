@@ -9,18 +9,7 @@ from dataclasses import dataclass, replace
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note, gathered, ranged
 from pedanova.base.table import Table, bar_parts
-from pedanova.base.terminal import (
-    GAP,
-    USUAL_BAR,
-    TableColumn,
-    draw_below,
-    draw_columns,
-    fitted,
-    printable,
-    shorten,
-    sparkline,
-    width_of,
-)
+from pedanova.base.terminal import GAP, TableColumn, draw_columns, fitted, printable, shorten, sparkline
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import Arg, Word, listed
 from pedanova.measures.distributions import LEAST_TARGET
@@ -49,7 +38,7 @@ from pedanova.report.sentences import joined, meanings_of
 SPARKS = 24  # letters of a curve in a table
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
-NARROW = 60  # columns below which long names stand above their numbers
+LEAST_LETTERS = 6  # of a name in a set
 PAIR_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that both explain together, beyond the sum of both; '
     "~ marks pairs that chance explains (all pairs taken together).",
@@ -236,39 +225,21 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
-    pairs, width = result.order == 2, look.width
     rows: Sequence[Interaction | SetInteraction] = result.rows[: look.most or None]
-    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
-    labels = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
-    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR  # letters, less the interaction and its bar
-    crowded = max(map(width_of, labels), default=0) > beside
-    above = (width < NARROW and crowded) if pairs else (width < NARROW or crowded)
-    room = width if above or not pairs else width // 2
-    labels = [cut_label(label, [names[n] for n in row.names], room) for label, row in zip(labels, rows, strict=True)]
+    room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # of a name, in half the line
+    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)
+    labels = [" × ".join(names[name] for name in row.names) for row in rows]
     columns = [
+        TableColumn("pair" if result.order == 2 else "set", labels, "words"),
         TableColumn("interaction", [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]),
         bars([row.interaction for row in rows]),
         *declared(result, rows=range(len(rows)))[2:-1],
         TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]
-    faint = {i for i, row in enumerate(rows) if not row.significant}
-    title, many = ("pair", "pairs") if pairs else ("set", "sets")
-    if above:
-        table = draw_below(title, labels, columns, width=width, colour=look.colour, faint=faint)
-    else:
-        columns.insert(0, TableColumn(title, labels, "words"))
-        table = look.table(columns, faint)
+    table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
+    many, meanings = ("pairs", PAIR_MEANINGS) if result.order == 2 else ("sets", SET_MEANINGS)
     table += "" if look.alone else more_in_words(many, len(result.rows) - len(rows))
-    return look.titled(result.heading(), table, meanings_in(columns, PAIR_MEANINGS if pairs else SET_MEANINGS, width))
-
-
-def cut_label(label: str, names: Sequence[str], room: int) -> str:
-    """The names of a set where there is room; else those of a pair each cut on its own, of more the whole."""
-    if width_of(label) <= room or len(names) > 2:
-        return shorten(label, room)
-    half = (room - 3) // 2
-    spare = [max(0, half - width_of(name)) for name in names[::-1]]
-    return " × ".join(shorten(name, half + more) for name, more in zip(names, spare, strict=True))
+    return look.titled(result.heading(), table, meanings_in(columns, meanings, look.width))
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
