@@ -178,26 +178,6 @@ def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_
     nasty.check(pa.analyze(frame, "loss", direction=direction, space=nasty.SPACE, reading=reading), direction, nan)
 
 
-@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
-def test_spark_sql_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
-    """No Python on any worker: thresholds and counts are groupings that Spark runs, compiled or (the long ones) not."""
-    compiled = direction == "maximize"
-    spark.conf.set("spark.sql.codegen.wholeStage", compiled)
-    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled else "NO_CODEGEN")
-    frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
-    options = {"space": asked_in_words(direction), "params": list(asked_in_words(direction))}
-    a = pa.analyze(
-        frame,
-        "loss",
-        direction=direction,
-        reading=pa.Reading(nan=nan, outside="count"),
-        scan=pa.Scan(pushdown=True),
-        **options,
-    )
-    nasty.check(a, direction, nan, options["space"])
-    assert any("counted by the engine" in note for note in a.notes)
-
-
 def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
     frame = spark.read.parquet(str(folder))

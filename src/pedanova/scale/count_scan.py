@@ -30,7 +30,7 @@ from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale import parts
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
-from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_in_engine
+from pedanova.scale.pushdown import count_pushed, engine_of
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkWorkers
 from pedanova.scale.workers import StartOverError, Workers
@@ -51,8 +51,7 @@ class Rescan(Countable):
     workers: Workers | SparkWorkers
     plan: Plan
     look: FirstLook
-    engine: Any = None  # the table itself, where whoever holds it counts,
-    extent: Any = None  # and what it said of the objective
+    engine: Any = None  # the table itself, where whoever holds it counts
 
     @property
     def single(self) -> bool:
@@ -90,9 +89,7 @@ class Rescan(Countable):
         look = self.look
         if not len(wanted):
             return {}
-        if self.engine is not None:
-            values = ranks_in_engine(self.engine, self.objective, self.plan.sign, wanted, self.extent)
-        elif look.window == LEADING_BITS:
+        if look.window == LEADING_BITS:
             values = self._by_radix(wanted)
         else:
             values = selection.pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
@@ -182,10 +179,10 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=options.pushdown)
-    look, extent = (look_at(workers, plan), None) if engine is None else look_by_engine(engine, plan)
+    look = look_at(workers, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
-    rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine, extent)
+    rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine)
     cut = levels_for(rescan, levels)
     counts = rescan.count(cut)
     if not counts.tables:
