@@ -36,6 +36,7 @@ FEWER_POINTS = 43**2  # of a quicker model
 SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
 FEWEST_FOR_MARGIN = 10  # rows of a block that tell a margin
 OFF_MARGIN = 3.0  # deviations of chance beyond which rows are not drawn as the prior says,
+MISSED_ROWS = 10.0  # expected beyond the last row: where there should have been more, none were drawn
 LEAST_OFF = 0.05  # and the least squared deviation of their density from it that matters
 LEAST_DENSITY = 0.02  # against the prior: no part of the space is without points
 SPIKE_ROWS = 8  # of a coarse cell, of which most may have one value
@@ -220,10 +221,21 @@ def margin(grid: Grid, seen: Places) -> Reals:
     for block in grid.blocks:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
         if len(inside) >= FEWEST_FOR_MARGIN and len(block) > 1:
-            moved[block.cells] = block_margin(
-                moved[block.cells] / moved[block.cells].sum(), inside, ordered=block.ordered
+            prior = moved[block.cells] / moved[block.cells].sum()
+            first, end = reached_ends(prior, inside) if block.ordered else (0, len(block))
+            moved[block.cells] = 0.0
+            here = slice(block.start + first, block.start + end)
+            moved[here] = block_margin(
+                prior[first:end] / prior[first:end].sum(), inside - first, ordered=block.ordered
             )
     return moved
+
+
+def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
+    """The first cell that rows reach, and the one behind the last; an end of the range that chance may have missed too."""
+    first, end = int(seen.min()), int(seen.max()) + 1
+    below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
+    return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
+from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
 from pedanova.space.grid import Grid, Reals
@@ -94,7 +95,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
     if len(columns) < 2:
         return 0.0
     names, usual = list(columns), np.stack(list(columns.values()))
-    partial = np.isnan(usual).any(axis=1)  # two of them say something of each other already by being there together
+    partial: Mask = np.isnan(usual).any(axis=1)  # two of them say something of each other already by being there together
     values = np.where(np.isnan(usual), np.nan, configurations.places[:, names].T)
     by_value = np.divide(*correlations(values)) ** 2
     strength = np.where(partial & partial[:, None], by_value, dependence.strength[np.ix_(names, names)])
