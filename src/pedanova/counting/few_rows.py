@@ -33,7 +33,6 @@ class FewRows:
     signed: Reals  # (rows,) the objective, lower is better; what is no number is the worst
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where a column has one
-    picked: frozenset[str] = frozenset()  # columns of a condition that left other rows out beforehand
 
     @property
     def order(self) -> Reals | None:
@@ -53,7 +52,6 @@ class FewRows:
             signed=self.signed[some],
             rows=self.rows[some],
             trials=None if self.trials is None else self.trials[some],
-            picked=self.picked,
         )
 
 
@@ -69,7 +67,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
     cells = {name: cells_of(columns[name], grid) for name, grid in grids.items()}
     exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
     trials = None if observed.trials is None else observed.trials[rows].astype(np.float64)
-    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials, observed.picked)
+    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials)
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
@@ -119,5 +117,4 @@ def strung_rows(parts: Iterable[FewRows]) -> FewRows:
         signed=np.concatenate([part.signed for part in filled]),
         rows=np.arange(sum(map(len, filled))),
         trials=np.concatenate([part.trials for part in filled if part.trials is not None]) if numbered else None,
-        picked=frozenset().union(*(part.picked for part in parts)),
     )

@@ -36,7 +36,6 @@ class Observations:
     keep: Mask | None = None  # rows that count; None = all
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
     restricted: bool = False  # rows were picked out of these, so they do not stand for the whole space
-    picked: frozenset[str] = frozenset()  # columns of a condition that left rows out beforehand
     trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
     origin: Origin | None = None  # the table before rows were set aside; None where some were picked since
 
@@ -133,7 +132,6 @@ def rows_kept(observed: Observations) -> Attachment:
         if array is not None:
             arrays[name] = array
     about = {"rows": len(observed), "columns": columns, "goals": goals, "restricted": observed.restricted}
-    about["picked"] = sorted(observed.picked)
     return Attachment(about, arrays)
 
 
@@ -168,7 +166,6 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
         raise FormatError("has rows without an objective")
     placed, notes, idle = place_columns(space, {name: table[name] for name in space}, table)
     more: dict[str, Any] = {name: arrays[name] for name in ("order", "keep", "trials") if name in arrays}
-    more["picked"] = frozenset(map(str, about.get("picked", ())))
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )

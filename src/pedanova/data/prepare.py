@@ -42,7 +42,6 @@ class ChosenRows:
     status: RowStatus | None  # None: all count, and levels know what to do with NaN
     notes: tuple[Note, ...]
     where: Region | RowSet | None = None
-    picked: frozenset[str] = frozenset()  # columns of a condition that left rows out
 
     @property
     def keep(self) -> Mask | None:
@@ -56,13 +55,11 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.reading, threads=request.threads)))
     status = status_of_rows(goals, columns, request.reading, request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
-    picked: frozenset[str] = frozenset()
     if isinstance(where, RowSet):
         left = status.keep & where.mask
-        picked = picked if np.array_equal(left, status.keep) else where.about
         note = Note("rows", f"only {where.words} count: ", Count(left.sum()), " of ", Count(len(left)))
         status = replace(status, keep=left, notes=(*status.notes, note))
-    return ChosenRows(goals, status, (*status.notes, *_infinite_notes(goals, status.undecided)), where, picked)
+    return ChosenRows(goals, status, (*status.notes, *_infinite_notes(goals, status.undecided)), where)
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
@@ -89,7 +86,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     elif status.worst.any():
         order = status.ordered(rows.goals[0].values)
     keep = None if status.keep.all() else status.keep
-    return replace(observed, order=order, keep=keep, picked=rows.picked)
+    return replace(observed, order=order, keep=keep)
 
 
 def prepare(records: Records, request: TableOptions) -> tuple[Observations, tuple[Note, ...]]:

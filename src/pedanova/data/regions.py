@@ -477,7 +477,6 @@ class RowSet:
 
     mask: Mask
     words: str
-    about: frozenset[str] = frozenset()  # columns that it speaks of
 
     def __str__(self) -> str:
         return self.words
@@ -490,7 +489,7 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
-        return RowSet(rows_in_box(value, table, rows), rows_in_words(value), frozenset(value))
+        return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
@@ -514,14 +513,14 @@ def needs_rows(value: object) -> bool:
 def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
     if text not in table:
         try:
-            return RowSet(rows_where(text, table), rows_in_words(text), frozenset(columns_in(text, table)))
+            return RowSet(rows_where(text, table), rows_in_words(text))
         except QueryError as error:
             first, *rest = error.words
             raise QueryError(Arg(name, shown=str(first)), *rest) from None
     column = table[text]
     if column.values.dtype.kind != "b":
         raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
-    return RowSet(column.values & ~column.absent(), f"rows marked {text}", frozenset([text]))
+    return RowSet(column.values & ~column.absent(), f"rows marked {text}")
 
 
 def as_mask(value: Any, name: str, rows: int) -> Mask:

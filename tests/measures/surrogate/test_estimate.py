@@ -124,14 +124,18 @@ class TestChoice:
         assert found.rows == smooth.importance(0.2, x < 0.7).rows
         assert found["x"].n_region == int((x < 0.7).sum())
 
-    def test_rows_chosen_beforehand_are_counted(self) -> None:
-        a = pa.analyze(uniform(120), "loss", space=SPACE, where="x < 0.7")
-        assert a.importance(draws=0).estimator == "counts"
-        refuse(QueryError, "a mask, a box or a condition", of=lambda: a.importance(estimator="surrogate"))
-
-    def test_they_are_not_where_the_space_is_that_of_the_rows_left(self) -> None:
-        for given in ({"where": "x < 0.7"}, {"where": "x < 2", "space": SPACE}):
-            assert pa.analyze(uniform(120), "loss", **given).importance(draws=0).estimator == "surrogate"
+    def test_rows_chosen_beforehand_are_a_table_of_their_own(self) -> None:
+        """In whatever space: it may be that of all rows, of which these reach a part."""
+        table = uniform(300)
+        part = {"x": pa.Float(0, 0.7)}
+        answers = [
+            pa.analyze(table, "loss", where="x < 0.7", space=space).importance(draws=0)
+            for space in (SPACE, {**SPACE, **part}, None)
+        ]
+        within = pa.analyze(table, "loss", space=SPACE).within("x < 0.7").importance(draws=0)
+        assert {one.estimator for one in (*answers, within)} == {"surrogate"}
+        for name in SPACE:
+            assert [one[name].share for one in answers] == pytest.approx([within[name].share] * 3, abs=0.04)
 
     @pytest.mark.parametrize("smoothing", ["none", 3.0])
     def test_smoothing_of_ones_own_is_a_matter_of_counts(self, smooth: pa.Analysis, smoothing: object) -> None:

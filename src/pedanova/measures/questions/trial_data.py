@@ -260,9 +260,7 @@ class TrialData:
     def is_alone(self) -> bool:
         """Whether these rows were picked out of others that tell nothing of them."""
         model = self.row_model
-        if not isinstance(model, RowModel):
-            return restricted(self.observations)
-        return model.cut_off or (restricted(self.observations) and model.around is None)
+        return restricted(self.observations) and (not isinstance(model, RowModel) or model.around is None)
 
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
@@ -452,7 +450,7 @@ class TrialData:
             levels=self.levels,
             count=int(mask.sum()),
             model=model,
-            objection="" if model is not None and not model.cut_off else ALONE,
+            objection="" if model is not None else ALONE,
             inner=True,
             sample=self.sample_of(mask),
         )

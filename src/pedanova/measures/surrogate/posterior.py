@@ -225,14 +225,12 @@ def margin(grid: Grid, seen: Places) -> Reals:
             first, end = reached_ends(prior, inside) if block.ordered else (0, len(block))
             moved[block.cells] = 0.0
             here = slice(block.start + first, block.start + end)
-            moved[here] = block_margin(
-                prior[first:end] / prior[first:end].sum(), inside - first, ordered=block.ordered
-            )
+            moved[here] = block_margin(prior[first:end] / prior[first:end].sum(), inside - first, ordered=block.ordered)
     return moved
 
 
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The first cell that rows reach, and the one behind the last; an end of the range that chance may have missed too."""
+    """The cells from the first that rows reach to the last, and an end that they may have missed by chance."""
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
     return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)

@@ -39,7 +39,7 @@ from pedanova.measures.surrogate.residuals import cell_sums, corrected, curve_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, has_excess_repeats, sampler_of
 from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares, can_tell, sampled_shares
 from pedanova.space.grid import Cells, Grid, grid_of
-from pedanova.space.parameters import Categorical, Parameter, Space, children_of
+from pedanova.space.parameters import Space, children_of
 
 Record = TypeVar("Record")
 PValues: TypeAlias = Mapping[str, float]
@@ -104,14 +104,6 @@ class RowModel:
     @cached_property
     def permutation_test(self) -> PermutationTest:
         return PermutationTest(self.rows, self.dependence, self.repeats.clustered)
-
-    @cached_property
-    def cut_off(self) -> bool:
-        """Whether a condition emptied an end of a range, or a category, so that no row tells what lies there."""
-        if self.around is not None:
-            return self.around.cut_off
-        picked = [name for name in self.few.picked if name in self.space]
-        return any(not _is_filled(self.space[name], self.few.cells[name]) for name in picked)
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
@@ -273,13 +265,6 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
                 first = int(start) + merged.start
                 numbers[first : first + len(places)] = first + places
     return numbers
-
-
-def _is_filled(parameter: Parameter, cells: Cells) -> bool:
-    """Whether rows reach both ends of a range, or have every category."""
-    grid = grid_of(parameter)
-    filled = np.bincount(cells[cells < grid.cells], minlength=grid.cells) > 0
-    return bool(filled.all() if isinstance(parameter, Categorical) else filled[0] and filled[-1])
 
 
 # --- the box around some rows --------------------------------------------------------------------------
