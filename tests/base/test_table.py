@@ -87,7 +87,7 @@ OFFERED = {
     "by_objective": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "reduce": {
         "as_code", "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
-        "to_configspace", "to_optuna", "to_plain", "to_raytune", "to_wandb",
+        "to_configspace", "to_optuna", "to_raytune",
     },
 }  # fmt: skip
 

@@ -59,14 +59,15 @@ class TestOneLayout:
         name = "\x1b[31mlr"  # it is shown, and steers no terminal
         a = pa.analyze({name: random.random(300), "b": random.integers(0, 5, 300)}, random.random(300))
         density = str(a.densities(name)).splitlines()
-        assert density[0].split() == ["�[31mlr", "target", "region", "uniform"]
-        assert set(density[1]) == {"─", " "}
-        assert 35 < len(density) <= 42
+        assert density[0].startswith("�[31mlr: where the best 10 % lies")
+        assert density[1].split()[0] == "�[31mlr"
+        assert set(density[2]) == {"─", " "}
+        assert 12 < len(density) <= 15
         row = Interaction(name, "b", *[0.1] * 8)
-        pairs = str(Interactions((row,) * 25, "target", "region", 8, corrected=True)).splitlines()
+        pairs = str(Interactions((row,) * 30, "target", "region", 8, corrected=True)).splitlines()
         assert pairs[1].split() == a.interactions().header()
         assert set(pairs[2]) == {"─", " "}
-        assert pairs[-1] == "… and 5 more pairs"
+        assert pairs[-1] == "… and 10 more; .to_text() shows all"
         assert len(pairs) == 24
         for text in (*density, *pairs):
             assert text.isprintable()

@@ -51,26 +51,11 @@ def test_along_some_budgets(run, place: Path) -> None:
     assert "share:" not in out
 
 
-def test_a_column_for_each_budget(run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    table = tmp_path / "wide.csv"
-    table.write_text("\n".join(["x,z,l1,l5", *(f"{x},{z},{x},{z}" for x, z in rng.random((120, 2)))]))
-    given = ("along", table, "--objective", "l5", "--params", "x,z", "--target", "0.2", *FAST)
-    status, out, _ = run(*given, "--budget", "1=l1,5=l5")
-    assert status == 0
-    assert "At no lower budget is the ranking that of budget 5" in " ".join(out.split())
-    status, _, err = run(*given, "--budget", "1=l1,l5")
-    assert status == 2
-    assert "--budget" in err
-    status, _, err = run(*given, "--budget", "1=l1,5=l5", "--at", "one")
-    assert status == 2
-    assert "--at" in err
-
-
 def test_mistakes_name_options(run, place: Path) -> None:
     for given, words in (
         ((), "--budget is missing"),
         (("--budget", "epoch"), "'epoch'"),
+        (("--budget", "epochs", "--at", "one"), "--at"),
         (("--budget", "epochs", "--target", "<=0.1"), "--target must be a part of the rows"),
     ):
         status, _, err = run("along", place, "--objective", "loss", *given)

@@ -319,7 +319,7 @@ class TestTable:
     def test_long_tables_are_cut(self) -> None:
         random = np.random.default_rng(0)
         a = pa.analyze(random.random((60, 8)), random.random(60))
-        assert str(a.interactions()).endswith("… and 8 more pairs")
+        assert str(a.interactions()).endswith("… and 8 more; .to_text() shows all")
         assert len(a.interactions().to_text().splitlines()) == 30
 
     def test_look_up(self, found: Interactions) -> None:

@@ -438,7 +438,7 @@ class Analysis(Output):
 
     def along(
         self,
-        budget: str | Mapping[float, str] | None = None,
+        budget: str | None = None,
         target: object = DEFAULT.target,
         region: object = DEFAULT.region,
         *,
@@ -452,8 +452,7 @@ class Analysis(Output):
         ----------
         budget
             A column of numbers, where every configuration has a row for each budget; ``"step"`` for the values on
-            the way that a log has (Optuna's reports, Ray Tune, Lightning …); or the objective's column at each
-            budget, ``{5: "loss_5", 50: "loss_50"}``. None for what the source tells.
+            the way that a log has (Optuna's reports, Ray Tune, Lightning …). None for what the source tells.
         target, region
             Parts of the rows, the same at each budget: quantiles of its own rows.
         at

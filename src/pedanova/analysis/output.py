@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pedanova.base.files import Attachment
@@ -146,7 +146,7 @@ class Output:
         reduce: bool = True,
         within: object = None,
         group: str | None = None,
-        budget: str | Mapping[float, str] | None = None,
+        budget: str | None = None,
         **how: Unpack[How],
     ) -> None:
         """Write one HTML file to look at and to drag in: docs/report.md says what is in it.

@@ -21,7 +21,6 @@ from pedanova.cli.inputs import (
     as_float,
     estimation,
     opened,
-    parse_budget,
     parse_numbers,
     parse_rows,
     parse_smoothing,
@@ -133,10 +132,10 @@ class DensityTable(Table):
         self.densities = densities
 
     def printed(self) -> Printed:
-        return self.densities[0].grouped()
+        return self.densities[0].printed()
 
     def to_markdown(self) -> str:
-        return "\n".join(Table.to_markdown(DensityTable([one])) for one in self.densities)
+        return "\n".join(one.to_markdown() for one in self.densities)
 
     def to_latex(self) -> str:
         return "\n".join(Table.to_latex(DensityTable([one])) for one in self.densities)
@@ -297,7 +296,7 @@ def run_along(options: argparse.Namespace) -> int:
     a = source_opened(options)
     at = parse_numbers(options.at, "at", "must be numbers, such as 1,5,50")
     how = {"at": at, "among": options.among, **estimation(options)}
-    result = a.along(parse_budget(options.budget), *questions_of(options), **how)
+    result = a.along(options.budget, *questions_of(options), **how)
     more = {
         "budget": result.name,
         "full": result.full.budget,

@@ -127,17 +127,3 @@ def parse_smoothing(text: str) -> Any:
         return float(text)
     except ValueError:
         raise QueryError(f"--smoothing {text!r} must be auto, none or a bandwidth in cells") from None
-
-
-def parse_budget(text: str | None) -> str | dict[float, str] | None:
-    """A column, or ``5=loss_5,50=loss_50``."""
-    if text is None or "=" not in text:
-        return text
-    columns: dict[float, str] = {}
-    for part in text.split(","):
-        number, _, name = part.partition("=")
-        value = as_float(number)
-        if value is None or not name.strip():
-            raise QueryError(Arg("budget", text), " must be a column, or the objective's at each: 5=loss_5,50=loss_50")
-        columns[value] = name.strip()
-    return columns

@@ -16,16 +16,7 @@ from pedanova.analysis.analyze import analyze
 from pedanova.analysis.options import OBJECTIVE, TABLE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
-from pedanova.cli.inputs import (
-    as_argument,
-    estimation,
-    is_saved,
-    leave_out_group,
-    opened,
-    parse_budget,
-    questions_of,
-    table_options,
-)
+from pedanova.cli.inputs import as_argument, estimation, is_saved, leave_out_group, opened, questions_of, table_options
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
@@ -70,7 +61,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, (0.02, 0.1)] if usual else [question]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
-    budget = parse_budget(getattr(options, "budget", None))
+    budget = getattr(options, "budget", None)
     group = getattr(options, "group", None)
     a.report(path, title=title, questions=questions, budget=budget, group=group, **estimation(options))
 

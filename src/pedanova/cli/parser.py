@@ -59,8 +59,8 @@ LADDER = Option(
 ORDER = Option("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
-    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
-    "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN",
+    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells)",
+    metavar="COLUMN",
 )  # fmt: skip
 AT = Option("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
 AMONG = Option(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent, short, times
-from pedanova.base.table import Cell, Printed, Table, html_table
-from pedanova.base.terminal import TableColumn, text_table
+from pedanova.base.digits import percent, times
+from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.bins import Basis, Bins, Kind, bins_of, chance_band
 from pedanova.measures.panels import Good, Panel, panels_of
@@ -56,7 +56,7 @@ class Densities(Table):
     (('adam', 'sgd'), [0.56, 0.44])
     """
 
-    internal = Table.internal | {"activity_notes", "basis", "grouped", "panels"}
+    internal = Table.internal | {"basis", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: Reals
@@ -136,7 +136,7 @@ class Densities(Table):
         good = [(one, panel) for panel in panels for one in panel.good()]
         return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]
 
-    def grouped(self) -> Printed:
+    def printed(self) -> Printed:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
         top = max(*targets, *regions) or 1.0
@@ -149,11 +149,11 @@ class Densities(Table):
             TableColumn("lift", lifts),
         ]
 
-    def _repr_html_(self) -> str:
-        title = f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}"
-        return html_table(title, self.grouped(), notes=self.activity_notes())
+    def heading(self) -> str:
+        return f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}"
 
-    def activity_notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
         """Who has no value, where somebody has none."""
         if not self.missing_region and not self.missing_target:
             return []
@@ -170,18 +170,6 @@ class Densities(Table):
 
     def __len__(self) -> int:
         return len(self.cells)
-
-    def __str__(self) -> str:
-        """At most 40 lines: a long range is shown in groups of neighbouring cells."""
-        step = -(-len(self) // 40)
-        if step == 1:
-            return self.to_text()
-        columns = self.target, self.region, self.uniform
-        rows = [
-            [short(self.cells[i]), *(percent(float(column[i : i + step].sum())) for column in columns)]
-            for i in range(0, len(self), step)
-        ]
-        return text_table([self.name, "target", "region", "uniform"], rows)
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:

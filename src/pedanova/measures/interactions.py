@@ -9,7 +9,7 @@ on each other it is less, and the difference is their redundancy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import chance
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, html_table
-from pedanova.base.terminal import printable, text_table
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tally_sets
@@ -38,7 +37,6 @@ FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
 ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
-PAIRS_SHOWN = 20  # the strongest; tables hold all
 MOST_DRAWS = 200_000
 SetCounter: TypeAlias = Callable[[Mapping[str, Groups], Sequence[Names]], SetTally]
 MOST_ORDER = 5
@@ -229,25 +227,6 @@ class Interactions(Table, Mapping[Names, Any]):
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-
-    def _repr_html_(self) -> str:
-        if self.order > 2:
-            return Table._repr_html_(self)
-        more = len(self.rows) - PAIRS_SHOWN
-        weaker = [f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []
-        shown = [
-            replace(column, cells=column.cells[:PAIRS_SHOWN], parts=column.parts[:PAIRS_SHOWN])
-            for column in self.printed()
-        ]
-        return html_table(self.heading(), shown, faint=self.faint(), notes=[*weaker, *self.notes])
-
-    def __str__(self) -> str:
-        """The 20 strongest pairs; `to_text` holds all."""
-        if self.order > 2:
-            return Table.__str__(self)
-        table = text_table(self.header(), self.lines()[:PAIRS_SHOWN])
-        more = [f"… and {len(self) - PAIRS_SHOWN} more pairs"] if len(self) > PAIRS_SHOWN else []
-        return "\n".join([f"{printable(self.heading())}:", table, *more])
 
 
 def find_interactions(

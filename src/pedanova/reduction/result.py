@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import interval, percent, short
@@ -13,18 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed, html_table
 from pedanova.reduction.boxes import Bounds
 from pedanova.space import exports
-from pedanova.space.parameters import (
-    Categorical,
-    Domain,
-    Float,
-    Int,
-    Ordinal,
-    Parameter,
-    Space,
-    in_words,
-    parameter_to_dict,
-    values_of,
-)
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, in_words, values_of
 
 FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
@@ -286,16 +275,6 @@ class ReducedSpace(NamedTable[Verdict]):
         """
         return exports.to_raytune(self.space)
 
-    def to_wandb(self) -> dict[str, Any]:
-        """A W&B sweep: method and parameters.
-
-        Returns
-        -------
-        dict
-            As `wandb.sweep` takes it.
-        """
-        return exports.wandb_plain(self.space)
-
     def as_code(self) -> str:
         """``trial.suggest_*`` lines to paste into an objective of Optuna.
 
@@ -325,34 +304,6 @@ class ReducedSpace(NamedTable[Verdict]):
             `form` is none of these.
         """
         return exports.export(self.space, form)
-
-    def to_plain(self) -> dict[str, object]:
-        """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes.
-
-        Returns
-        -------
-        dict
-            Plain values.
-        """
-        e = self.evidence
-        return {
-            "target": self.target,
-            "keep": self.keep,
-            "space": self.space.to_dict(),
-            "verdicts": {
-                row.name: {
-                    "verdict": row.advice,
-                    "reason": row.reason,
-                    "before": parameter_to_dict(row.before),
-                    "part": row.part,
-                    "beyond": list(row.beyond),
-                    "pieces": [parameter_to_dict(piece) for piece in row.pieces],
-                }
-                for row in self.rows
-            },
-            "evidence": None if e is None else asdict(e),
-            "notes": list(self.notes),
-        }
 
 
 Chosen: TypeAlias = tuple[float | None, float | None] | Sequence[Any]  # both ends of a range, or some values

@@ -390,7 +390,6 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.
 
 
 Codes: TypeAlias = NDArray[Any]
-DENSE = 1 << 20  # whole numbers that span no more are their own codes
 SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
 
 
@@ -399,9 +398,6 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
-    elif group.values.dtype.kind in "iu" and len(group) and int(group.values.max()) - int(group.values.min()) < DENSE:
-        low, high = int(group.values.min()), int(group.values.max())
-        codes, labels = group.values.astype(np.int64) - low, [str(value) for value in range(low, high + 1)]
     else:
         distinct, codes = np.unique(group.values, return_inverse=True)
         labels = [short(value) if isinstance(value, float) else str(value) for value in distinct.tolist()]

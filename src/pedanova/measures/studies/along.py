@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
+from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
+from pedanova.measures.importance import Importance, Importances, beats_chance, marked_share
 from pedanova.measures.studies.pooling import spearman
 from pedanova.measures.studies.study_difference import recovered
 from pedanova.space.grid import Reals
@@ -288,15 +288,6 @@ class Along(Table):
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, along {self.name}"
-
-    def _repr_html_(self) -> str:
-        """Parameters down, budgets across."""
-        columns = [TableColumn("parameter", [row[0].name for row in self.by_parameter()])]
-        for i, step in enumerate(self.steps):
-            shares = [row[i] for row in self.by_parameter()]
-            cells, parts = [known_percent(one, one.share) for one in shares], [max(0.0, one.share) for one in shares]
-            columns.append(TableColumn(f"{self.name} {short(step.budget)}", cells, parts=parts))
-        return html_table(f"{self.heading()}. {self.in_words()}", columns, notes=self.notes)
 
     def in_words(self) -> str:
         """From which budget on the ranking is that of the full one, and what a screening there would cost.

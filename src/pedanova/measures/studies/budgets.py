@@ -77,14 +77,12 @@ class Budgets:
 
 
 def budgets_of(observed: Observations, space: Space, budget: object, nan: NanPolicy) -> Budgets:
-    """By a column of the table, by columns of several budgets, or by the values on the way that a log has."""
+    """By a column of the table, or by the values on the way that a log has."""
     origin = observed.origin or picked(observed, nan)
     curves, goal = None, observed.goals[0].column
     if origin.records.curves is not None and len(observed.goals) == 1 and goal is not None:
         read = origin.records.curves.read(goal)
         curves = read if len(read.budgets) > 1 else None
-    if isinstance(budget, Mapping):
-        return by_columns(origin, observed, space, budget)
     name = as_name(budget, origin.records, curves)
     if name is None:
         return by_curves(origin, observed, space, curves)
@@ -102,7 +100,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
             raise QueryError(Arg("budget"), words)
         return told[0] if told else None
     if not isinstance(budget, str):
-        raise QueryError(Arg("budget", budget), " must be the name of a column, or columns by budget: {5: 'loss_5', …}")
+        raise QueryError(Arg("budget", budget), " must be the name of a column of numbers")
     if curves is not None and (budget == STEP or (budget in known and ends_there(known[budget], curves))):
         return None
     if budget not in known:
@@ -153,33 +151,11 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
     return Budgets(name, values, rows, records, request, lambda budget: (parts[budget], None), notes)
 
 
-def by_columns(origin: Origin, observed: Observations, space: Space, columns: Mapping[object, object]) -> Budgets:
-    """A column of the objective for each budget."""
-    known = origin.records.columns
-    points: list[tuple[int, float, float]] = []
-    for budget, name in columns.items():
-        if isinstance(budget, bool) or not isinstance(budget, int | float) or not math.isfinite(budget):
-            raise QueryError(Arg("budget"), f" has {budget!r}; budgets are numbers, such as {{5: 'loss_5'}}")
-        if not isinstance(name, str) or name not in known:
-            raise QueryError(unknown_name(name, tuple(known), what="column"))
-        column = known[name]
-        if column.labels is not None or column.is_time:
-            raise QueryError(Arg("budget"), f" names {name!r}, which holds no numbers")
-        found = np.where(column.absent(), np.nan, column.values.astype(np.float64))
-        points += [(row, float(budget), value) for row, value in enumerate(found.tolist()) if not math.isnan(value)]
-    if observed.goals[0].column is None or len(observed.goals) > 1:
-        raise QueryError(Arg("budget"), " by columns needs one objective that is a column; ask .alone(name) first")
-    curves = Curves.of(observed.goals[0].column, points)
-    return by_curves(
-        origin, observed, Space({n: space[n] for n in space if n not in columns.values()}), curves, "budget"
-    )
-
-
-def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None, name: str = STEP) -> Budgets:
+def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None) -> Budgets:
     """What every trial was worth on the way, those that were pruned as long as they ran."""
     if curves is None:
         raise QueryError("the source has no values on the way of this objective; name a column of budgets")
-    check_several(name, curves.budgets, len(curves.rows))
+    check_several(STEP, curves.budgets, len(curves.rows))
     count = origin.records.rows
     last = np.full(count, np.nan)
     last[curves.rows] = curves.values  # in order of steps: the last stays
@@ -193,7 +169,7 @@ def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curv
         return rows, values[rows]
 
     rows = {float(step): int((reached >= step).sum()) for step in curves.budgets}
-    return Budgets(name, curves.budgets, rows, records, request, at)
+    return Budgets(STEP, curves.budgets, rows, records, request, at)
 
 
 def with_values(
@@ -265,12 +241,7 @@ Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, imp
 
 
 def along_budgets(
-    data: TrialData,
-    budget: str | Mapping[float, str] | None,
-    question: Question,
-    *,
-    at: Sequence[float] | None = None,
-    among: str = "all",
+    data: TrialData, budget: str | None, question: Question, *, at: Sequence[float] | None = None, among: str = "all"
 ) -> Along:
     """The question answered at each budget, and from which on its ranking is that of the full one."""
     check_parts(question.target, question.region)

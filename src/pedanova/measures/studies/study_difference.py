@@ -182,7 +182,7 @@ class Difference:
     p_value, p_adjusted
         How often equal shares would look so different by chance; adjusted for the number of parameters (Holm). None,
         as everything below but the ratios, where answers are compared rather than studies.
-    ratio, other_ratio, ratio_difference, ratio_low, ratio_high, ratio_p_adjusted
+    ratio, other_ratio, ratio_difference
         The same of the ratios.
     good, other_good
         Good values in words, in each study.
@@ -211,9 +211,6 @@ class Difference:
     ratio_difference: float
     p_value: float | None = None
     p_adjusted: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
-    ratio_p_adjusted: float | None = None
     good: str = ""
     other_good: str = ""
     overlap: float | None = None
@@ -378,10 +375,9 @@ def differences_of(
     both = [{contrast.name: contrast for contrast in some} for some in contrasts]
     lying = [target_p_value(both[0][name], both[1][name]) for name in known]
     adjusted = adjusted_together([row.p_value for row in rows])
-    ratio_p = adjusted_together([p_of(row.ratio_difference, row.ratio_low, row.ratio_high) for row in rows])
     moved = adjusted_together(lying)
-    each = zip(rows, adjusted, ratio_p, moved, strict=True)
-    final = [replace(row, p_adjusted=p, ratio_p_adjusted=r, moved_p_adjusted=m) for row, p, r, m in each]
+    each = zip(rows, adjusted, moved, strict=True)
+    final = [replace(row, p_adjusted=p, moved_p_adjusted=m) for row, p, m in each]
     return clearest_first(final)
 
 
@@ -396,7 +392,6 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
     first, second = one[name], two[name]
     gap, ratio = first.share - second.share, first.ratio - second.ratio
     low, high = ends_of(gap, first.deviation, second.deviation)
-    ratio_low, ratio_high = ends_of(ratio, ratio_deviation(one.rows, first), ratio_deviation(two.rows, second))
     here, there = (some[name] for some in densities)
     alike = same_cells(here.parameter, there.parameter)
     return Difference(
@@ -410,8 +405,6 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
         second.ratio,
         ratio,
         p_value=p_of(gap, low, high),
-        ratio_low=ratio_low,
-        ratio_high=ratio_high,
         good=", ".join(values.words for values in here.good()),
         other_good=", ".join(values.words for values in there.good()),
         overlap=float(np.minimum(here.target, there.target).sum()) if alike else None,
@@ -432,16 +425,6 @@ def p_of(gap: float, low: float | None, high: float | None) -> float | None:
         return None
     deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
     return 2.0 * NormalDist().cdf(-abs(gap) / deviation)
-
-
-def ratio_deviation(rows: Sequence[Importance], row: Importance) -> float | None:
-    """Of a ratio, to first order: its own share moves it, and so does every other."""
-    total = math.fsum(max(0.0, one.share) for one in rows)
-    if row.deviation is None or total <= 0:
-        return None
-    others = math.fsum((one.deviation or 0.0) ** 2 for one in rows if one.varied and one.name != row.name)
-    own = (1.0 - row.ratio) ** 2 * row.deviation**2
-    return math.sqrt(own + row.ratio**2 * others) / total
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:

@@ -215,7 +215,7 @@ class Plots:
 
     def along(
         self,
-        budget: str | Mapping[float, str] | None = None,
+        budget: str | None = None,
         target: Rows = 0.1,
         *,
         at: Sequence[float] | None = None,

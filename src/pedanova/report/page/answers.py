@@ -488,9 +488,7 @@ def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict
 
 
 @refusing
-def along_budget(
-    a: TrialData, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **how: Unpack[How]
-) -> dict[str, Any]:
+def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
     """Shares at each budget for the question's target, and from which budget on the ranking is the full one's.
 
     Of all trials, since lower budgets are none of the rows that are selected from.

@@ -44,7 +44,7 @@ class FilePlan:
     answered: list[tuple[PageQuestion, Answer]]  # every question of the sliders, with its importances
     how: How
     reduce: bool = True
-    budget: str | Mapping[float, str] | None = None
+    budget: str | None = None
     group: str | None = None
 
 
@@ -276,7 +276,7 @@ class FileOptions(How, total=False):
     ladder: Iterable[object] | None
     reduce: bool
     within: object
-    budget: str | Mapping[float, str] | None
+    budget: str | None
 
 
 def payload_of(
@@ -287,7 +287,7 @@ def payload_of(
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
     within: object = None,
-    budget: str | Mapping[float, str] | None = None,
+    budget: str | None = None,
     group: str | None = None,
     **options: Unpack[How],
 ) -> Payload:

@@ -26,7 +26,7 @@ def draw_densities(density: Densities, look: TerminalStyle, row: Importance | No
     """A plot for every domain of the parameter, and where good values lie."""
     width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
-    parts += [fill(f"{note}; only these are drawn", width) for note in density.activity_notes()]
+    parts += [fill(f"{note}; only these are drawn", width) for note in density.notes]
     words_of = density.words
     if density.missing_region or density.missing_target:
         words_of = (f"{density.words[0]} where active", f"{density.words[1]} where active")
