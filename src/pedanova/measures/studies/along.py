@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, columns_of
+from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.importance import Importance, Importances, beats_chance, marked_share
@@ -288,6 +288,9 @@ class Along(Table):
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, along {self.name}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self.heading()}. {self.in_words()}", self.printed(), notes=self.notes)
 
     def in_words(self) -> str:
         """From which budget on the ranking is that of the full one, and what a screening there would cost.

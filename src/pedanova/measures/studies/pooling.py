@@ -241,6 +241,10 @@ class Disagreements(Table):
         """Those of one study."""
         return tuple(row for row in self.rows if row.study == study)
 
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = ("study", "name", "share", "others", "p_value", "p_adjusted")
+        return {"parameter" if n == "name" else n: [getattr(row, n) for row in self.rows] for n in names}
+
     def printed(self) -> Printed:
         return [
             self.column("study", lambda row: row.study),
