@@ -1,36 +1,29 @@
 """Tallies in a file: small, versioned, without pickle, distrustful on the way in.
 
-Layout, all numbers little-endian::
-
-    8 bytes   magic
-    uint32    version
-    uint32    length of the header
-    header    JSON (UTF-8): objective, levels, space, notes, length of every block
-    blocks    zlib: thresholds (float64), then counts (int64) and sums (float64) of each parameter,
-              then the moments of the objective (float64), if they are known, then the arrays
-              of what is attached: what few rows tell beyond their counts, the rows themselves
-    uint32    CRC-32 of everything before
-
-docs/file-format.md describes every field.
+Magic (8 bytes), version and CRC-32 of all that follows (uint32, little-endian), then an archive as NumPy writes it
+(`.npz`): a header in JSON and the arrays. docs/file-format.md describes every field.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import operator
 import os
-import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base import files
-from pedanova.base.files import Attachment, packed, unpacked
+from pedanova.base.files import Attachment, check_output_path, write_file
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.tally import Moments, Tally, centres_of, powers_of
@@ -39,11 +32,13 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-VERSION = 4
-ATTACHABLE = ("known", "rows")
-KINDS: dict[type[Any], str] = {bool: "true or false", str: "text", list: "a list"}
-Kind = TypeVar("Kind")
+VERSION = 5
+LONGEST_HEADER = 1 << 26
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
+DAMAGE = (  # what reading a file with a right checksum and wrong content may end in
+    AttributeError, EOFError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError, OSError, RuntimeError,
+    PedanovaError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +55,7 @@ class Stored:
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
-    files.write_file(files.check_output_path(path), to_bytes(stored))
+    write_file(check_output_path(path), to_bytes(stored))
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
@@ -79,112 +74,120 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
 
 def to_bytes(stored: Stored) -> bytes:
     levels = stored.levels
-    arrays: list[NDArray[Any]] = [levels.thresholds]
-    for tally in stored.tallies.values():
-        arrays += [tally.counts, tally.sums]
+    arrays: dict[str, NDArray[Any]] = {"thresholds": levels.thresholds}
+    for i, tally in enumerate(stored.tallies.values()):
+        arrays |= {f"counts {i}": tally.counts, f"sums {i}": tally.sums}
     if stored.moments is not None:
-        arrays.append(np.stack([stored.moments.sums, stored.moments.squares]))
-    blocks = [packed(array) for array in arrays]
-    for attachment in stored.attachments.values():
-        blocks += attachment.blocks()
+        arrays["moments"] = np.stack([stored.moments.sums, stored.moments.squares])
+    for name, one in stored.attachments.items():
+        arrays |= {f"{name}/{key}": array for key, array in one.arrays.items()}
     header = {
         "objective": stored.objective,
         "direction": levels.direction,
         "nan": levels.nan,
         "dropped": stored.dropped,
         "levels": levels.count,
-        "quantiles": [str(part) for part in levels.quantiles],
+        "quantiles": [[part.numerator, part.denominator] for part in levels.quantiles],
         "index": list(levels.index),
         "complete": levels.complete,
         "own": levels.own,
         "several": levels.several,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
         "notes": [note.to_dict() for note in stored.notes],
-        "moments": stored.moments is not None,
-        "attachments": {name: one.described() for name, one in stored.attachments.items()},
-        "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
-        "blocks": [len(block) for block in blocks],
+        "attachments": {name: dict(one.header) for name, one in stored.attachments.items()},
     }
-    return files.encode_file(MAGIC, VERSION, header, b"".join(blocks))
+    archive = io.BytesIO()
+    np.savez_compressed(archive, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays)
+    body = archive.getvalue()
+    return MAGIC + struct.pack("<II", VERSION, zlib.crc32(body)) + body
 
 
 def from_bytes(content: bytes) -> Stored:
-    header, rest = files.decode_file(content, MAGIC, VERSION, "file")
+    start = len(MAGIC) + 8
+    if content[: len(MAGIC)] != MAGIC:
+        raise FormatError("is no file of pedanova")
+    if len(content) < start:
+        raise FormatError("is cut short; write it anew")
+    version, checksum = struct.unpack_from("<II", content, len(MAGIC))
+    if version != VERSION:
+        words = f"is a file of version {version}, and this pedanova reads version {VERSION} alone; "
+        raise FormatError(words + "write it anew from the data, or install the pedanova that wrote it")
+    if zlib.crc32(memoryview(content)[start:]) != checksum:
+        raise FormatError("is damaged or cut short (its checksum does not fit); write it anew")
     try:
-        return decode(header, rest)
+        with np.load(io.BytesIO(content[start:]), allow_pickle=False) as archive:
+            return decode(archive)
     except FormatError:
         raise
-    except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, PedanovaError) as error:
-        raise FormatError(f"its header is damaged ({type(error).__name__}: {error})") from None
+    except DAMAGE as error:
+        raise FormatError(f"its content is damaged ({type(error).__name__}: {error})") from None
 
 
-def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
+def decode(archive: Any) -> Stored:
+    if archive.zip.getinfo("header.npy").file_size > LONGEST_HEADER:
+        raise FormatError(f"has a header of more than {LONGEST_HEADER} bytes")
+    header = json.loads(archive["header"].tobytes())
     space = Space.from_dict(header["space"])
-    count = as_count(header["levels"], "levels", most=MAX_LEVELS)
-    sizes = as_kind(header["blocks"], "blocks", list)
-    spread = as_kind(header["moments"], "moments", bool)
-    more = attachments_in(header)
-    own = 1 + 2 * len(space) + spread
-    if len(sizes) != own + sum(files.count_of(one, name) for name, one in more.items()) or count < 1 or not space:
-        raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
-    ends = np.cumsum([0, *(as_count(size, "blocks", most=len(rest)) for size in sizes)]).tolist()
-    if ends[-1] != len(rest):
-        raise FormatError(f"holds {len(rest)} bytes of blocks where {ends[-1]} are listed")
-    blocks = [rest[start:stop] for start, stop in pairwise(ends)]
-
-    def take(i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        return unpacked(blocks[i], dtype, shape, f"block {i}")
-
-    levels = decode_levels(header, take(0, "<f8", (count,)))
+    count = header["levels"]
+    if not isinstance(count, int) or not 0 < count <= MAX_LEVELS or not space:
+        raise FormatError(f"has {count!r} levels of {len(space)} parameters")
+    levels = decode_levels(header, array_in(archive, "thresholds", "f", (count,)))
     tallies = {}
     for i, (name, parameter) in enumerate(space.items()):
         shape = (count, grid_of(parameter).width)
-        counts = take(1 + 2 * i, "<i8", shape).astype(np.int64)
-        sums = take(2 + 2 * i, "<f8", shape).astype(np.float64)
-        tallies[name] = Tally(name, parameter, levels, counts, sums)
+        counts, sums = array_in(archive, f"counts {i}", "i", shape), array_in(archive, f"sums {i}", "f", shape)
+        tallies[name] = Tally(name, parameter, levels, counts.astype(np.int64), sums.astype(np.float64))
     check_counts(tallies)
     moments = None
-    if spread:
-        scaled = as_kind(header["scaled"], "scaled", bool)
-        moments = decode_moments(levels, tallies, take(own - 1, "<f8", (2, count)), scaled=scaled)
-    rest_of = iter(blocks[own:])
+    if "moments" in archive.files:
+        moments = decode_moments(levels, tallies, array_in(archive, "moments", "f", (2, count)))
+    objective, dropped = header["objective"], header["dropped"]
+    if not isinstance(objective, str) or type(dropped) is not int or dropped < 0:
+        raise FormatError(f"has objective {objective!r} and {dropped!r} dropped rows")
     return Stored(
-        objective=as_kind(header["objective"], "objective", str),
-        dropped=as_count(header["dropped"], "dropped", most=2**62),
+        objective=objective,
+        dropped=dropped,
         levels=levels,
         tallies=tallies,
-        notes=tuple(map(Note.from_dict, as_kind(header["notes"], "notes", list))),
+        notes=tuple(map(Note.from_dict, header["notes"])),
         moments=moments,
-        attachments={name: files.attached(one, rest_of, name) for name, one in more.items()},
+        attachments={name: attachment_in(archive, name, about) for name, about in header["attachments"].items()},
     )
 
 
-def attachments_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What is attached, described."""
-    more = header["attachments"]
-    if not isinstance(more, dict) or any(name not in ATTACHABLE for name in more):
-        raise FormatError(f"has attachments {sorted(more)!r} where {', '.join(ATTACHABLE)} may be")
-    return more
+def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of numbers of 8 bytes; one that is larger than its shape is not unfolded."""
+    size = archive.zip.getinfo(f"{name}.npy").file_size
+    array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
+    if array.shape != shape or array.dtype.kind != kind:
+        raise FormatError(f"{name}: {size} bytes are no array of shape {shape}")
+    return np.asarray(array)
+
+
+def attachment_in(archive: Any, name: str, about: dict[str, Any]) -> Attachment:
+    keys = [key for key in archive.files if key.startswith(f"{name}/")]
+    return Attachment(dict(about), {key.removeprefix(f"{name}/"): archive[key] for key in keys})
 
 
 def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:
     direction, nan = header["direction"], header["nan"]
     if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
         raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
-    quantiles = tuple(as_fraction(part) for part in as_kind(header["quantiles"], "quantiles", list))
-    index = tuple(as_count(i, "index", most=len(thresholds) - 1) for i in header["index"])
-    facts = [as_kind(header[name], name, bool) for name in ("complete", "own", "several")]
+    quantiles = tuple(Fraction(*part) for part in header["quantiles"])
+    index = tuple(map(operator.index, header["index"]))
+    facts = [bool(header[name]) for name in ("complete", "own", "several")]
     levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, *facts)
     signed = levels.sign * levels.thresholds
     rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
-    if not rising or signed[-1] != math.inf or len(index) != len(quantiles) or list(index) != sorted(index):
+    if not rising or signed[-1] != math.inf or len(index) != len(quantiles):
         raise FormatError("has thresholds that are not in order")
-    if not quantiles or list(quantiles) != sorted(set(quantiles)) or quantiles[-1] != 1 or quantiles[0] <= 0:
+    in_order = list(quantiles) == sorted(set(quantiles)) and list(index) == sorted(index)
+    if not in_order or not 0 < quantiles[0] <= quantiles[-1] == 1 or not 0 <= index[0] <= index[-1] < levels.count:
         raise FormatError("has quantiles that are not in order")
     return levels
 
 
-def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any], *, scaled: bool) -> Moments:
+def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
     """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding and underflow of squares."""
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
@@ -193,27 +196,7 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
         possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
     if not np.all(possible | (~finite & (rows > 0))):
         raise FormatError("has sums of the objective that no rows could have")
-    powers = powers_of(levels)
-    return Moments(centres_of(levels), rows, sums, squares, powers if scaled else np.zeros_like(powers))
-
-
-def as_fraction(value: object) -> Fraction:
-    """A quantile such as "1/10"; long numbers are refused before they are built."""
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?", value):
-        raise FormatError(f"has a quantile {str(value)[:40]!r} where a fraction belongs")
-    return Fraction(value)
-
-
-def as_kind(value: object, name: str, kind: type[Kind]) -> Kind:
-    if not isinstance(value, kind):
-        raise FormatError(f"has {name}={value!r} where {KINDS[kind]} belongs")
-    return value
-
-
-def as_count(value: object, name: str, *, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise FormatError(f"has {name}={value!r} where a whole number up to {most} belongs")
-    return value
+    return Moments(centres_of(levels), rows, sums, squares, powers_of(levels))
 
 
 def check_counts(tallies: Mapping[str, Tally]) -> None:
