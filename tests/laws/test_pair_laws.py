@@ -75,22 +75,12 @@ def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
     assert a.data.observations is not None
     width = max(int(group.max()) for group in groups.values()) + 1
     pairs = list(combinations(groups, 2))
-    slow = engine.count_by_judge(a.data.observations, codes, groups).reshape(len(pairs), 2, width, width)
+    slow = engine.count_by_judge(a.data.observations, codes, groups)
+    assert slow.shape == (len(pairs), 2, width**2)
     assert slow[0].sum() == (codes < 2).sum()
     for threads in (1, 3):
-        fast = engine.count_pairs(a.data.observations, codes, groups, threads=threads)
+        fast = engine.count_sets(a.data.observations, codes, groups, threads=threads)
         np.testing.assert_array_equal(fast, slow)
-
-
-@pytest.mark.parametrize("columns", [2, 3, 4, 5, 8, 9])
-def test_sharing_bytes_changes_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    a, codes, groups = counted(4, 3_000, columns, 6)
-    assert a.data.observations is not None
-    found = []
-    for together in (1, 2):
-        monkeypatch.setattr(engine, "together_in_bytes", lambda *_, together=together: together)
-        found.append(engine.count_pairs(a.data.observations, codes, groups))
-    np.testing.assert_array_equal(*found)
 
 
 def test_without_the_kernel_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

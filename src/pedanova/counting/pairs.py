@@ -1,8 +1,7 @@
 """Two parameters and more at once: coarse cells of each, and target and region rows by the cells of every set.
 
-A column becomes one byte a row. To count all pairs, two columns at a time share a byte, so that one count serves the
-four pairs between two such bytes; the tables of single pairs are sums over theirs. A larger set's columns share two
-bytes, half of them in each, so that the kernel that counts pairs counts sets too.
+A column becomes one byte a row. A larger set's columns share two bytes, half of them in each, so that the kernel that
+counts pairs counts sets too.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from pedanova.space.grid import Block, Grid, grid_of
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
 MOST_GROUPS = 256  # codes have 8 bits
 PIECE = 1 << 17  # rows coded and counted at a time: their codes stay in the cache
-MOST_ENTRIES = 1 << 24  # of all tables of a piece
 PARTS = 2  # in the target, elsewhere in the region
 Names: TypeAlias = tuple[str, ...]
 Codes: TypeAlias = NDArray[np.uint8]
-Tables: TypeAlias = NDArray[np.int64]  # (pairs, parts, width, width), or (sets, parts, width ** order)
+Tables: TypeAlias = NDArray[np.int64]  # (sets, parts, width ** order)
 FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse codes of some rows
 
 
@@ -104,41 +102,10 @@ def tally_sets(
     width = width_of(groups)
     if not kernel.available() or width ** half(order) > MOST_GROUPS:
         counts = count_by_judge(observed, codes, groups, order, threads=threads)
-    elif order == 2:
-        counts = count_pairs(observed, codes, groups, threads=threads)
     else:
         counts = count_sets(observed, codes, groups, order, threads=threads)
     tables = counts.reshape(-1, PARTS, *[width] * order)
     return SetTally(groups, order, tables[:, 0], tables.sum(axis=1))
-
-
-def count_pairs(observed: Observations, codes: Codes, groups: Mapping[str, Groups], *, threads: int = 1) -> Tables:
-    """Every pair of the parameters in `groups`, by the kernel."""
-    count, width = len(groups), width_of(groups)
-    together = together_in_bytes(len(codes), count, width)
-    fillers = [filler_of(observed, name, group) for name, group in groups.items()]
-
-    def count_piece(rows: slice) -> NDArray[np.uint32]:
-        parts, columns = coarse_columns(rows, codes, fillers)
-        columns += [np.zeros_like(parts)] * (bytes_for(count, together) * together - count)
-        shared = [packed(columns[i : i + together], width) for i in range(0, len(columns), together)]
-        return count_bytes(shared, parts, width**together)
-
-    pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
-    tables = added_pieces(count_piece, len(codes), pieces, threads)
-    return tables if together == 1 else apart(tables, width, count)
-
-
-def bytes_for(count: int, together: int) -> int:
-    """Two at the least: a table needs two axes."""
-    return max(2, -(-count // together))
-
-
-def together_in_bytes(rows: int, count: int, width: int) -> int:
-    """Two parameters to a byte where that fits, and saves more counting than its larger tables cost."""
-    side, entries = width**2, math.comb(bytes_for(count, 2), 2) * PARTS * width**4
-    worth = side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * math.comb(count, 2) > 15 * entries
-    return 2 if worth else 1
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
@@ -166,22 +133,6 @@ def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.
     tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
     kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
-
-
-def apart(tables: Tables, width: int, count: int) -> Tables:
-    """Tables of single pairs from tables of bytes that hold two parameters each, the first one times the width."""
-    split = tables.reshape(-1, PARTS, width, width, width, width)
-    place = {pair: i for i, pair in enumerate(combinations(range(bytes_for(count, 2)), 2))}
-    result = np.zeros((math.comb(count, 2), PARTS, width, width), dtype=np.int64)
-    for i, (one, two) in enumerate(combinations(range(count), 2)):
-        first, second = one // 2, two // 2
-        kept = 1 + one % 2, 3 + two % 2
-        if first == second:  # both in one byte: any table of that byte knows them
-            second = first - 1 if first else 1
-            kept = (1, 2) if first < second else (3, 4)
-        table = split[place[min(first, second), max(first, second)]]
-        result[i] = table.sum(axis=tuple(axis for axis in (1, 2, 3, 4) if axis not in kept))
-    return result
 
 
 def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads: int) -> Tables:
@@ -234,12 +185,14 @@ def count_by_judge(
 def count_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
-    """Sets of more than two, by the kernel."""
+    """Sets of any order, by the kernel."""
     width, sets, split = width_of(groups), list(combinations(groups, order)), half(order)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 
-    def count(rows: slice) -> Tables:
+    def count(rows: slice) -> NDArray[Any]:
         parts, columns = coarse_columns(rows, codes, fillers)
+        if order == 2:
+            return count_bytes(columns, parts, width).reshape(len(sets), PARTS, -1)
         by_name = dict(zip(groups, columns, strict=True))
         tables = []
         for names in sets:
@@ -248,4 +201,5 @@ def count_sets(
             tables.append(counts[0, :, :, : width ** (order - split)].reshape(PARTS, -1))
         return np.stack(tables)
 
-    return added_pieces(count, len(codes), max(-(-len(codes) // PIECE), 1), threads)
+    pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
+    return added_pieces(count, len(codes), pieces, threads)
