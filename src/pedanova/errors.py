@@ -50,13 +50,6 @@ class Arg:
     def __repr__(self) -> str:
         return self.in_python()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _arg, (self.name, self._said)
-
-
-def _arg(name: str, said: tuple[str, str]) -> Arg:
-    return Arg(name, said=said)
-
 
 def _said(name: str, value: Any, shown: str | None) -> tuple[str, str]:
     option = f"--{name.replace('_', '-')}"
@@ -203,13 +196,6 @@ class PartError(FormatError):
 
     def behind(self, *words: Word) -> Self:
         return type(self)(*words, *self.words, part=self.part)
-
-    def __reduce__(self) -> tuple[Any, ...]:  # it must survive the way from another process
-        return _part_error, (self.words, self.part)
-
-
-def _part_error(words: tuple[Word, ...], part: str) -> PartError:
-    return PartError(*words, part=part)
 
 
 class WorkerError(PedanovaError, RuntimeError):

@@ -144,7 +144,7 @@ def test_missing_values_are_a_cell_of_their_own() -> None:
 
 def test_values_outside_the_space() -> None:
     data = {"x": [0.1, 0.5, 2.0, 3.0], "y": [1.0, 2.0, 3.0, 4.0]}
-    with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 2.0, above high=1 \(2 rows in all\); widen the space"):
+    with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 2.0, outside 0 … 1 \(2 rows in all\); widen the space"):
         pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
     a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, reading=pa.Reading(outside="count"))
     assert any("x: 2 of 4 rows lie outside the space" in note for note in a.notes)

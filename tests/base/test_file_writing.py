@@ -18,7 +18,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.base.files import LEFT_OVER, check_output_path, write_file
+from pedanova.base.files import check_output_path, write_file
 from pedanova.cli.main import main
 from pedanova.errors import DataError
 
@@ -171,21 +171,6 @@ def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
         writer.wait()
         writer.stdout.close()
         assert file.read_bytes() in (old, new)
-    left = [place for place in tmp_path.iterdir() if place != file]
-    for place in left:
-        os.utime(place, (time.time() - 2 * LEFT_OVER,) * 2)
-    write_file(file, b"done")
-    assert (file.read_bytes(), names(tmp_path)) == (b"done", ["out"])
-
-
-def test_litter_of_others_stays(tmp_path: Path) -> None:
-    file = tmp_path / "out"
-    for name in (".out.1-2.part", ".other.1-2.part", ".out.x.part", "out.1-2.part"):
-        (tmp_path / name).write_bytes(b"x")
-    os.utime(tmp_path / ".out.1-2.part", (0, 0))
-    os.utime(tmp_path / ".other.1-2.part", (0, 0))
-    write_file(file, b"new")
-    assert names(tmp_path) == [".other.1-2.part", ".out.x.part", "out", "out.1-2.part"]
 
 
 def test_two_threads_write_one_file(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
     space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-3, "high": 1, "log": True}}))
     status, _, err = run(*BASE, "--space", space)
     assert status == 2
-    assert "learning_rate: row 0 has 2.75596e-05, below low=0.001" in err
+    assert "learning_rate: row 0 has 2.75596e-05, outside 0.001 … " in err
     assert run(*BASE, "--space", space, "--outside", "count")[0] == 0
 
 

@@ -200,7 +200,7 @@ class TestHostile:
 
     def test_a_bomb_is_not_unfolded(self, content: bytes) -> None:
         """50 MB of zeros in 50 KB claim to be the thresholds."""
-        with pytest.raises(FormatError, match="thresholds: .* bytes are no array"):
+        with pytest.raises(FormatError, match=r"thresholds: .* bytes are no array"):
             from_bytes(forged(content, {}, thresholds=np.zeros(6_250_000)))
 
     def test_an_array_that_says_it_is_huge(self, content: bytes) -> None:

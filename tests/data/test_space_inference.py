@@ -397,9 +397,7 @@ def test_every_row_has_a_cell_and_the_special_value_counts() -> None:
 
 def test_a_given_space_is_checked() -> None:
     space = {"decay": pa.Switch("", {"off": pa.Categorical([0]), "on": pa.Float(1e-3, 1, log=True)})}
-    refuse(
-        OutsideSpaceError, "decay", "in none of its domains", of=lambda: pa.analyze(MIXED_TABLE, "loss", space=space)
-    )
+    refuse(OutsideSpaceError, "decay", "outside ", of=lambda: pa.analyze(MIXED_TABLE, "loss", space=space))
     again = pa.Space.from_dict(pa.analyze(MIXED_TABLE, "loss").space.to_dict())
     assert pa.analyze(MIXED_TABLE, "loss", space=again).data.tallies == pa.analyze(MIXED_TABLE, "loss").data.tallies
 

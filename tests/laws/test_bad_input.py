@@ -186,12 +186,12 @@ def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: t
         ("lr", Float(0, 0.0305), ("lr", "row 30", "0.031", "high=0.0305", "30 rows")),
         ("lr", Int(0, 5), ("lr", "row 0", "0.001", "lattice")),
         ("lr", Ordinal([0.001, 0.002]), ("lr", "row 2", "0.003", "0.001", "0.002")),
-        ("lr", Categorical(["a", "b"]), ("lr", "row 0", "0.001", "not one of a, b")),
-        ("optimizer", Categorical(["adam"]), ("optimizer", "row 0", "'sgd'", "not one of adam")),
+        ("lr", Categorical(["a", "b"]), ("lr", "row 0", "0.001", "outside a, b")),
+        ("optimizer", Categorical(["adam"]), ("optimizer", "row 0", "'sgd'", "outside adam")),
         ("optimizer", Float(0, 1), ("optimizer", "row 0", "'sgd'", "not a number", "low=0", "high=1")),
-        ("digits", Float(0, 5), ("digits", "row 0", "'10'", "above high=5")),
+        ("digits", Float(0, 5), ("digits", "row 0", "'10'", "outside 0 … 5")),
         ("optimizer", Int(0, 5), ("optimizer", "row 0", "'sgd'", "not a number")),
-        ("optimizer", Ordinal([1, 2]), ("optimizer", "row 0", "'sgd'", "not one of")),
+        ("optimizer", Ordinal([1, 2]), ("optimizer", "row 0", "'sgd'", "outside 1, 2")),
     ],
 )
 def test_values_outside_the_space(name: str, parameter: Any, parts: tuple[str, ...]) -> None:
@@ -205,7 +205,7 @@ def test_values_outside_the_space(name: str, parameter: Any, parts: tuple[str, .
 def test_one_row_outside_is_not_called_several() -> None:
     values = [0.5] * ROWS
     values[41] = 2.0
-    with pytest.raises(OutsideSpaceError, match=r"x: row 41 has 2\.0, above high=1;") as caught:
+    with pytest.raises(OutsideSpaceError, match=r"x: row 41 has 2\.0, outside 0 … 1;") as caught:
         analyze({"x": values, "loss": TABLE["loss"]}, space={"x": Float(0, 1)})
     assert "rows in all" not in str(caught.value)
 

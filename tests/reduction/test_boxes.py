@@ -71,7 +71,7 @@ class TestSwitch:
     def test_values_outside_the_chosen_domain(self) -> None:
         data = {"x": [0.5, 0.5, 3.0, 0.2], "by": [0, 0, 0, 1], "y": [1.0, 2.0, 3.0, 4.0]}
         space = {"x": pa.Switch("by", {0: pa.Float(0, 1), 1: pa.Float(0, 5)})}
-        with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, not in the domain that by chooses"):
+        with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, outside the domain that by chooses"):
             pa.analyze(data, "y", space=space)
         assert noted(
             pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")), "1 of 4 rows lie outside the space"
@@ -164,10 +164,10 @@ class TestMoving:
             (pa.Moving("low", 1), {"low": -np.inf}, SpaceError, "b: row 3 has a bound that is not finite"),
             (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a lower bound is not above 0 on a log scale"),
             (pa.Moving(0.01, "low", log=True), {"low": -1.0}, SpaceError, "row 3 has its lower bound above the upper"),
-            (pa.Moving("low", 1), {"b": 1.5}, OutsideSpaceError, "b: row 3 has 1.5, not between its bounds low and 1"),
-            (pa.Moving("low", 1), {"b": np.inf}, OutsideSpaceError, "b: row 3 has inf, not between its bounds"),
+            (pa.Moving("low", 1), {"b": 1.5}, OutsideSpaceError, "b: row 3 has 1.5, outside low … 1"),
+            (pa.Moving("low", 1), {"b": np.inf}, OutsideSpaceError, "b: row 3 has inf, outside low"),
             (pa.Moving("low", 1, log=True), {"b": -1.0}, OutsideSpaceError, "b: row 3 has -1.0, not between"),
-            (pa.Moving("low", 0.1), {"b": 0.7}, OutsideSpaceError, "b: row 3 has 0.7, not between its bounds"),
+            (pa.Moving("low", 0.1), {"b": 0.7}, OutsideSpaceError, "b: row 3 has 0.7, outside low"),
         ],
     )  # fmt: skip
     def test_refusals(self, parameter: pa.Moving, change: Table, error: type[Exception], words: str) -> None:

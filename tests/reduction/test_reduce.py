@@ -331,8 +331,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     start = ["reduce", str(file), "--objective", "loss", "--space", str(tmp_path / "space.json"), "--folds", "0"]
     assert main(start) == 0
     assert "narrow" in capsys.readouterr().out
-    out = tmp_path / "small.yaml"
-    assert main([*start, "--to", "yaml", "-o", str(out)]) == 0
+    out = tmp_path / "small.json"
+    assert main([*start, "--to", "json", "-o", str(out)]) == 0
     assert set(pa.space_from(out)) == set(SPACE)
     capsys.readouterr()
     assert main([*start, "--to", "code"]) == 0

@@ -35,11 +35,10 @@ SPACE = pa.Space(
 FLAT = pa.Space({name: domain for name, domain in SPACE.items() if not domain.when})
 
 
-def test_json_and_yaml_come_back_exactly(tmp_path: Path) -> None:
-    for form in ("json", "yaml"):
-        file = tmp_path / f"space.{form}"
-        file.write_text(exports.export(SPACE, form), encoding="utf-8")
-        assert pa.space_from(file) == SPACE
+def test_json_comes_back_exactly(tmp_path: Path) -> None:
+    file = tmp_path / "space.json"
+    file.write_text(exports.export(SPACE, "json"), encoding="utf-8")
+    assert pa.space_from(file) == SPACE
 
 
 def as_choices(space: pa.Space) -> pa.Space:
@@ -96,7 +95,6 @@ def test_configspace_documents_come_back() -> None:
     expected = {**SPACE, "batch": pa.Ordinal([16, 32, 48, 64])}
     del expected["fixed"]
     assert found == pa.Space(expected)
-    assert exports.export(SPACE, "smac") == exports.export(SPACE, "configspace")
 
 
 def test_raytune_is_python() -> None:
@@ -125,19 +123,18 @@ def test_a_missing_library_is_named(call: str, library: str, extra: str, monkeyp
         getattr(exports, call)(FLAT)
 
 
-names = st.text(min_size=1, max_size=6).filter(lambda text: "\r" not in text)
-labels = st.lists(st.text(max_size=4) | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True)
+texts = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=4)  # YAML refuses control characters
+labels = st.lists(texts | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True)
 
 
 @pytest.mark.slow
-@given(names, labels, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
-def test_yaml_holds_any_name_and_value(name: str, values: list[Any], low: float, width: float) -> None:
+@given(texts.filter(bool), labels, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_text_holds_any_name_and_value(name: str, values: list[Any], low: float, width: float) -> None:
     try:
         space = pa.Space({name: pa.Categorical(values), f"{name}2": pa.Float(low, low + width)})
     except SpaceError:
         return
-    plain = yaml.safe_load(exports.export(space, "yaml"))
-    assert pa.Space.from_dict(plain) == space
+    assert yaml.safe_load(exports.export(space, "wandb")) == exports.wandb_plain(space)
     assert pa.Space.from_dict(json.loads(exports.export(space, "json"))) == space
 
 

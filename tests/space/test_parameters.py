@@ -93,3 +93,21 @@ def test_the_scale_is_that_of_the_domain_whatever_its_bounds() -> None:
     assert {scale_of(one) for one in linear} == {"linear"}
     assert scale_of(pa.Ordinal([1, 2])) == "ordered"
     assert scale_of(pa.Categorical([1, 2])) == scale_of(pa.Switch("c", {1: pa.Float(0, 1)})) == "names"
+
+
+HALVES = pa.Float(0, 1), pa.Float(0, 2)
+
+
+@pytest.mark.parametrize("keys", [
+    (pa.between(0, 0.5, values=True), pa.between(0.4, 1, values=True)),
+    (pa.between(0, 0.5, values=True), pa.between(0.5, 1, values=True)),  # both have 0.5
+    (pa.below(0.5), 0.2),
+])  # fmt: skip
+def test_a_switch_whose_ranges_overlap_is_refused(keys: tuple[object, object]) -> None:
+    with pytest.raises(SpaceError, match=r"overlap, and a value of dropout must choose one domain; give .*pa.below"):
+        pa.Switch("dropout", tuple(zip(keys, HALVES, strict=True)))
+
+
+def test_ranges_of_a_switch_may_touch_or_share_a_domain() -> None:
+    assert len(pa.Switch("dropout", {pa.below(0.5): HALVES[0], pa.above(0.5): HALVES[1], 0.5: HALVES[0]}).regimes) == 2
+    assert len(pa.Switch("dropout", {pa.below(0.5): HALVES[0], pa.below(0.6): HALVES[0]}).regimes) == 1

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,15 +14,13 @@ from numpy.typing import NDArray
 
 from pedanova.errors import DataError
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
     """What some part of an analysis keeps in a file in its own way: plain values and arrays by name."""
 
     header: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-
-
-LEFT_OVER = 3600.0  # seconds; whoever still writes has touched its file since
 
 
 def check_output_path(path: object) -> Path:
@@ -65,7 +61,6 @@ def write_file(file: Path, content: bytes) -> None:
 
 def _replace(file: Path, content: bytes) -> None:
     """Through a neighbour, which takes the file's place once it lies on the disk."""
-    _sweep(file)
     partial = file.with_name(f".{file.name[:100]}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with partial.open("wb") as out:
@@ -79,12 +74,3 @@ def _replace(file: Path, content: bytes) -> None:
         with suppress(OSError):
             partial.unlink()
         raise
-
-
-def _sweep(file: Path) -> None:
-    """Remove what a process that was killed in the midst of writing this very file left long ago."""
-    partial = re.compile(rf"{re.escape(f'.{file.name[:100]}.')}\d+-\d+\.part")
-    with suppress(OSError):
-        for place in file.parent.iterdir():
-            if partial.fullmatch(place.name) and time.time() - place.stat().st_mtime > LEFT_OVER:
-                place.unlink()

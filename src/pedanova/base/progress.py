@@ -6,8 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import ClassVar, Self, TypeVar
+from typing import Self, TypeVar
 
 PATIENCE = 1.0  # seconds before the first word
 PAUSE = 0.2  # seconds between two words
@@ -36,33 +35,21 @@ class StoppedError(Exception):
 class Meter:
     """Counts rows as they come, from any thread; on a terminal it says how far it is."""
 
-    last: ClassVar[Meter | None] = None
-
-    def __init__(self, what: str, total: int | None = None, unit: str = "rows", *, verb: str = "reading") -> None:
-        self.what, self.total, self.unit, self.verb, self.count = what, total, unit, verb, 0
+    def __init__(self, what: str, total: int | None = None, *, verb: str = "reading") -> None:
+        self.what, self.total, self.verb, self.count = what, total, verb, 0
         self.stopped = False  # threads look here before they go on
         self._lock = threading.Lock()
         self._begin = time.monotonic()
         self._reported = self._begin + PATIENCE - PAUSE
         self._written = False
 
-    @classmethod
-    def forget_last(cls) -> None:
-        cls.last = None
-
     def __enter__(self) -> Self:
-        Meter.last = self
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._written:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-    @property
-    def reached(self) -> str:
-        whole = "" if self.total is None else f" of {self.total:,}"
-        return f"stopped after {self.count:,}{whole} {self.unit} ({self.what})"
 
     def add(self, rows: int) -> None:
         if self.stopped:
@@ -95,16 +82,3 @@ def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb:
             meter.count += 1
     finally:
         meter.__exit__()
-
-
-@contextmanager
-def report_interrupts() -> Iterator[None]:
-    """On an interrupt, writes how far the last meter had come."""
-    Meter.forget_last()
-    try:
-        yield
-    except KeyboardInterrupt:
-        if Meter.last is not None:
-            clear = "\r\x1b[K" if sys.stderr.isatty() else ""
-            sys.stderr.write(f"{clear}{Meter.last.reached}\n")
-        raise

@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from pedanova.base.digits import SPACE, percent, short
@@ -297,13 +296,7 @@ class NamedTable(Table, Mapping[str, Row]):
         for row in self.rows:
             if row.name == name:  # type: ignore[attr-defined]
                 return row
-        raise UnknownParameterError(self._unknown(name))
-
-    def _unknown(self, name: object) -> str:
-        if not isinstance(name, Integral | slice):
-            return unknown_name(name, tuple(self))
-        shown = f"{name.start}:{name.stop}" if isinstance(name, slice) else name
-        return f"[{shown}] must be a name, such as {list(self)[:1]}; by place there is .rows[{shown}]"
+        raise UnknownParameterError(unknown_name(name, tuple(self)))
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)  # type: ignore[attr-defined]

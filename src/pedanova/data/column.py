@@ -23,7 +23,7 @@ from pedanova.base.threads import portions, spread
 from pedanova.errors import Arg, DataError
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter
-from pedanova.space.values import Interval, Label, Value, as_real
+from pedanova.space.values import Interval, Label, Value, as_real, shown
 
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
@@ -97,15 +97,9 @@ def _as_array(name: str, values: object) -> NDArray[Any]:
         return np.asarray(values)
     unordered = isinstance(values, str | bytes | Mapping | Set)
     if unordered or not isinstance(values, Iterable):
-        raise DataError(f"{name}: {shorten(values)} must be one value per row; give an array or a list")
+        raise DataError(f"{name}: {shown(values)} must be one value per row; give an array or a list")
     rows = values if isinstance(values, Sequence) else list(values)
     return np.fromiter(rows, dtype=object, count=len(rows))  # lists in it stay single values
-
-
-def shorten(value: object) -> str:
-    """The value on one short line, for a message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _from_array(name: str, array: NDArray[Any]) -> Column:
@@ -183,23 +177,13 @@ def plain_value(value: object) -> Label | None:
     if isinstance(value, np.generic):
         return plain_value(float(value) if isinstance(value, np.floating) else value.item())
     if isinstance(value, int):
-        return int(value) if -(2**63) <= value < 2**63 else _as_float(value)
+        return int(value) if -(2**63) <= value < 2**63 else as_real(value)
     if isinstance(value, float | Decimal | Fraction):
-        number = _as_float(value)
+        number = as_real(value)
         return None if math.isnan(number) else number
     if type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         return None
     return str(value)
-
-
-def _as_float(value: int | float | Decimal | Fraction) -> float:
-    """The nearest float, infinite if the value is too large for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    except ValueError:  # a signalling NaN
-        return math.nan
 
 
 def as_text(value: bytes) -> str:
@@ -280,8 +264,9 @@ def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
     ranges = [value for value in values if isinstance(value, Interval)]
     numbers = [n for value in values if not isinstance(value, Interval) and (n := _as_number(value)) is not None]
     inside: Mask = _meets(column.values, numbers)
-    for interval in ranges:
-        inside = inside | in_interval(column.values, interval)
+    with np.errstate(over="ignore", invalid="ignore"):  # a bound may be too large for float32
+        for interval in ranges:
+            inside = inside | in_interval(column.values, interval)
     return inside & ~column.absent()
 
 

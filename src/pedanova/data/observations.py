@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,15 +11,15 @@ from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, Mask, cells_of, shorten
+from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, as_direction
 from pedanova.data.regions import Direction
 from pedanova.data.table_options import Origin
-from pedanova.errors import Arg, DataError, FormatError, listed
+from pedanova.errors import Arg, DataError, FormatError
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch
-from pedanova.space.values import Label
+from pedanova.space.parameters import Parameter, Space, Switch, in_words
+from pedanova.space.values import Label, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,36 +71,10 @@ def check_countable(columns: Mapping[str, Column]) -> None:
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
     """Which row of a column breaks the space first, and how; `placed` is the column as counted."""
     grid = grid_of(parameter)
-    cells = cells_of(placed, grid)
-    rows = np.flatnonzero(cells == grid.outside)
-    row = int(rows[0])
-    value = column.value_at(row)
-    return f"row {row} has {shorten(value)}, {_rule(parameter, value)}"
-
-
-def _rule(parameter: Parameter, value: object) -> str:
-    match parameter:
-        case Float(low, high) | Int(low, high):
-            try:
-                number = float(str(value))
-            except ValueError:
-                number = math.nan
-            if math.isnan(number):
-                return f"not a number between low={low:g} and high={high:g}"
-            if number < low:
-                return f"below low={low:g}"
-            if number > high:
-                return f"above high={high:g}"
-            step = parameter.step if isinstance(parameter, Int) else 0
-            return f"not on the lattice {low:g}, {low + step:g}, … {high:g}"
-        case Categorical(choices):
-            return f"not one of {listed([str(choice) for choice in choices])}"
-        case Moving(low, high):
-            return f"not between its bounds {low} and {high}"
-        case Switch():
-            return f"not in the domain that {parameter.by} chooses" if parameter.by else "in none of its domains"
-        case Ordinal():
-            return f"not one of {listed([str(value) for value in parameter.values])}"
+    row = int(np.argmax(cells_of(placed, grid) == grid.outside))
+    chosen = isinstance(parameter, Switch) and parameter.by
+    rule = f"the domain that {parameter.by} chooses" if chosen else in_words(parameter, digits=6)
+    return f"row {row} has {shown(column.value_at(row))}, outside {rule}"
 
 
 MOST_ROWS = 1_000_000

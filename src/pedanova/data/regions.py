@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import short
 from pedanova.base.kernel.selection import select_ranks
-from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any, shorten
-from pedanova.errors import Arg, QueryError, unknown_name
-from pedanova.space.values import as_labels, as_real, interval_from, shown
+from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any
+from pedanova.errors import Arg, QueryError, SpaceError, unknown_name
+from pedanova.space.values import Interval, as_labels, as_real, interval_from, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
@@ -528,7 +528,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
-            Arg(name, shown=f"{shorten(value)}"), " must be True or False for each row, or a quantile, or a condition"
+            Arg(name, shown=f"{shown(value)}"), " must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
         raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
@@ -562,28 +562,11 @@ def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     column = column if numbers is None else numbers[0]
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
-    ends = [default if bound is None else bound for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)]
-    real = all(isinstance(end, Real) and not isinstance(end, bool | np.bool_) for end in ends)
-    low, high = map(as_real, ends) if real else (math.nan, math.nan)
-    if not low <= high:
-        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
-    with np.errstate(invalid="ignore", over="ignore"):  # a bound may be too large for float32
-        within = between_ends(column.values, low, high)  # NaN is in no range
-    return within if column.missing is None else within & ~column.missing
-
-
-def between_ends(values: NDArray[Any], low: float, high: float) -> Mask:
-    """(rows,) True from low to high, both included. Whole numbers are compared as such: many times as fast."""
-    first: float | int = low
-    last: float | int = high
-    if values.dtype.kind in "iu":
-        kind = np.iinfo(values.dtype)
-        if low > kind.max or high < kind.min:
-            return np.zeros(len(values), dtype=bool)
-        first, last = math.ceil(max(low, kind.min)), math.floor(min(high, kind.max))
-    within: Mask = values >= first
-    within &= values <= last
-    return within
+    low, high = (end if bound is None else bound for bound, end in zip(bounds, (-math.inf, math.inf), strict=True))
+    try:
+        return equals_any(column, (Interval(low, high),))
+    except SpaceError:
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high") from None
 
 
 def _bounds_in_words(bounds: Any) -> str:

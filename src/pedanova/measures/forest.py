@@ -24,8 +24,9 @@ from pedanova.data.regions import Direction, as_part, as_region, percent, rank_o
 from pedanova.errors import DataError, MissingLibraryError, QueryError
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
-from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of, number_of
+from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
+from pedanova.space.values import as_real
 
 Singles: TypeAlias = NDArray[np.float32]
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
@@ -329,7 +330,7 @@ def _numbers(column: Column) -> Reals:
     """The values as numbers; text that is none has been placed outside the space, or is missing."""
     if column.labels is None:
         return column.values.astype(np.float64)
-    table = np.array([*map(number_of, column.labels), np.nan])
+    table = np.array([*map(as_real, column.labels), np.nan])
     codes = column.values.astype(np.intp)
     return table[np.where(codes < 0, len(column.labels), codes)]
 

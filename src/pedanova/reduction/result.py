@@ -291,7 +291,7 @@ class ReducedSpace(NamedTable[Verdict]):
         Parameters
         ----------
         form
-            ``optuna``, ``configspace``, ``raytune``, ``wandb``, ``smac``, ``json``, ``yaml`` or ``code``.
+            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``json`` or ``code``.
 
         Returns
         -------

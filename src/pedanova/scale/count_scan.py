@@ -14,7 +14,6 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel import selection
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note
-from pedanova.base.progress import report_interrupts
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import Levels, RankedObjective
@@ -140,8 +139,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
     workers = workers_for(scan, options, request.threads)
     while True:
         try:
-            with report_interrupts():
-                return count_scan(scan, options, workers, plan, levels)
+            return count_scan(scan, options, workers, plan, levels)
         except StartOverError:
             workers.start_over()
 

@@ -155,7 +155,7 @@ class Workers:
     def _workers(self, what: str) -> Iterator[tuple[Callable[..., Any], int]]:
         """How to hand in work, and how much of it at a time."""
         if self.executor is not None:
-            with Meter(what, len(self.parts), "parts") as meter:
+            with Meter(what, len(self.parts)) as meter:
                 yield partial(submit_to, self.executor, meter), 2 * workers_of(self.executor) + 2
             return
         with Meter(what, self.rows) as meter:

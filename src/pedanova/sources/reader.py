@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pedanova.base.notes import Note
-from pedanova.data.column import shorten
+from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
 from pedanova.sources.tables.text import read_text as read_utf8
@@ -81,7 +81,7 @@ def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
         except (ValueError, RecursionError):
             if number == len(lines):
                 return rows, [Note("unused", f"the last line of {file.name} is incomplete; left out")]
-            raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON") from None
+            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is no JSON") from None
     return rows, []
 
 

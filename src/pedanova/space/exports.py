@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,23 +28,19 @@ from pedanova.space.parameters import (
 )
 from pedanova.space.values import Interval, Label, Value
 
-FORMS = ("optuna", "configspace", "raytune", "wandb", "smac", "json", "yaml", "code")
-CONDITIONAL = ("configspace", "smac", "json", "yaml", "code")  # forms that can say when a parameter exists
-PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+FORMS = ("optuna", "configspace", "raytune", "wandb", "json", "code")
+CONDITIONAL = ("configspace", "json", "code")  # forms that can say when a parameter exists
 
 
 def export(space: Space, form: str) -> str:
     """The space as text."""
     writers: dict[str, Callable[[Space], str]] = {
         "json": lambda one: as_json(one.to_dict()),
-        "yaml": lambda one: as_yaml(one.to_dict()),
         "code": optuna_code,
         "optuna": lambda one: as_json(optuna_plain(one)),
         "configspace": lambda one: as_json(configspace_plain(one)),
-        "smac": lambda one: as_json(configspace_plain(one)),
         "raytune": raytune_code,
-        "wandb": lambda one: as_yaml(wandb_plain(one)),
+        "wandb": wandb_text,
     }
     if form not in writers:
         raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
@@ -153,7 +148,11 @@ def configspace_plain(space: Space) -> dict[str, Any]:
     """The JSON document that ConfigSpace reads (format 0.4); a single value is a constant."""
     domains = plain_domains(space, "configspace")
     items = [_item(name, domain) for name, domain in domains.items()]
-    conditions = [_condition(name, domain) for name, domain in domains.items() if domain.when]
+    conditions = [
+        _together("AND", name, [_part(name, parent, values) for parent, values in domain.when])
+        for name, domain in domains.items()
+        if domain.when
+    ]
     return {
         "name": None,
         "hyperparameters": items,
@@ -204,10 +203,6 @@ def _together(kind: str, name: str, parts: list[dict[str, Any]]) -> dict[str, An
     return parts[0] if len(parts) == 1 else {"type": kind, "child": name, "conditions": parts}
 
 
-def _condition(name: str, domain: Domain) -> dict[str, Any]:
-    return _together("AND", name, [_part(name, parent, values) for parent, values in domain.when])
-
-
 def to_configspace(space: Space) -> Any:
     """A `ConfigurationSpace`, as SMAC's `Scenario` takes it."""
     try:
@@ -252,6 +247,13 @@ def wandb_plain(space: Space) -> dict[str, Any]:
     return {"method": "random", "parameters": {name: _sweep(domain) for name, domain in domains.items()}}
 
 
+def wandb_text(space: Space) -> str:
+    """The same as YAML, a line for each parameter."""
+    plain = wandb_plain(space)
+    lines = [f"  {_scalar(name)}: {_scalar(sweep)}\n" for name, sweep in plain["parameters"].items()]
+    return f"method: {plain['method']}\nparameters:\n{''.join(lines)}"
+
+
 def _sweep(domain: Domain) -> dict[str, Any]:
     match domain:
         case Float(low, high, log):
@@ -274,35 +276,12 @@ def as_json(plain: Mapping[str, Any]) -> str:
     return f"{{\n{lines}\n}}\n"
 
 
-def as_yaml(plain: Mapping[str, Any], depth: int = 0) -> str:
-    """Objects line by line, lists and scalars as JSON writes them, which is YAML too."""
-    lines = []
-    for key, value in plain.items():
-        is_plain = PLAIN_KEY.fullmatch(key) and key.lower() not in YAML_WORDS
-        head = f"{'  ' * depth}{key if is_plain else _scalar(key)}:"
-        if isinstance(value, Mapping):
-            lines.append(f"{head}\n{as_yaml(value, depth + 1)}" if value else f"{head} {{}}\n")
-        else:
-            lines.append(f"{head} {_scalar(value)}\n")
-    return "".join(lines)
-
-
 def _scalar(value: object) -> str:
+    """A value as JSON writes it, which is YAML too."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_scalar(key)}: {_scalar(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_scalar(one) for one in value)}]"
-    if isinstance(value, float):  # YAML 1.1 takes 1e-05 for text, but not 1.0e-05
-        text = repr(value)
-        return text.replace("e", ".0e") if "e" in text and "." not in text else text
-    if isinstance(value, str):
-        return "".join(_escaped(letter) for letter in json.dumps(value, ensure_ascii=False))
-    return json.dumps(value)
-
-
-def _escaped(letter: str) -> str:
-    """Letters that YAML refuses as they are."""
-    if letter == " " or letter.isprintable():
-        return letter
-    code = ord(letter)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    text = json.dumps(value, ensure_ascii=False)
+    without_point = isinstance(value, float) and "e" in text and "." not in text
+    return text.replace("e", ".0e") if without_point else text  # YAML 1.1 takes 1e-05 for text, but not 1.0e-05

@@ -5,7 +5,6 @@ Behind the grid's own cells come two more: `missing` (no value) and `outside` (n
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.errors import SpaceError
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch, scale_of
-from pedanova.space.values import Label
+from pedanova.space.values import Label, as_real
 
 MAX_CELLS = 1001
 FEW_CELLS = 12  # at most so many levels are never smoothed
@@ -109,7 +108,7 @@ class Grid:
     def match(self, labels: tuple[Label, ...]) -> Cells:
         """Cells of labels: by equality, then by the same text, then as numbers."""
         if self.labels is None:
-            numbers = np.array([number_of(label) for label in labels], dtype=np.float64)
+            numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
             cells[np.isnan(numbers)] = self.outside  # text where numbers belong
             return cells
@@ -120,17 +119,10 @@ class Grid:
         cells = np.array(matches, dtype=np.int32)
         if self.inner is not None:  # text such as "0.10" for the number 0.1
             unknown = np.flatnonzero(cells == self.outside)
-            numbers = np.array([number_of(labels[i]) for i in unknown], dtype=np.float64)
+            numbers = np.array([as_real(labels[i]) for i in unknown], dtype=np.float64)
             readable = ~np.isnan(numbers)
             cells[unknown[readable]] = self.locate(numbers[readable])
         return cells
-
-
-def number_of(label: Label) -> float:
-    try:
-        return float(label)
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 def grid_of(parameter: Parameter) -> Grid:

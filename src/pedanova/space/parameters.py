@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import DIGITS, short
@@ -26,6 +27,7 @@ from pedanova.space.values import (
     as_values,
     as_whole,
     check_bounds,
+    in_both,
     is_one_of,
     shown,
 )
@@ -249,6 +251,12 @@ class Switch(ShortRepr):
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
                 raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
         values = as_values([value for value, _ in pairs], "Switch values")
+        for (one, first), (two, second) in combinations(zip(values, [d for _, d in pairs], strict=True), 2):
+            if self.by and first != second and in_both((one,), (two,)):
+                raise SpaceError(
+                    f"Switch: {in_condition([one])} and {in_condition([two])} overlap, and a value of {self.by} must "
+                    "choose one domain; give ranges without common values, such as pa.below(0.5) and pa.above(0.5)"
+                )
         object.__setattr__(self, "domains", tuple(zip(values, [d for _, d in pairs], strict=True)))
 
     @property
@@ -309,6 +317,7 @@ class Space(Mapping[str, Parameter]):
         self._parameters = dict(parameters)
         for name in parameters:
             check_conditions(name, self._parameters)
+        parents_first(self)  # which refuses circles
 
     def __getitem__(self, name: str) -> Parameter:
         try:
@@ -330,11 +339,6 @@ class Space(Mapping[str, Parameter]):
 
     def __hash__(self) -> int:
         return hash(tuple(self._parameters.items()))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Space):
-            return NotImplemented
-        return self._parameters == other._parameters
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Plain values, fit for JSON; `Space.from_dict` reads them back.
@@ -372,20 +376,12 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 
 
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
-    """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
+    """The values of a parent in a condition must be among those that it can have."""
     for parent, values in parameters[name].when:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
         if stray:
             raise SpaceError(f"{name}: when {parent} {in_condition(stray)} can never be; it is one of {choices}")
-    ancestors, line = {name}, [name]
-    while line:
-        for parent, _ in parameters[line.pop()].when if line[-1] in parameters else ():
-            if parent == name:
-                raise SpaceError(f"{name}: its condition depends on itself through {parent!r}; break the circle")
-            if parent not in ancestors and parent in parameters:
-                ancestors.add(parent)
-                line.append(parent)
 
 
 KINDS: dict[str, type[Any]] = {
@@ -456,7 +452,7 @@ def parents_first(space: Space) -> list[str]:
 
     def visit(name: str, line: tuple[str, ...]) -> None:
         if name in line:
-            raise SpaceError(f"{name}: its domain depends on itself through {line[-1]!r}; break the circle")
+            raise SpaceError(f"{name}: it depends on itself through {line[-1]!r}; break the circle")
         for parent in parents_of(space[name]):
             if parent in space and parent not in done:
                 visit(parent, (*line, name))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pedanova.errors import SpaceError
 
@@ -29,7 +29,7 @@ class Interval:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
                 raise SpaceError(f"{name}={shown(value)} of a condition must be a number")
-            object.__setattr__(self, name, float(value))
+            object.__setattr__(self, name, as_real(value))
         if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
             raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; turn the bounds round")
 
@@ -182,8 +182,8 @@ def as_whole(value: object, name: str) -> int:
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value for a message, cut short."""
-    text = repr(value)
+    """A value for a message, on one line and cut short."""
+    text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -220,9 +220,11 @@ def as_label(value: object, what: str) -> Label:
     return "None" if plain is None else str(plain)
 
 
-def as_real(value: float) -> float:
-    """The nearest float, infinite if the value is too large for one."""
+def as_real(value: Any) -> float:
+    """The nearest float, infinite where the value is too large for one; NaN for text that is no number."""
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+    except ValueError:
+        return math.nan

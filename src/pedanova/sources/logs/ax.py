@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.column import shorten
+from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
@@ -45,7 +45,7 @@ def read(path: Path) -> Records:
     try:
         return _read_experiment(experiment, path)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        reason = f"{type(error).__name__} {shorten(error)}"
+        reason = f"{type(error).__name__} {shown(error)}"
         raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason}") from None
 
 

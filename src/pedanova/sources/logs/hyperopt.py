@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.column import plain_value, shorten
+from pedanova.data.column import plain_value
+from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
@@ -40,7 +41,7 @@ def read(data: Any, study: str | None) -> Records:
     plain = read_json(data)
     entries = plain.get("trials") if isinstance(plain, dict) else plain
     if not isinstance(entries, list):
-        raise FormatError(f"{data}: {shorten(plain)} must be a list of trials; dump `trials.trials`")
+        raise FormatError(f"{data}: {shown(plain)} must be a list of trials; dump `trials.trials`")
     return _read(entries, study, f"Hyperopt trials {data.name!r}")
 
 
@@ -58,7 +59,7 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
 
 def _trial(number: int, entry: Any) -> Trial:
     if not _is_trial(entry) or not isinstance(entry["misc"].get("vals"), Mapping):
-        raise FormatError(f"trial {number}, {shorten(entry)}, must be an object with misc.vals and result")
+        raise FormatError(f"trial {number}, {shown(entry)}, must be an object with misc.vals and result")
     result = entry["result"] if isinstance(entry["result"], Mapping) else {}
     plain = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
     unended = "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
@@ -75,5 +76,5 @@ def _value(number: int, name: object, values: object) -> object:
     """A list of one value, or of none where the setting does not exist."""
     many = values if isinstance(values, list | tuple) else [values]
     if len(many) > 1:
-        raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one")
+        raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shown(values)}; it must have one")
     return plain_value(many[0]) if many else None

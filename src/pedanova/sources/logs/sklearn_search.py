@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.data.column import plain_value, shorten
+from pedanova.data.column import plain_value
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, SpaceError
@@ -19,6 +19,7 @@ from pedanova.sources.spaces.described import as_choices, as_range
 from pedanova.sources.tables.files import table_cells, table_columns
 from pedanova.sources.tables.json_text import as_dict
 from pedanova.space.parameters import Domain, Space
+from pedanova.space.values import shown
 
 SCORE = "mean_test_"
 UPWARD: Direction = "maximize"  # every score is the better, the higher
@@ -88,7 +89,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     if isinstance(values, np.ndarray) or hasattr(values, "tolist"):
         values = values.tolist()
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise DataError(f"cv_results_: {name!r} is {shorten(values)}; it must have one value for each candidate")
+        raise DataError(f"cv_results_: {name!r} is {shown(values)}; it must have one value for each candidate")
     return list(values)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.column import shorten
+from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
@@ -91,7 +91,7 @@ def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
             return dict(zip(KEY, key, strict=False)) | dict(zip(OLD_ROWS[len(result)], result, strict=True))
         case [*cells] if len(cells) in NEW_ROWS:
             return dict(zip(NEW_ROWS[len(cells)], cells, strict=True))
-    raise FormatError(f"{file}: entry {number} of data, {shorten(row)}, is no run of SMAC3; was it damaged?")
+    raise FormatError(f"{file}: entry {number} of data, {shown(row)}, is no run of SMAC3; was it damaged?")
 
 
 def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[str, ...]) -> Trial:
@@ -159,7 +159,7 @@ def read_deepcave(place: Path) -> Records:
     for number, row in enumerate(watched(rows, "trials", len(rows)), start=1):
         run = dict(zip(ROWS[len(row)], row, strict=True)) if isinstance(row, list) and len(row) in ROWS else row
         if not isinstance(run, dict) or not {"config_id", "costs"} <= run.keys():
-            raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
+            raise FormatError(f"{file}: line {number}, {shown(row)}, is no trial of DeepCAVE; was it damaged?")
         params = configs.get(str(run["config_id"]))
         if isinstance(params, dict):
             trials.append(_deepcave_trial(file, number, run, params, [name for name, _ in goals]))
@@ -183,10 +183,10 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
     goals: list[tuple[str, Direction]] = []
     for item in listed if isinstance(listed, list) else []:
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise FormatError(f"{file}: the objective {shorten(item)} needs a name; mend it")
+            raise FormatError(f"{file}: the objective {shown(item)} needs a name; mend it")
         goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
     if not goals or len({name for name, _ in goals}) < len(goals):
-        raise FormatError(f"{file}: objectives is {shorten(listed)}; it must list them, each by its own name")
+        raise FormatError(f"{file}: objectives is {shown(listed)}; it must list them, each by its own name")
     return goals
 
 

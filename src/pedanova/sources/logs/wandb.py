@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.column import as_column, plain_value, shorten
+from pedanova.data.column import as_column, plain_value
+from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, FormatError, PedanovaError
 from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
@@ -92,7 +93,7 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
         return {}
     content = as_dict(cell)
     if content is None:
-        raise FormatError(f'{name}: row {row} has {shorten(cell)}; it must be a dict such as {{"lr": 0.1}}')
+        raise FormatError(f'{name}: row {row} has {shown(cell)}; it must be a dict such as {{"lr": 0.1}}')
     return content
 
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.column import shorten
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.optuna.study_log import STATES, LoggedTrial, as_records, log_of_trials, pick_study
 from pedanova.sources.spaces.read import read_distribution
+from pedanova.space.values import shown
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
@@ -78,9 +78,9 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
             try:
                 apply(journal, json.loads(line))
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                shown = shorten(line.decode(errors="replace").strip())
+                text = shown(line.decode(errors="replace").strip())
                 raise FormatError(
-                    f"{path}: line {number}, {shown}, is no operation that Optuna writes; mend or drop it"
+                    f"{path}: line {number}, {text}, is no operation that Optuna writes; mend or drop it"
                 ) from None
     if size > 0:
         raise FormatError(f"{path} was cut short while it was read; restore it, or read it again")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.column import shorten
+from pedanova.space.values import shown
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
@@ -131,13 +131,13 @@ class Clauses:
             joined = f" {kind.lower()} ".join(self._in_words(as_condition(p)) for p in _parts(condition))
             return f"({joined})"
         values = condition.get("values", condition.get("value"))
-        return f"{condition.get('parent')} {SIGNS.get(kind, kind)} {shorten(values)}"
+        return f"{condition.get('parent')} {SIGNS.get(kind, kind)} {shown(values)}"
 
 
 def as_condition(condition: object) -> Mapping[str, Any]:
     if isinstance(condition, Mapping):
         return condition
-    raise FormatError(f"the condition {shorten(condition)} must be an object with a type, child and parent")
+    raise FormatError(f"the condition {shown(condition)} must be an object with a type, child and parent")
 
 
 def child_of(condition: object) -> str:
@@ -151,13 +151,13 @@ def _parts(condition: Mapping[str, Any]) -> list[Any]:
     parts = condition.get("conditions", condition.get("components"))
     if isinstance(parts, list | tuple):
         return list(parts)
-    raise FormatError(f"the condition {shorten(dict(condition))} needs a list of conditions")
+    raise FormatError(f"the condition {shown(dict(condition))} needs a list of conditions")
 
 
 def _name(name: object) -> str:
     if isinstance(name, str):
         return name
-    raise FormatError(f"a condition names {shorten(name)}, which is no hyperparameter; mend the file")
+    raise FormatError(f"a condition names {shown(name)}, which is no hyperparameter; mend the file")
 
 
 def _either(parts: list[Clause], words: str) -> Clause:
@@ -257,7 +257,7 @@ def as_document(space: object) -> Mapping[str, Any]:
     write = getattr(space, "to_serialized_dict", None)
     if not callable(write):
         raise FormatError(
-            f"{shorten(space)} is no configuration space of ConfigSpace 1 or newer; give the path of its JSON"
+            f"{shown(space)} is no configuration space of ConfigSpace 1 or newer; give the path of its JSON"
         )
     document: Mapping[str, Any] = write()
     return document
@@ -269,12 +269,12 @@ def _items(plain: Mapping[str, Any], key: str) -> list[Any]:
         return [{"name": name, **item} for name, item in items.items() if isinstance(item, Mapping)]
     if isinstance(items, list | tuple):
         return list(items)
-    raise FormatError(f"{key} is {shorten(items)}; a configuration space needs a list there")
+    raise FormatError(f"{key} is {shown(items)}; a configuration space needs a list there")
 
 
 def _read_one(item: object, reading: SpaceParts) -> None:
     if not isinstance(item, Mapping) or not isinstance(item.get("name"), str) or not item["name"]:
-        raise FormatError(f"the hyperparameter {shorten(item)} needs a name; mend the file")
+        raise FormatError(f"the hyperparameter {shown(item)} needs a name; mend the file")
     name, kind = item["name"], str(item.get("type"))
     if name in reading.domains or name in reading.constants:
         raise FormatError(f"two hyperparameters are called {name!r}; every one needs its own name")
@@ -283,13 +283,13 @@ def _read_one(item: object, reading: SpaceParts) -> None:
         return
     listing = kind in ("categorical", "ordinal")
     if not listing and not kind.startswith("uniform_") and (item.get("lower") is None or item.get("upper") is None):
-        raise SpaceError(f"{name}: {shorten(kind)} has no bounds; give it lower and upper")
+        raise SpaceError(f"{name}: {shown(kind)} has no bounds; give it lower and upper")
     try:
         if listing:
             key, build = ("choices", Categorical) if kind == "categorical" else ("sequence", Ordinal)
             given = item.get(key, item.get("values"))
             if not isinstance(given, list | tuple) or not given:
-                raise FormatError(f"{key} is {shorten(given)}; it needs a list of values")
+                raise FormatError(f"{key} is {shown(given)}; it needs a list of values")
             domain: Domain = build(as_labels(given))
         else:
             domain = _range(item, kind, reading)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pedanova.base.notes import Note
-from pedanova.data.column import shorten
 from pedanova.errors import Arg, DataError, FormatError, SpaceError
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
@@ -29,7 +28,7 @@ from pedanova.space.parameters import (
     as_space,
     parameter_from_dict,
 )
-from pedanova.space.values import LARGEST_INT, Label, as_label
+from pedanova.space.values import LARGEST_INT, Label, as_label, shown
 
 SUFFIXES = (".json", ".yaml", ".yml")
 MOST_EXPONENT = 700  # of e, that a float can hold
@@ -90,7 +89,7 @@ def read_space_file(file: Path) -> tuple[Space, list[Note]]:
         raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
     plain = read_json(file) if suffix == ".json" else read_yaml(file)
     if not isinstance(plain, Mapping):
-        raise SpaceError(f"{file} must hold an object of parameters by name, not {shorten(plain)}")
+        raise SpaceError(f"{file} must hold an object of parameters by name, not {shown(plain)}")
     return space_from_mapping(plain)
 
 
@@ -140,7 +139,7 @@ def nested_space(
 
 def sweep_setting(name: str, given: Any) -> Parameter | Mapping[Any, Any] | str:
     if not isinstance(given, Mapping):
-        raise SpaceError(f"{name}: {shorten(given)} must be an object with values, or min and max")
+        raise SpaceError(f"{name}: {shown(given)} must be an object with values, or min and max")
     if isinstance(given.get("parameters"), Mapping):
         inside: Mapping[Any, Any] = given["parameters"]
         return inside
@@ -158,7 +157,7 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
         return as_choices(values, ordered=True) if isinstance(values, list) else Categorical(values)
     low, high = given.get("min"), given.get("max")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
-        raise SpaceError(f"{shorten(dict(given))} has no min and max; write them for what has no bounds")
+        raise SpaceError(f"{shown(dict(given))} has no min and max; write them for what has no bounds")
     law = given.get("distribution")
     if law == "log_uniform":  # its bounds are exponents
         if max(low, high) > MOST_EXPONENT:
@@ -202,7 +201,7 @@ def tune_parameter(name: str, one: Any) -> Parameter:
             return Int(one.lower, one.upper, step=1 if log else int(step), log=log)
         case "Float" if "Uniform" in law:
             return Float(one.lower, one.upper, log=log)
-    raise SpaceError(f"{name}: {shorten(one)} has no bounds; use uniform, loguniform, randint or choice")
+    raise SpaceError(f"{name}: {shown(one)} has no bounds; use uniform, loguniform, randint or choice")
 
 
 NEAR = 1e-6  # of a step: as far as rounding may move a value off its lattice
@@ -269,14 +268,14 @@ def read_distribution(given: object, where: str) -> Distribution:
     kind, log = CLASSES.get(str(name), ("", None)) if name is not None else (str(plain.get("type")), None)
     fields = plain.get("attributes", {}) if name is not None else plain
     if (kind != "float" and kind != "int" and kind != "categorical") or not isinstance(fields, Mapping):
-        raise FormatError(f"{where}: {shorten(given)} is no distribution that Optuna is known to write")
+        raise FormatError(f"{where}: {shown(given)} is no distribution that Optuna is known to write")
     if kind == "categorical":
         return Distribution("categorical", choices=labels_of(fields.get("choices"), where))
     low, high = (as_bound(fields.get(key), given, where) for key in ("low", "high"))
     step = fields.get("step", fields.get("q"))
     logged = bool(fields.get("log", False)) if log is None else log
     if low > high or (logged and low <= 0):
-        raise FormatError(f"{where}: {shorten(given)} has bounds that contradict themselves")
+        raise FormatError(f"{where}: {shown(given)} has bounds that contradict themselves")
     return Distribution(
         "int" if kind == "int" else "float", low, high, None if step is None else as_bound(step, given, where), logged
     )
@@ -287,27 +286,27 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
-            raise FormatError(f"{where}: {shorten(given)} is no distribution in JSON") from None
+            raise FormatError(f"{where}: {shown(given)} is no distribution in JSON") from None
     if isinstance(given, Mapping):
         return given
     if type(given).__name__ in CLASSES:
         names = ("low", "high", "step", "log", "choices", "q")
         fields = {name: getattr(given, name) for name in names if hasattr(given, name)}
         return {"name": type(given).__name__, "attributes": fields}
-    raise FormatError(f"{where}: {shorten(given)} is no distribution")
+    raise FormatError(f"{where}: {shown(given)} is no distribution")
 
 
 def as_bound(value: object, given: object, where: str) -> float:
     with suppress(OverflowError):  # a whole number too large for a float
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
-    raise FormatError(f"{where}: {shorten(given)} has {shorten(value)} where a finite number is needed")
+    raise FormatError(f"{where}: {shown(given)} has {shown(value)} where a finite number is needed")
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
     """Choices as labels that can be kept apart: None, True, 1 and '1' are four."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
-        raise FormatError(f"{where}: choices {shorten(choices)} must be a list of values")
+        raise FormatError(f"{where}: choices {shown(choices)} must be a list of values")
     finite = [str(one) if isinstance(one, float) and not math.isfinite(one) else one for one in choices]
     labels = [as_label(choice, "choices") for choice in finite]
     if len(set(labels)) == len(labels):

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column, shorten
+from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, listed
 from pedanova.sources.tables.frames import MOST_COLUMNS, as_names
 from pedanova.sources.tables.text import read_text
+from pedanova.space.values import shown
 
 ROWS_UNDER = ("trials", "runs", "data", "results", "rows", "records", "experiments", "configs")
 EXAMPLE = 'such as [{"lr": 0.1, "loss": 0.3}, …]'
@@ -49,9 +50,9 @@ def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
-            raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
+            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is no JSON: {reason}") from None
         if not isinstance(row, dict):
-            raise FormatError(f'{file}: line {number}, {shorten(row)}, must be an object such as {{"lr": 0.1}}')
+            raise FormatError(f'{file}: line {number}, {shown(row)}, must be an object such as {{"lr": 0.1}}')
         rows.append(row)
     return rows
 
@@ -64,7 +65,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
             rows = layout(plain)
             if rows:
                 return rows
-    raise FormatError(f"{file}: {shorten(plain)} is no table; it must be a list of objects, {EXAMPLE}")
+    raise FormatError(f"{file}: {shown(plain)} is no table; it must be a list of objects, {EXAMPLE}")
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:

@@ -21,10 +21,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, shorten, some
+from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some
 from pedanova.data.records import Records
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
 from pedanova.sources.tables.frames import as_names, read_frame
+from pedanova.space.values import shown
 
 MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed tighter than 20 times
 FREE = 1 << 20  # bytes that any file may hold
@@ -117,7 +118,7 @@ def _check_closed(file: Path, records: Records) -> None:
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
-        raise FormatError(f"{file}: the quote before {shorten(last)} is never closed; close it or drop it")
+        raise FormatError(f"{file}: the quote before {shown(last)} is never closed; close it or drop it")
 
 
 def peek_header(file: Path) -> list[str]:
