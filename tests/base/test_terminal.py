@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 import pedanova as pa
-from pedanova.base.terminal import TableColumn, draw_columns, laid_out, printable, shorten, text_table, width_of
+from pedanova.base.progress import describe
+from pedanova.base.terminal import (
+    TableColumn,
+    draw_columns,
+    laid_out,
+    printable,
+    shorten,
+    sparkline,
+    text_table,
+    width_of,
+)
 from pedanova.measures.interactions import Interaction, Interactions
 
 HOSTILE = ["\x1b[31mred\x1b[0m", "two\nlines", "\x9b2J", "名前" * 20, "a" * 300, "\u202eabc"]
@@ -71,3 +81,11 @@ class TestOneLayout:
         assert len(pairs) == 24
         for text in (*density, *pairs):
             assert text.isprintable()
+
+
+def test_a_sparkline_shows_what_is_above_zero() -> None:
+    assert sparkline([0.0, 0.01, 0.5, 1.0]) == " ▁▄█"
+
+
+def test_how_far_a_reading_has_come() -> None:
+    assert describe("runs", 500, 2000, 2.0) == "reading runs: 500 of 2,000, 250 a second, 6 s left"

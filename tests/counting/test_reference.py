@@ -13,7 +13,6 @@ from helpers.levels import cut_levels
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
-    OPEN,
     SORT_BELOW,
     _by_partition,
     _by_radix,
@@ -285,33 +284,6 @@ def test_levels_by_the_slots_of_a_survey(
     np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey, threads=2), expected)
     monkeypatch.setattr(arrays, "MANY_BESIDE", 1)  # by slots, however many rows lie beside a boundary
     np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey), expected)
-
-
-@pytest.mark.parametrize("nan", ["drop", "worst"])
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-@pytest.mark.parametrize("kind", OBJECTIVES)
-def test_levels_left_behind_by_the_search_for_thresholds(
-    random: np.random.Generator, kind: str, direction: str, nan: str
-) -> None:
-    """They are those of the judge, and what was left behind serves once: its codes become the levels."""
-    objective = OBJECTIVES[kind](random, SORT_BELOW + 12_345)
-    survey = survey_rows(objective, 1.0 if direction == "minimize" else -1.0, threads=3)
-    assert survey is not None
-    for cuts in ([0.1], [i / 100 for i in range(1, 100)], [i / 1000 for i in range(1, 1000)]):
-        levels = cut_levels(objective, direction=direction, nan=nan, quantiles=as_ladder(cuts), survey=survey)  # type: ignore[arg-type]
-        expected = judge.assign_levels(objective, levels)
-        rough = survey.rough
-        if rough is None:
-            assert len(cuts) == 999
-        elif kind == "smooth" and len(cuts) < OPEN:  # no boundary lies elsewhere than where ranks were sought
-            assert rough.levels(survey, levels.boundaries, levels.count) is not None
-        if rough is not None and rough.beside is not None:
-            assert sum(len(places) for _, places, _ in rough.beside) == np.count_nonzero(rough.codes == OPEN)
-        else:
-            assert len(cuts) > 1 or "ties" in kind  # only where a few slots hold very many rows
-        for _ in range(2):
-            np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey, threads=2), expected)
-        survey.rough = None
 
 
 def test_rows_beside_boundaries_are_known(random: np.random.Generator) -> None:

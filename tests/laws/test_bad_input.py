@@ -182,15 +182,15 @@ def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: t
 @pytest.mark.parametrize(
     ("name", "parameter", "parts"),
     [
-        ("lr", Float(0.0105, 1), ("lr", "row 0", "0.001", "low=0.0105", "10 rows")),
-        ("lr", Float(0, 0.0305), ("lr", "row 30", "0.031", "high=0.0305", "30 rows")),
-        ("lr", Int(0, 5), ("lr", "row 0", "0.001", "lattice")),
+        ("lr", Float(0.0105, 1), ("lr", "row 0", "0.001", "outside 0.0105 … 1 ", "10 rows")),
+        ("lr", Float(0, 0.0305), ("lr", "row 30", "0.031", "outside 0 … 0.0305 ", "30 rows")),
+        ("lr", Int(0, 5), ("lr", "row 0", "0.001", "outside 0 … 5 ")),
         ("lr", Ordinal([0.001, 0.002]), ("lr", "row 2", "0.003", "0.001", "0.002")),
         ("lr", Categorical(["a", "b"]), ("lr", "row 0", "0.001", "outside a, b")),
         ("optimizer", Categorical(["adam"]), ("optimizer", "row 0", "'sgd'", "outside adam")),
-        ("optimizer", Float(0, 1), ("optimizer", "row 0", "'sgd'", "not a number", "low=0", "high=1")),
+        ("optimizer", Float(0, 1), ("optimizer", "row 0", "'sgd'", "outside 0 … 1 ")),
         ("digits", Float(0, 5), ("digits", "row 0", "'10'", "outside 0 … 5")),
-        ("optimizer", Int(0, 5), ("optimizer", "row 0", "'sgd'", "not a number")),
+        ("optimizer", Int(0, 5), ("optimizer", "row 0", "'sgd'", "outside 0 … 5 ")),
         ("optimizer", Ordinal([1, 2]), ("optimizer", "row 0", "'sgd'", "outside 1, 2")),
     ],
 )

@@ -166,7 +166,7 @@ class TestMoving:
             (pa.Moving(0.01, "low", log=True), {"low": -1.0}, SpaceError, "row 3 has its lower bound above the upper"),
             (pa.Moving("low", 1), {"b": 1.5}, OutsideSpaceError, "b: row 3 has 1.5, outside low … 1"),
             (pa.Moving("low", 1), {"b": np.inf}, OutsideSpaceError, "b: row 3 has inf, outside low"),
-            (pa.Moving("low", 1, log=True), {"b": -1.0}, OutsideSpaceError, "b: row 3 has -1.0, not between"),
+            (pa.Moving("low", 1, log=True), {"b": -1.0}, OutsideSpaceError, "b: row 3 has -1.0, outside low"),
             (pa.Moving("low", 0.1), {"b": 0.7}, OutsideSpaceError, "b: row 3 has 0.7, outside low"),
         ],
     )  # fmt: skip

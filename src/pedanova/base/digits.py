@@ -1,7 +1,4 @@
-"""Numbers as people read them: two or three digits that count, one form for every table, figure and page.
-
-What is computed with (`to_dict`, CSV, JSON) keeps every digit; these words are for looking at.
-"""
+"""Numbers as people read them, in two or three digits; what is computed with keeps every digit."""
 
 from __future__ import annotations
 
@@ -14,15 +11,7 @@ GROUPED = 10_000  # from here on thousands are set apart
 
 
 def short(value: object, digits: int = DIGITS) -> str:
-    """A number in few digits; whole ones in full, anything else as it is.
-
-    Examples
-    --------
-    >>> short(0.00173201), short(1.00832e-05), short(1e-5), short(128512), short(1234.5), short(0.5)
-    ('0.00173', '1.01e-5', '1e-5', '128,512', '1230', '0.5')
-    >>> short(6.02e23), short(None), short("adam"), short(True)
-    ('6.02e23', '', 'adam', 'True')
-    """
+    """A number in few digits; whole ones in full, anything else as it is."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -46,13 +35,7 @@ def _grouped(value: int) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of one in two digits that count; below zero is zero; nothing and all alone are 0 and 100 %.
-
-    Examples
-    --------
-    >>> [percent(part).replace(SPACE, " ") for part in (0.3, 0.2345, 0.0321, 0.0004, 0.0, 0.996, 1.0, 2.5)]
-    ['30 %', '23 %', '3.2 %', '0.0 %', '0 %', '99.6 %', '100 %', '250 %']
-    """
+    """A part of one in two digits that count; below zero is zero; nothing and all alone are 0 and 100 %."""
     if math.isnan(part):
         return ""
     percents = 100.0 * max(0.0, part)
@@ -70,39 +53,21 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def times(lift: float) -> str:
-    """How many times as often; beyond 4 a quarter more or less no longer counts.
-
-    Examples
-    --------
-    >>> times(1.234), times(0.25), times(12.3), times(0.0)
-    ('1.2×', '0.25×', '12×', '0×')
-    """
+    """How many times as often; beyond 4 a quarter more or less no longer counts."""
     if not math.isfinite(lift):
         return ""
     return f"{float(f'{lift:.2g}'):g}×"
 
 
 def chance(p_value: float) -> str:
-    """A p-value: below a thousandth its size says nothing more.
-
-    Examples
-    --------
-    >>> chance(0.04321), chance(0.5), chance(1e-7)
-    ('0.043', '0.50', '<0.001')
-    """
+    """A p-value: below a thousandth its size says nothing more."""
     if p_value < 0.001:
         return "<0.001"
     return f"{p_value:.2f}" if p_value >= 0.0995 else f"{p_value:.3f}"
 
 
 def roundest(low: float, high: float) -> float:
-    """The number of fewest digits from `low` to `high`: what a value between two edges most likely was.
-
-    Examples
-    --------
-    >>> roundest(0.00098, 0.0010004), roundest(0.003155, 0.003177), roundest(-0.1, 0.3)
-    (0.001, 0.00317, 0.0)
-    """
+    """The number of fewest digits from `low` to `high`: what a value between two edges most likely was."""
     if low <= 0 <= high:
         return 0.0
     middle = low / 2 + high / 2

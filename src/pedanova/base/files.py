@@ -46,10 +46,7 @@ def check_output_path(path: object) -> Path:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """The new content as a whole, or the old one untouched; a crash leaves one of them.
-
-    What is no plain file, such as /dev/stdout, is written to as it is.
-    """
+    """The new content as a whole, or the old one untouched; into /dev/stdout and its like as it is."""
     try:
         if file.exists() and not file.is_file():
             file.write_bytes(content)

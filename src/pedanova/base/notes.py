@@ -1,15 +1,4 @@
-"""Notes: what a reader should know beside an answer. They are data, and put into words once.
-
-A note says what `kind` of thing it tells, of which `subject` (a parameter or a column), and in which
-words. Numbers among the words that are a `Count` add up when the notes of parts are added; arguments
-of functions are an `Arg`, which every door writes in its own way.
-
->>> one, two = (Note("rows", Count(n), " of ", Count(10), " rows failed; dropped") for n in (2, 3))
->>> added([one, two])
-['5 of 20 rows failed; dropped']
->>> Note("unused", "left out, pass it as ", Arg("state"), subject="status").in_shell()
-'status: left out, pass it as --state'
-"""
+"""Notes: what a reader should know beside an answer, as data; a `Count` adds up over parts, an `Arg` is an argument."""
 
 from __future__ import annotations
 

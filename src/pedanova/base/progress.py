@@ -15,12 +15,7 @@ Item = TypeVar("Item")
 
 
 def describe(what: str, count: int, total: int | None, seconds: float, verb: str = "reading") -> str:
-    """
-    Examples
-    --------
-    >>> describe("runs", 500, 2000, 2.0)
-    'reading runs: 500 of 2,000, 250 a second, 6 s left'
-    """
+    """One line: ``reading runs: 500 of 2,000, 250 a second, 6 s left``."""
     rate = count / seconds if seconds > 0 else 0.0
     whole = "" if total is None else f" of {total:,}"
     left = "" if not total or not rate else f", {max(0, total - count) / rate:.0f} s left"

@@ -26,10 +26,7 @@ MOST_NOTES = 30
 def html_table(
     title: str, columns: Sequence[TableColumn], *, faint: Collection[int] = (), notes: Sequence[str] = ()
 ) -> str:
-    """A table for notebooks with its bars, a line on the rows left out, and the notes, folded; `faint` rows are noise.
-
-    No script, no style sheet, readable on light and on dark ground. Every string passes through `escape`.
-    """
+    """A table for notebooks, with bars and folded notes; `faint` rows are noise. Every string is escaped."""
     many_bars = sum(bool(column.parts) for column in columns) > 1
     rows = len(columns[0].cells)
     head = "".join(f"<th{_html_style(i, column)}>{escape(column.title)}</th>" for i, column in enumerate(columns))

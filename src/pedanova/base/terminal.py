@@ -13,13 +13,7 @@ HEIGHTS = " ▁▂▃▄▅▆▇█"
 
 
 def printable(text: str) -> str:
-    """One line without control characters: a name of the user's is shown, never obeyed.
-
-    Examples
-    --------
-    >>> printable("lr\\x1b[31m\\n")
-    'lr�[31m�'
-    """
+    """One line without control characters: a name of the user's is shown, never obeyed."""
     return "".join(_shown(letter) for letter in text)
 
 
@@ -34,13 +28,7 @@ def printable_lines(text: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Columns of a terminal that a text takes: East Asian letters take two, accents none.
-
-    Examples
-    --------
-    >>> width_of("lr"), width_of("名前")
-    (2, 4)
-    """
+    """Columns of a terminal that a text takes: East Asian letters take two, accents none."""
     if text.isascii():
         return len(text)
     return sum(_width(letter) for letter in text)
@@ -79,13 +67,7 @@ def bar(part: float, width: int = 20) -> str:
 
 
 def sparkline(parts: list[float]) -> str:
-    """One letter for each number from 0 to 1; what is above 0 is seen.
-
-    Examples
-    --------
-    >>> sparkline([0.0, 0.01, 0.5, 1.0])
-    ' ▁▄█'
-    """
+    """One letter for each number from 0 to 1; what is above 0 is seen."""
     return "".join(HEIGHTS[max(part > 0, min(8, round(8 * part)))] for part in parts)
 
 
@@ -99,25 +81,14 @@ ColumnKind: TypeAlias = Literal["name", "words", "number", "bar"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column of a result, from which terminal text, HTML, Markdown and LaTeX are made.
-
-    cells
-        Its text by row, rounded for reading.
-    kind
-        ``"name"`` and ``"words"`` stand left, ``"number"`` right; ``"bar"`` draws `parts` alone.
-    leave
-        Columns with a higher number leave first where a terminal is narrow; 0 stays.
-    parts, marks
-        For bars: how long each is, and where on it a line stands, both from 0 to 1. HTML draws the bars of a column of
-        numbers behind them.
-    """
+    """One column of a result, from which terminal text, HTML, Markdown and LaTeX are made."""
 
     title: str
-    cells: Sequence[str] = ()
-    kind: ColumnKind = "number"
-    leave: int = 0
-    parts: Sequence[float] = ()
-    marks: Sequence[float] = ()
+    cells: Sequence[str] = ()  # by row, rounded for reading
+    kind: ColumnKind = "number"  # these stand right, names and words left; a bar draws its parts alone
+    leave: int = 0  # columns with a higher number leave first where a terminal is narrow; 0 stays
+    parts: Sequence[float] = ()  # how long each bar is, from 0 to 1
+    marks: Sequence[float] = ()  # where on it a line stands, from 0 to 1
 
     @property
     def width(self) -> int:

@@ -84,10 +84,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """The rows in `each` pieces for a thread: one that other work holds up leaves its pieces to the others.
-
-    Fewer, where the pieces would be too small for the trouble.
-    """
+    """The rows in `each` pieces for a thread, so that the others take over from one that is held up; fewer if small."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))

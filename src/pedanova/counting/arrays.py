@@ -1,8 +1,4 @@
-"""Columns in memory → tallies, by the compiled kernel on all cores, or by the judge without it.
-
-A column is read where it lies: no copy, whatever its type and stride. Rows are cut into pieces so
-that every core has work; each piece fills a table of its own, and the tables are added.
-"""
+"""Columns in memory → tallies, in pieces for every core: by the kernel, or by the judge without it."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import Beside, Rough, Survey
+from pedanova.base.kernel.selection import Survey
 from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
@@ -27,7 +23,6 @@ from pedanova.space.grid import Grid, grid_of
 MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
-MANY_TO_SETTLE = 1 << 16  # rows; fewer are settled before threads would have begun
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 MANY_COLUMNS = 64  # from here on
 
@@ -107,12 +102,6 @@ def level_codes(
         return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
-    if survey is not None and survey.rough is not None and dtype == np.uint8 and keep is None:
-        level_of = survey.rough.levels(survey, boundaries, nan_level)
-        if level_of is not None:
-            rough, survey.rough = survey.rough, None  # its codes become the levels
-            settle_codes(objective, levels, rough, level_of, threads=threads)
-            return rough.codes
     codes = np.empty(len(objective), dtype=dtype)
     # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
     by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
@@ -129,27 +118,6 @@ def level_codes(
 
     spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
     return codes
-
-
-def settle_codes(
-    objective: NDArray[Any], levels: Levels, rough: Rough, level_of: NDArray[np.uint8], *, threads: int
-) -> None:
-    """Make levels of codes: the search for thresholds has already told all but those of rows beside one."""
-    ends = levels.boundaries, len(levels.boundaries)
-
-    def settle_few(beside: Beside) -> None:
-        rows, places, values = beside
-        kernel.call("settle_rows", values, places, len(values), *ends, rough.codes[rows])
-
-    def settle_all(rows: slice) -> None:
-        part = kernel.signed(objective[rows], levels.sign)
-        kernel.call("settle_codes", *part, level_of, len(level_of), *ends, rough.codes[rows])
-
-    if rough.beside is not None and (level_of == np.arange(len(level_of))).all():
-        many = sum(len(places) for _, places, _ in rough.beside) >= MANY_TO_SETTLE
-        spread(settle_few, rough.beside, threads=threads if many else 1)
-    else:
-        spread(settle_all, portions(len(objective), threads=threads), threads=threads)
 
 
 def count_by_judge(

@@ -139,10 +139,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """The counts of all rows, or of a `part` of them, as what an analysis is made of.
-
-    With `inside`, no row may lie outside the space.
-    """
+    """All that an analysis is made of. With `inside`, no row may lie outside the space; `part`: not all rows."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])

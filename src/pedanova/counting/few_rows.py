@@ -1,8 +1,4 @@
-"""Rows of a small table, one by one: their cells, and what tells values of one cell apart.
-
-Models and p-values are made from them. In memory they are taken from the columns; of a table that is
-read in parts they are put together, and are then the very same.
-"""
+"""Rows of a small table one by one, for models and p-values: their cells, and what tells values of one cell apart."""
 
 from __future__ import annotations
 
@@ -71,10 +67,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
-    """(rows,) A number for each value of a range, which in its cell may have neighbours; None elsewhere.
-
-    Rounded as float32 rounds, so that a value that went through a file is still the same.
-    """
+    """(rows,) A number for each value of a range, rounded as float32 rounds, so that files keep it; None elsewhere."""
     column = observed.columns[name]
     if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
         return None

@@ -183,11 +183,8 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
 def levels_at(
     ranked: RankedObjective, direction: Direction, nan: NanPolicy, quantiles: Sequence[Fraction], *, every: bool = False
 ) -> Levels:
-    """Levels at exact quantiles of the objective.
-
-    With `every`, a small table gets a level for each distinct objective. A quantile γ of N rows ends at the ⌈γN⌉-th
-    best; ties stay together. Quantiles that fall on the same threshold share a level.
-    """
+    """Levels at exact quantiles: γ of N rows ends at the ⌈γN⌉-th best, and ties stay together.
+    With `every`, a small table gets a level for each distinct objective."""
     values_at, kept, numbers = ranked
     if not numbers:
         raise DataError(f"the objective holds no number in {kept:,} rows; every value is NaN")

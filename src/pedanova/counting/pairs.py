@@ -55,12 +55,8 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 
 
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
-    """At most so many cells of about equal counts, besides those of missing and outside rows.
-
-    Values that occur keep a cell of their own where they are few enough. Otherwise neighbours in
-    order share cells; of categories the most frequent stay alone and the rest are one cell. Each
-    domain of a conditional parameter has cells in proportion to its rows, one at the least.
-    """
+    """At most so many cells of about equal counts, besides those of missing and outside rows. Few values keep a cell
+    each; else neighbours, or rare categories, share one. Each domain has cells in proportion to its rows."""
     groups = np.zeros(grid.width, dtype=np.int64)
     own, total = region[: grid.cells], int(region[: grid.cells].sum())
     few = np.count_nonzero(own) <= cells

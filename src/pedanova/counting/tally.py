@@ -160,12 +160,8 @@ class ObjectiveSpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of every level. Moments of parts add up.
-
-    Each level has a centre of its own: where the best rows differ in the eighth digit, sums around
-    anything farther away would drown the difference. Where objectives are too large or too small to
-    be squared, differences are divided by a power of two first.
-    """
+    """Rows, Σ(f - centre) and Σ(f - centre)² of every level, each around a centre of its own so that no digits drown;
+    over a power of two where objectives cannot be squared. Moments of parts add up."""
 
     centres: Reals
     rows: NDArray[np.int64]
@@ -180,10 +176,7 @@ class Moments:
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
     def spread(self, first: int, last: int) -> ObjectiveSpread:
-        """Mean and variance (divided by the rows) of the levels from `first` up to `last`.
-
-        NaN where a level holds an objective that is infinite, NaN or too large to square.
-        """
+        """Mean and variance of the levels from `first` up to `last`; NaN where an objective is not finite."""
         part = slice(first, last)
         rows, squares, powers = self.rows[part], self.squares[part], self.powers[part]
         total = int(rows.sum())

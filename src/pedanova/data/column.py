@@ -251,11 +251,8 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """(rows,) True where the column holds one of the values, or a number of a range.
-
-    Whole numbers are met exactly, doubles to their last places, single precision as the single that was meant;
-    text by text, and where both can be read as numbers, as numbers.
-    """
+    """(rows,) True where the column holds one of the values, or a number of a range. Whole numbers are met exactly,
+    doubles to their last places; text by text, and where both can be read as numbers, as numbers."""
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])
@@ -387,13 +384,7 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Every form in which all of the labels are numbers or gaps, the likeliest first; none for words.
-
-    Examples
-    --------
-    >>> [form.name for form in forms_of(["1e-3", "0.1"])], [form.name for form in forms_of(["adam", "sgd"])]
-    (['plain'], [])
-    """
+    """Every form in which all of the labels are numbers or gaps, the likeliest first; none for words."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
@@ -466,11 +457,8 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """A column as its domain needs it.
-
-    Text is numbers where the domain is one of numbers: in the form that fits the domain best. Where an empty
-    text is one of the choices, it is no gap.
-    """
+    """A column as its domain needs it: text as numbers in the form that fits a domain of numbers best, and where an
+    empty text is one of the choices, it is no gap."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

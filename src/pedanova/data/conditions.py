@@ -1,8 +1,4 @@
-"""Parameters that exist only under others, or whose domain is not the same in every row.
-
-`place_columns` turns such columns into plain ones: inactive rows become missing values, moving
-bounds become positions between 0 and 1, and several domains become cells of one joint grid.
-"""
+"""Parameters that exist only under others, or whose domain differs by row, and conditions that rows show."""
 
 from __future__ import annotations
 
@@ -218,10 +214,7 @@ class Presence:
         return cls(rows, every, gone, spans)
 
     def condition(self, child: str) -> Condition | None:
-        """The first parent, fewest values first, that tells present from missing without exception.
-
-        Then numbers, by a threshold; those with a value in most rows first.
-        """
+        """The first parent that tells present from missing without exception: by few values, then by a threshold."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers before texts

@@ -192,13 +192,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in small letters.
-
-    Examples
-    --------
-    >>> words_of("mean_valAUC@1")
-    ('mean', 'val', 'auc', '1')
-    """
+    """The words of a name, in small letters."""
     words: list[str] = []
     joined = JOINED.sub("crossentropy", name.replace("²", "2"))
     for run in re.split(r"[^0-9A-Za-z]+", joined):
@@ -228,13 +222,7 @@ def _last_telling(name: str) -> tuple[str, bool] | None:
 
 
 def direction_by_name(name: str) -> Direction | None:
-    """Which way a result of that name is better; None where the name does not tell.
-
-    Examples
-    --------
-    >>> [direction_by_name(name) for name in ("val/accuracy", "neg_mean_squared_error", "test_err", "y")]
-    ['maximize', 'maximize', 'minimize', None]
-    """
+    """Which way a result of that name is better; None where the name does not tell."""
     telling = _last_telling(name)
     if telling is None:
         return None
@@ -245,14 +233,7 @@ def direction_by_name(name: str) -> Direction | None:
 
 def is_named_like_a_result(name: str) -> bool:
     """Whether numbers of that name are an outcome of a trial: a score, a loss, what it took.
-
-    A few different numbers may be a setting all the same, such as a precision of 16 or 32 bits.
-
-    Examples
-    --------
-    >>> [is_named_like_a_result(name) for name in ("train/loss", "fit_time", "loss_weight", "precision")]
-    [True, True, False, True]
-    """
+    A few different numbers may be a setting all the same, such as a precision of 16 or 32 bits."""
     if BOOKKEEPING.match(name):
         return True
     telling = _last_telling(name)

@@ -21,14 +21,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Points of all trials, in the order of rows and steps; steps are whatever the log counts: epochs, iterations.
-
-    Examples
-    --------
-    >>> curves = Curves.of("loss", [(0, 1, 0.9), (0, 2, 0.5), (1, 1, 0.8)])
-    >>> curves.at(2, rows=3)
-    array([0.5, nan, nan])
-    """
+    """Points of all trials, in the order of rows and steps; steps are whatever the log counts: epochs, iterations."""
 
     metric: str  # the column that holds the last or the best of these values
     rows: NDArray[np.int64]  # (points,)

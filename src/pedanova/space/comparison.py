@@ -18,22 +18,12 @@ SAME = 0.02  # of a range: bounds taken from data differ a little
 
 @dataclass(frozen=True, slots=True)
 class CommonSpace:
-    """Two spaces side by side.
+    """Two spaces side by side."""
 
-    alike
-        Parameters whose domains are the same, or nearly.
-    narrowed
-        Parameters whose domains overlap: what both may be, as a box takes it.
-    unlike
-        Parameters that share no value, or are of different kinds.
-    first, second
-        Parameters of one space alone.
-    """
-
-    alike: tuple[str, ...]
-    narrowed: dict[str, Any]
-    unlike: tuple[str, ...]
-    first: tuple[str, ...]
+    alike: tuple[str, ...]  # parameters whose domains are the same, or nearly
+    narrowed: dict[str, Any]  # whose domains overlap: what both may be, as a box takes it
+    unlike: tuple[str, ...]  # that share no value, or are of different kinds
+    first: tuple[str, ...]  # of one space alone
     second: tuple[str, ...]
 
     @property
@@ -46,16 +36,7 @@ class CommonSpace:
 
 
 def shared_space(one: Space, two: Space) -> CommonSpace:
-    """What can be compared of two spaces.
-
-    Examples
-    --------
-    >>> one = Space({"lr": Float(1e-4, 1.0, log=True), "depth": Int(1, 8)})
-    >>> two = Space({"lr": Float(1e-3, 10.0, log=True), "width": Int(1, 8)})
-    >>> common = shared_space(one, two)
-    >>> common.narrowed, common.first, common.second
-    ({'lr': (0.001, 1.0)}, ('depth',), ('width',))
-    """
+    """What can be compared of two spaces."""
     alike, unlike = [], []
     narrowed: dict[str, Any] = {}
     for name in (name for name in one if name in two):
@@ -166,11 +147,7 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # of each parameter, the studies
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The parameters of all studies, each with a domain that holds every study's own.
-
-    A parameter that is a range here and a list of names there is taken as most studies have it; where it is
-    missing or does not fit is told in a note, as are parameters whose domain changes from row to row.
-    """
+    """The parameters of all studies, each with a domain that holds every study's own of the kind that most have."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []

@@ -1,8 +1,4 @@
-"""A search space in the forms that tools take: objects where a tool wants them, text everywhere else.
-
-The only file that opens Optuna's distributions, ConfigSpace and Ray Tune. What a form cannot say is
-told by `left_out`: conditions in Ray Tune, W&B sweeps and Optuna's distributions (its code has them).
-"""
+"""A search space in the forms that other tools take: objects where a tool wants them, text everywhere else."""
 
 from __future__ import annotations
 

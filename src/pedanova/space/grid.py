@@ -1,7 +1,4 @@
-"""A parameter's cells: where they begin and end, what they are called, how likely a draw hits them.
-
-Behind the grid's own cells come two more: `missing` (no value) and `outside` (not in the space).
-"""
+"""A parameter's cells: their ends, names and prior masses. Behind them come two more, `missing` and `outside`."""
 
 from __future__ import annotations
 

@@ -276,11 +276,8 @@ Scale: TypeAlias = Literal["log", "linear", "ordered", "names"]
 
 
 def scale_of(parameter: Parameter) -> Scale:
-    """How values lie: a range on a log or a linear scale, single values in an order, or names without one.
-
-    A `Moving` range is linear: its values are positions between their bounds. A `Switch` has a scale for
-    each of its domains, and none as a whole.
-    """
+    """A range on a log or a linear scale, single values in an order, or names. A `Moving` range is linear, since its
+    values are positions between their bounds; a `Switch` has a scale for each of its domains, and none as a whole."""
     if isinstance(parameter, Float | Int | Moving):
         return "log" if parameter.log and not isinstance(parameter, Moving) else "linear"
     return "ordered" if isinstance(parameter, Ordinal) else "names"

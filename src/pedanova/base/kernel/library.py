@@ -1,7 +1,4 @@
-"""The compiled kernel, opened by ctypes; calls only, no decisions.
-
-``PEDANOVA_KERNEL=numpy`` in the environment leaves it closed, a path opens that file instead.
-"""
+"""The compiled kernel, opened by ctypes; `PEDANOVA_KERNEL` names another file, or is `numpy` to leave it closed."""
 
 from __future__ import annotations
 
@@ -236,10 +233,7 @@ def count_features(
     tables: Sequence[NDArray[Any]],
 ) -> None:
     """Add rows to the `tables` [level × sorted position] of at most `MOST_FEATURES` columns.
-
-    Levels run from 0 to `count`, which stands for rows that do not count: their part of a table
-    may be filled or not.
-    """
+    Level `count` stands for rows that do not count: their part of a table may be filled or not."""
     features = [one.feature(rows, table) for one, table in zip(placed, tables, strict=True)]
     codes, values = levels[rows], objective[rows]
     call(

@@ -28,32 +28,10 @@ MUCH_NEARER = 6  # powers of two as narrow
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
-OPEN = 255  # the code of rows in a slot that was looked into
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
-Beside: TypeAlias = tuple[slice, NDArray[np.int64], NDArray[np.float64]]  # a piece, rows in it, signed values
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rough:
-    """Where each row lies among the slots that were looked into for wanted ranks."""
-
-    codes: NDArray[np.uint8]  # (rows,) such slots before the row's own; `OPEN` if its own is one
-    looked_into: NDArray[np.int64]  # slots, ascending
-    beside: list[Beside] | None  # all rows coded `OPEN`, unless they are very many
-
-    def levels(self, survey: Survey, boundaries: NDArray[np.float64], nan_level: int) -> NDArray[np.uint8] | None:
-        """(codes in use,) The level of each code, where the `boundaries` let it have one."""
-        crossed = slots_of(boundaries, survey.window)
-        beyond = int(survey.counts[self.looked_into[-1] + 1 : -1].sum())
-        if len(boundaries) >= OPEN or not np.isin(crossed, self.looked_into).all() or (survey.nans and beyond):
-            return None
-        level_of = np.append(0, np.searchsorted(crossed, self.looked_into, side="right")).astype(np.uint8)
-        if survey.nans:
-            level_of[-1] = nan_level
-        return level_of if survey.nans or beyond else level_of[:-1]  # what no row has must not stand in the way
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +41,6 @@ class Survey:
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
     slots: NDArray[np.uint16]  # (rows,)
-    rough: Rough | None = None  # left behind by the search for ranks
 
     @property
     def nans(self) -> int:
@@ -160,20 +137,8 @@ def _by_survey(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
 ) -> NDArray[np.float64]:
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
-        looked_into = np.flatnonzero(marks != PASSED_OVER)
-        rough = None
-        if len(looked_into) < OPEN:
-            rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into, None if large else [])
-        survey.rough = rough
-
         def gather_rows(rows: slice) -> Gathered:
-            part, codes = objective[rows], None if rough is None else rough.codes[rows]
-            if rough is None or rough.beside is None:
-                return gather_slots(part, sign, survey.slots[rows], marks, few, large, codes)
-            places = np.empty(min(few, len(part)), dtype=np.int64)
-            gathered = gather_slots(part, sign, survey.slots[rows], marks, few, large, codes, places)
-            rough.beside.append((rows, places[: len(gathered[0])].copy(), gathered[0]))
-            return gathered
+            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
 
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
@@ -192,9 +157,7 @@ def pick_ranks(
     most: int,
 ) -> NDArray[np.float64]:
     """Values at some ranks, given the rows in each slot; `most` rows may be gathered.
-
-    `gather` collects rows by the marks of their slots, `again` finds ranks that no slot tells.
-    """
+    `gather` collects rows by the marks of their slots, `again` finds ranks that no slot tells."""
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
@@ -220,23 +183,12 @@ def pick_ranks(
 
 
 def gather_slots(
-    objective: NDArray[Any],
-    sign: float,
-    slots: NDArray[np.uint16],
-    marks: NDArray[np.int32],
-    few: int,
-    large: int,
-    codes: NDArray[np.uint8] | None = None,
-    places: NDArray[np.int64] | None = None,
+    objective: NDArray[Any], sign: float, slots: NDArray[np.uint16], marks: NDArray[np.int32], few: int, large: int
 ) -> Gathered:
-    """The signed values of the collected slots, and the (smallest, largest) one of each large slot.
-
-    `codes` gets the number of marked slots before each row's own, `OPEN` if it is marked; `places` the rows of the
-    values.
-    """
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    given = slots, marks, len(marks), ends, out, len(out), codes, places
+    given = slots, marks, len(marks), ends, out, len(out), None, None
     count = kernel.call("gather_slots", *kernel.signed(objective, sign), *given)
     return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
