@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
             "report.figures.studies.DifferencePlots",
         ],
     ),
-    "rows": ("Targets and regions", ["at_most", "at_least", "between", "equals", "Region"]),
+    "rows": ("Targets and regions", ["at_most", "at_least", "between", "Region"]),
     "answers": (
         "Answers",
         [

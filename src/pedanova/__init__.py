@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
     from pedanova.data.options import Reading, Scan
-    from pedanova.data.regions import Region, at_least, at_most, between, equals
+    from pedanova.data.regions import Region, at_least, at_most, between
     from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
     from pedanova.measures.forest import forest_effects
@@ -41,7 +41,7 @@ CONTENTS = {
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
     "data.options": ["Reading", "Scan"],
-    "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
+    "data.regions": ["Region", "at_least", "at_most", "between"],
     "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
     "measures.forest": ["forest_effects"],
@@ -78,7 +78,6 @@ __all__ = [
     "between",
     "demo_trials",
     "difference",
-    "equals",
     "forest_effects",
     "guess_space",
     "load",

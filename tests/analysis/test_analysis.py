@@ -45,7 +45,6 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert columns["parameter"] == list(found)
     assert columns["ratio"] == [row.ratio for row in found.rows]
     assert found.to_pandas().to_dict(orient="list") == columns
-    assert found.to_polars().to_dict(as_series=False) == columns
     assert json.loads(json.dumps(columns)) == columns
     assert found.to_csv().splitlines()[0].startswith("parameter,ratio,share,raw_share")
     assert found.to_markdown().splitlines()[1].startswith("| ---")

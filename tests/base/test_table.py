@@ -70,7 +70,7 @@ def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
     refuse(UnknownParameterError, "no parameter is called 'xx'; did you mean 'x'?", of=lambda: found["xx"])
 
 
-FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_polars", "to_text"}
+FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_text"}
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
     "importance": {

@@ -123,7 +123,9 @@ class TestAdditivity:
         rows = [(by, x, i < t) for (by, x), (c, t) in cells.items() for i in range(c)]
         data = {"by": [r[0] for r in rows], "x": [r[1] for r in rows], "good": [r[2] for r in rows]}
         space = {"x": pa.Switch("by", {"A": pa.Categorical([1, 2, 3]), "B": pa.Categorical([1, 2])})}
-        row = pa.analyze(data, "good", direction="maximize", space=space).importance(pa.equals(1), **COUNTS)["x"]
+        row = pa.analyze(data, "good", direction="maximize", space=space).importance(
+            pa.between(1, 1, values=True), **COUNTS
+        )["x"]
         assert (row.value, row.activity) == pytest.approx((1327 / 3024, 35 / 216), rel=1e-13)
         assert (row.value_share, row.activity_share) == pytest.approx((1327 / 7056, 5 / 72), rel=1e-13)
         assert (row.divergence, row.raw_share) == pytest.approx((1817 / 3024, 1817 / 7056), rel=1e-13)

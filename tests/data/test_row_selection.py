@@ -249,11 +249,10 @@ class TestClasses:
         expected = analysis.importance(trials["loss"] < 1, **COUNTS).rows
         for data, direction in ((judged, "maximize"), (pd.DataFrame(judged), "minimize")):
             a = pa.analyze(data, "label == 'good'", space=SPACE, direction=direction)
-            assert a.importance(pa.equals(1), **COUNTS).rows == expected
-            assert a.importance(pa.equals(True), **COUNTS).rows == expected
+            assert a.importance(pa.between(1, 1, values=True), **COUNTS).rows == expected
             assert a.importance(pa.at_least(1), **COUNTS).rows == expected
             assert a.importance("label == 'good'", **COUNTS).rows == expected
-        assert str(pa.equals(1)) == "rows with objective = 1"
+        assert str(pa.between(1, 1, values=True)) == "rows with objective = 1"
 
     def test_what_an_objective_compares_is_no_parameter(self, judged: Trials) -> None:
         a = pa.analyze(judged, "label == 'good' and `layers` < 9")
@@ -265,7 +264,7 @@ class TestClasses:
     def test_equals_a_number(self, trials: Trials) -> None:
         data = {**trials, "epochs": trials["layers"] * 10}
         a = pa.analyze(data, "epochs", space={"lr": SPACE["lr"]})
-        assert a.importance(pa.equals(30), **COUNTS)["lr"].n_target == np.sum(trials["layers"] == 3)
+        assert a.importance(pa.between(30, 30, values=True), **COUNTS)["lr"].n_target == np.sum(trials["layers"] == 3)
 
     def test_refusals(self, judged: Trials) -> None:
         with pytest.raises(DataError, match=r"objective 'label' holds text .* or be compared"):

@@ -167,7 +167,7 @@ def test_sums_of_two_effects_are_not_called_interactions() -> None:
     x = random.random((3, 5_000))
     inside = random.random(5_000) < 0.2 * x.mean(axis=0) * 2
     a = pa.analyze({f"x{i}": x[i] for i in range(3)}, (~inside).astype(float))
-    found = a.interactions(pa.equals(0))
+    found = a.interactions(pa.between(0, 0, values=True))
     assert not any(row.significant for row in found.rows)
     assert all(row.additive > 0.005 for row in found.rows)
     assert all(abs(row.interaction) < 0.01 for row in found.rows)

@@ -120,7 +120,7 @@ class Analysis(Output):
         Parameters
         ----------
         target
-            The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, `equals`, a
+            The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
             boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
             such as ``"epochs >= 10"``. It must lie inside the region; a quantile is taken within a region that is
             a mask, a box or a condition.

@@ -61,7 +61,6 @@ class Note(str):
         return _note(self.kind, self.words, subject, self.severity)
 
     def in_shell(self) -> str:
-        """The sentence for whoever types commands: arguments are options."""
         text = in_shell(self.words)
         return f"{self.subject}: {text}" if self.subject else text
 

@@ -15,7 +15,6 @@ from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 
 BAR = "rgba(40,140,200,.38)"  # lets the ground shine through, light or dark
@@ -171,25 +170,6 @@ class Table:
         except ImportError:
             raise MissingLibraryError("to_pandas() needs pandas; pip install pandas") from None
         return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """The same as a data frame of Polars.
-
-        Returns
-        -------
-        polars.DataFrame
-            The columns of `to_dict`.
-
-        Raises
-        ------
-        MissingLibraryError
-            Polars is not installed.
-        """
-        try:
-            import polars as pl
-        except ImportError:
-            raise MissingLibraryError("to_polars() needs Polars; pip install polars") from None
-        return pl.DataFrame(self.to_dict())
 
     def to_csv(self) -> str:
         """The columns of `to_dict` as CSV, with a header.

@@ -142,7 +142,6 @@ class ResultCache(Generic[Value]):
         self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What is kept under the key; made where there is nothing."""
         with self._lock:
             existing = self._made.get(key)
             waiting = existing if existing is not None else Future[Value]()

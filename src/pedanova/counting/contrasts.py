@@ -47,7 +47,6 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
 
 
 def bounds(region: Region) -> tuple[Fraction, Fraction]:
-    """Where a region of quantiles begins and ends."""
     return Fraction(region.low or 0), Fraction(1 if region.high is None else region.high)
 
 
@@ -124,7 +123,6 @@ class Contrast:
 
     @property
     def varies(self) -> bool:
-        """Whether the region's rows lie in more than one cell."""
         return int(np.count_nonzero(self.region)) > 1
 
 

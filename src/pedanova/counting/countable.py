@@ -50,7 +50,6 @@ class Countable(ABC):
 
     @property
     def several(self) -> bool:
-        """Whether there are several objectives."""
         return False
 
     @property

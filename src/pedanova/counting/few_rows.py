@@ -52,7 +52,6 @@ class FewRows:
 
 
 def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
-    """(rows,) True where a row counts."""
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
 
@@ -95,7 +94,6 @@ def lower_is_better(observed: Observations, rows: Indices) -> Reals:
 
 
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:
-    """Rows of several parts, one after the other."""
     parts = list(parts)
     filled = [part for part in parts if len(part)] or parts
     first = filled[0]

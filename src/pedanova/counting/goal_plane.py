@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.pareto import ranks_of
-from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Codes, codes_of_rows
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations
@@ -79,8 +78,8 @@ def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]
     return np.clip(cells, 0, len(edges) - 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tradeoff(Table):
+@dataclass(frozen=True, slots=True, eq=False)
+class Tradeoff:
     """Rows by two objectives; only those whose objectives are finite numbers."""
 
     names: tuple[str, str]
@@ -89,14 +88,6 @@ class Tradeoff(Table):
     target: NDArray[np.bool_]  # (rows,)
     front: NDArray[np.bool_]  # (rows,) no other row is better in one and as good in the other
     words: str  # the target in words
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        first, second = (self.values[:, i].tolist() for i in (0, 1))
-        columns: dict[str, list[Cell]] = {self.names[0]: first, self.names[1]: second}
-        return columns | {"target": self.target.tolist(), "front": self.front.tolist()}
-
-    def __len__(self) -> int:
-        return len(self.values)
 
 
 def tradeoff_of(

@@ -46,7 +46,6 @@ class SetTally:
         return list(combinations(self.groups, self.order))
 
     def cells(self) -> NDArray[np.int64]:
-        """(order, width ** order) The coarse cell of each parameter."""
         return np.indices(self.target.shape[1:]).reshape(self.order, -1)
 
 
@@ -116,7 +115,6 @@ def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> t
 
 
 def packed(columns: Sequence[Codes], width: int) -> Codes:
-    """Some columns in one byte a row."""
     byte = columns[0].copy()
     for column in columns[1:]:
         byte *= width
@@ -162,7 +160,6 @@ def half(order: int) -> int:
 def count_by_judge(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
-    """Sets of any order in plain NumPy."""
     inside, width = codes < PARTS, width_of(groups)
     coarse = {
         name: group[cells_of(observed.columns[name], grid_of(observed.space[name]))][inside].astype(np.int64)
@@ -181,7 +178,6 @@ def count_by_judge(
 def count_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
-    """Sets of any order, by the kernel."""
     width, sets, split = width_of(groups), list(combinations(groups, order)), half(order)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 

@@ -115,7 +115,6 @@ def _rounding(sums: NDArray[np.float64]) -> float:
 
 
 def check_same(one: Tally, two: Tally) -> None:
-    """Raise where two tallies do not count the same thing."""
     if one.name != two.name:
         raise MergeError(f"parameters differ: {one.name!r} and {two.name!r} cannot be added")
     if one.parameter != two.parameter:
@@ -197,7 +196,6 @@ class Moments:
         return ObjectiveSpread(float(pivot + np.ldexp(mean, power)), spread if spread > ROUNDING * size else 0.0, power)
 
     def clipped(self, first: int, value: float) -> Moments:
-        """The levels from `first` on count as `value`."""
         centres, sums, squares = self.centres.copy(), self.sums.copy(), self.squares.copy()
         centres[first:], sums[first:], squares[first:] = value, 0.0, 0.0
         return Moments(centres, self.rows, sums, squares, self.powers)

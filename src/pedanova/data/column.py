@@ -1,8 +1,6 @@
 """One column of a table in memory: numbers as they are, everything else as codes with labels.
 
-Numbers may be kept as text: plain ones, with decimal commas, thousands, percent signs, 2k and units. A column is read
-in one `Form` or not at all: the first form that every text in it has. Which forms a part of a column may have is
-found part by part; what all parts may have is the form of the whole.
+Numbers kept as text (decimal commas, percent signs, 2k, units) are read in the first `Form` that every text has.
 """
 
 from __future__ import annotations
@@ -57,7 +55,6 @@ class Column:
         return self.values.dtype.kind in "mM"
 
     def absent(self) -> Mask:
-        """True where there is no value."""
         if self.is_coded or self.located:
             gone = self.values < 0
         elif self.values.dtype.kind == "f":
@@ -212,7 +209,6 @@ def count_nan(objective: NDArray[Any]) -> int:
 
 
 def take(columns: Mapping[str, Column], rows: NDArray[np.int64]) -> dict[str, Column]:
-    """The same columns, these rows only."""
     return {
         name: replace(
             column, values=column.values[rows], missing=None if column.missing is None else column.missing[rows]
@@ -379,7 +375,6 @@ def _read_any(text: str) -> Number | None:
 
 
 def is_gap(label: Label) -> bool:
-    """Whether a text among numbers stands for no value."""
     return isinstance(label, str) and label.strip().lower() in GAP_WORDS
 
 

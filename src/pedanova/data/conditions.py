@@ -255,7 +255,6 @@ class Spans:
 
     @property
     def rows(self) -> int:
-        """Rows in which the parent has a value."""
         return self.present[0] + self.gone[0]
 
     def __add__(self, other: Spans) -> Spans:
@@ -320,7 +319,6 @@ def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> By
 
 
 def gaps_in(space: Space, columns: Mapping[str, Column]) -> list[str]:
-    """Parameters without a condition that have no value in some rows."""
     return [name for name in space if not space[name].when and columns[name].absent().any()]
 
 
@@ -332,7 +330,6 @@ def may_decide(column: Column, parameter: Parameter) -> bool:
 
 
 def _has_few_numbers(column: Column) -> bool:
-    """Whether a column holds a few whole numbers."""
     for values in (column.values[:: max(1, len(column) // 1000)], column.values):  # a sample first, to be quick
         present = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
         if len(present) > MOST_VALUES or not np.all(present == np.floor(present)):
@@ -351,7 +348,6 @@ def ancestors_of(name: str, domains: Mapping[str, Parameter]) -> set[str]:
 
 
 def with_conditions(space: Space, presence: Presence, children: Iterable[str]) -> tuple[Space, list[Note]]:
-    """The space with the conditions that the rows show, and a note on each."""
     domains, notes = dict(space), []
     for name in children:
         condition = presence.condition(name)

@@ -1,7 +1,6 @@
-"""The objective or objectives: columns, arrays or a condition, each with its direction, and what names of columns tell.
+"""The objective or objectives, their directions, and what names of columns tell.
 
-Names are read word by word, whatever joins the words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all speak
-of `acc`. Only the last word that says something counts, so that `loss_weight` is no loss.
+Of `val_acc`, `valAcc` and `acc@1` the last word that says something counts: `loss_weight` is no loss.
 """
 
 from __future__ import annotations

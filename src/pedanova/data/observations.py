@@ -92,8 +92,7 @@ def rows_kept(observed: Observations) -> Attachment:
         arrays[f"column {i}"] = column.values
         if column.missing is not None:
             arrays[f"missing {i}"] = column.missing
-        labels = None if column.labels is None else [plain(label) for label in column.labels]
-        columns.append({"name": name, "labels": labels, "missing": column.missing is not None})
+        columns.append({"name": name, "labels": column.labels, "missing": column.missing is not None})
     goals = []
     for i, goal in enumerate(observed.goals):
         arrays[f"goal {i}"] = goal.values
@@ -130,8 +129,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
             arrays[f"goal {i}"],
             as_direction(one["direction"]),
             one["column"],
-            None,
-            tuple(one["made_of"]),
+            made_of=tuple(one["made_of"]),
         )
         for i, one in enumerate(about["goals"])
     )
@@ -142,7 +140,3 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )
-
-
-def plain(label: Label) -> object:
-    return label.item() if isinstance(label, np.generic) else label

@@ -1,8 +1,6 @@
 """From records to observations: every choice of the user applied to the rows, in one place.
 
-`choose_rows` and `place` look at single rows: a table in memory goes through them as a whole, one that
-is read in parts batch by batch. `prepare` adds what needs all rows at once: a guess of the space,
-repeated configurations, several objectives, regions of the objective.
+`choose_rows` and `place` look at single rows, so that parts pass through them too; `prepare` needs all rows at once.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ Direction: TypeAlias = Literal["minimize", "maximize"]
 
 
 def sign_of(direction: str) -> float:
-    """What an objective is multiplied by so that less is better."""
     return 1.0 if direction == "minimize" else -1.0
 
 
@@ -54,7 +53,7 @@ Cut: TypeAlias = Quantile | Threshold
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least`, `between`, `equals`.
+    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least` or `between`.
 
     Attributes
     ----------
@@ -174,35 +173,6 @@ def at_least(value: float) -> Region:
     return Region("value", _as_value(value), None)
 
 
-def equals(value: float) -> Region:
-    """Rows whose objective is exactly `value`, such as 1 for a condition that holds.
-
-    Parameters
-    ----------
-    value
-        In the units of the objective, or True and False.
-
-    Returns
-    -------
-    Region
-        For `target` and `region`.
-
-    Raises
-    ------
-    QueryError
-        `value` is no number.
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), "error < 0.1", direction="maximize", exclude=["train_seconds"])
-    >>> a.importance(pa.equals(True), draws=0, estimator="counts").rows[0].n_target
-    247
-    """
-    exact = _as_value(int(value) if isinstance(value, bool) else value)
-    return Region("value", exact, exact)
-
-
 def between(low: float, high: float, *, values: bool = False) -> Region:
     """A band: rows behind the best `low` up to and with the best `high` part (quantiles).
 
@@ -247,7 +217,6 @@ def between(low: float, high: float, *, values: bool = False) -> Region:
 
 
 def as_region(value: object, name: str) -> Region:
-    """A region from a quantile such as 0.1, or a region as it is."""
     if isinstance(value, Region):
         return value
     return Region("quantile", Fraction(0), as_part(value, name))
@@ -316,7 +285,6 @@ EXAMPLE = "write it like: epochs >= 10 and optimizer == 'adam'"
 
 
 def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
-    """(rows,) True where the condition holds."""
     try:
         tree, names = parse(text)
         return Reader(text, table, names).truth(tree)
@@ -584,7 +552,6 @@ def _bounds_in_words(bounds: Any) -> str:
 
 
 def in_short(text: str, most: int = 100) -> str:
-    """Text on one line, cut short."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

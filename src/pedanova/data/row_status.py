@@ -146,7 +146,6 @@ def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
 
 
 def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first row of each configuration, in the order of the table."""
     return np.unique(groups, return_index=True)[1]
 
 

@@ -20,7 +20,6 @@ NAMES = ("number", "trial", "trial_number", "trial_id", "trial_index", "trial_nu
 
 
 def trial_column(names: Iterable[str]) -> str | None:
-    """The column that numbers the trials, by its name."""
     by_name = {name.lower(): name for name in names}
     return next((by_name[name] for name in NAMES if name in by_name), None)
 
@@ -118,7 +117,6 @@ def sampled(rows: Indices, many: int, seed: int) -> Indices:
 
 
 def taken(observed: Observations, rows: Indices) -> Observations:
-    """These rows alone, in memory of their own."""
     return replace(
         observed,
         columns=take(observed.columns, rows),

@@ -225,5 +225,4 @@ def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domai
 
 
 def domains_of(space: Space) -> dict[str, Domain]:
-    """The parameters whose domain is the same in every row."""
     return {name: one for name, one in space.items() if isinstance(one, Domain)}

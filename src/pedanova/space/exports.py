@@ -29,7 +29,6 @@ CONDITIONAL = ("configspace", "json", "code")  # forms that can say when a param
 
 
 def export(space: Space, form: str) -> str:
-    """The space as text."""
     writers: dict[str, Callable[[Space], str]] = {
         "json": lambda one: as_json(one.to_dict()),
         "code": optuna_code,
@@ -101,7 +100,6 @@ def optuna_plain(space: Space) -> dict[str, Any]:
 
 
 def to_optuna(space: Space) -> dict[str, Any]:
-    """Optuna's distributions by name."""
     try:
         from optuna.distributions import json_to_distribution
     except ImportError:
@@ -229,7 +227,6 @@ def to_raytune(space: Space) -> dict[str, Any]:
 
 
 def raytune_code(space: Space) -> str:
-    """The same as lines of Python."""
     lines = []
     for name, domain in plain_domains(space, "raytune").items():
         function, arguments = _tune(domain)

@@ -35,7 +35,6 @@ class Block:
 
     @property
     def cells(self) -> slice:
-        """Its place among all cells."""
         return slice(self.start, self.stop)
 
     @property

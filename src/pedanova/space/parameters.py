@@ -1,9 +1,4 @@
-"""What a hyperparameter may be: `Float`, `Int`, `Ordinal`, `Categorical`, and a `Space` of them.
-
-Two more kinds say that the domain is not the same in every row: `Switch` (another column decides
-between several domains) and `Moving` (other columns are the bounds). Any parameter may exist only
-under others: ``when={"optimizer": ["sgd"]}``.
-"""
+"""What a hyperparameter may be, by one domain or by domains that differ from row to row, and a `Space` of them."""
 
 from __future__ import annotations
 

@@ -131,7 +131,6 @@ def as_conditions(when: object) -> tuple[Condition, ...]:
 
 
 def as_values(values: object, what: str) -> tuple[Value, ...]:
-    """Values and ranges of numbers."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise SpaceError(f"{what}={values!r} must be a list of values, such as ['adam', 'sgd']")
     ranges = {place: interval for place, value in enumerate(values) if (interval := interval_from(value)) is not None}
@@ -142,12 +141,10 @@ def as_values(values: object, what: str) -> tuple[Value, ...]:
 
 
 def is_one_of(value: object, values: tuple[Value, ...]) -> bool:
-    """Whether a value equals one of these, or lies in a range of them."""
     return any(value in one if isinstance(one, Interval) else value == one for one in values)
 
 
 def in_both(some: tuple[Value, ...], others: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The values and ranges that lie in both."""
     result: list[Value] = []
     for one in some:
         for other in others:

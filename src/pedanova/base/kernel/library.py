@@ -172,13 +172,11 @@ def available() -> bool:
 
 
 def describe() -> str:
-    """One line: which judge counts on this machine."""
     state = opened()
     return "C++" if state.library is not None else f"NumPy (kernel {state.where})"
 
 
 def is_usable(values: NDArray[Any]) -> bool:
-    """Whether the kernel reads these values where they lie."""
     return values.dtype in DTYPES and values.dtype.isnative
 
 

@@ -1,19 +1,10 @@
 """Several objectives → one order of rows: non-domination rank, then room inside the front.
 
-Row p dominates q if it is at least as good in every objective and better in one; duplicates do not
-dominate each other. Front 0 is dominated by nobody, front 1 only by front 0, and so on. Inside a
-front, rows with more room around them (crowding distance) come first, the ends before all others;
-where rooms are equal, rows that halve the widest gaps along the front.
-
-The room is measured on ranks, not on values: the order then does not change under any strictly
-monotone transform of an objective, infinities need no exception, and no objective outweighs another
-by its units. Only rows with the same objectives are tied, and the order of rows in the table never
-matters. Greedy hypervolume would need a reference point and a scale, and O(n²) work.
+Inside a front, rows with more room around them (crowding distance) come first, then rows that halve the widest
+gaps. The room is measured on ranks, so that no monotone transform of an objective changes the order.
 """
 
 from __future__ import annotations
-
-from bisect import bisect_right
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,26 +50,10 @@ def front_of(distinct: Reals) -> NDArray[np.int64]:
         rows, fronts = np.ascontiguousarray(distinct), np.empty(len(distinct), dtype=np.int64)
         kernel.call("find_fronts", rows, *rows.shape, fronts)
         return fronts
-    if distinct.shape[1] == 2:
-        return _fronts_of_two(distinct[:, 1])
-    return _fronts_of_many(distinct)
+    return _fronts_by_numpy(distinct)
 
 
-def _fronts_of_two(second: Reals) -> NDArray[np.int64]:
-    """In order of the first objective, a front dominates whatever its last second objective does."""
-    best: list[float] = []  # per front, rising: the fronts that dominate a row come first
-    fronts = np.empty(len(second), dtype=np.int64)
-    for i, value in enumerate(second.tolist()):
-        front = bisect_right(best, value)
-        if front == len(best):
-            best.append(value)
-        else:
-            best[front] = value
-        fronts[i] = front
-    return fronts
-
-
-def _fronts_of_many(distinct: Reals) -> NDArray[np.int64]:
+def _fronts_by_numpy(distinct: Reals) -> NDArray[np.int64]:
     """Each row goes to the first front with nobody who dominates it; fronts are searched by halving."""
     members: list[list[Reals]] = []
     fronts = np.empty(len(distinct), dtype=np.int64)

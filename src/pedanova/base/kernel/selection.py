@@ -1,10 +1,7 @@
 """Exact order statistics in O(rows): radix selection on the bits of the objective.
 
-A small sample says where on the number line the rows lie. One pass counts all rows in 65,535 slots of
-that window and notes each row's slot; a second one, over these notes, collects the few rows that share
-a slot with a wanted rank, and they are sorted. Slots that hold very many rows mostly hold one value again
-and again; where they do not, their ranks are found digit by digit: the first pass counts the leading 16
-bits of every number, each further pass the next bits, but only below prefixes that hold a wanted rank.
+One pass counts all rows in 65,535 slots and notes each row's slot; a second one collects the few rows that share a
+slot with a wanted rank. Slots with very many different values are searched digit by digit.
 """
 
 from __future__ import annotations
