@@ -177,7 +177,7 @@ def test_addition_is_an_algebra(seed: int, rows: int) -> None:
         pa.analyze({n: col[i::3] for n, col in data.items()}, "loss", space=SPACE, levels=levels).data.tallies["x"]
         for i in range(3)
     )
-    zero = Tally.empty("x", SPACE["x"], levels)
+    zero = Tally("x", SPACE["x"], levels, np.zeros_like(a.counts), np.zeros_like(a.sums))
     assert a + b == b + a
     assert (a + b) + c == a + (b + c)
     assert a + zero == a

@@ -61,12 +61,6 @@ class Tally:
             object.__setattr__(self, name, getattr(self, name).view())
             getattr(self, name).flags.writeable = False
 
-    @classmethod
-    def empty(cls, name: str, parameter: Parameter, levels: Levels) -> Tally:
-        """No rows: adding it changes nothing."""
-        shape = (levels.count, grid_of(parameter).width)
-        return cls(name, parameter, levels, np.zeros(shape, np.int64), np.zeros(shape))
-
     @cached_property
     def grid(self) -> Grid:
         return grid_of(self.parameter)
