@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pedanova.base.notes import Note
-from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
 from pedanova.sources.tables.text import read_text as read_utf8
+from pedanova.space.values import shown
 
 Option = TypeVar("Option")
 

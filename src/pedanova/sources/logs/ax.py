@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
@@ -18,7 +17,7 @@ from pedanova.sources.logs.trials import Trial, free_name, tell
 from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
 from pedanova.space.parameters import Domain
-from pedanova.space.values import Condition
+from pedanova.space.values import Condition, shown
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
 START = 4096  # bytes in which the mark stands

@@ -9,11 +9,11 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.column import plain_value
-from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 from pedanova.sources.reader import json_head, read_json
+from pedanova.space.values import shown
 
 PEEK = 65_536  # letters of a file in which the first trial ends
 ENDED = {"ok": "COMPLETE", "fail": "FAIL"}

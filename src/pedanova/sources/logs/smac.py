@@ -13,13 +13,13 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell
 from pedanova.sources.reader import choose, has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import read_space
+from pedanova.space.values import shown
 
 HISTORY = "runhistory.json"
 KEY = ("config_id", "instance", "seed", "budget")

@@ -11,7 +11,6 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.column import as_column, plain_value
-from pedanova.space.values import shown
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, FormatError, PedanovaError
 from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
@@ -19,6 +18,7 @@ from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables.files import read_file, table_cells, table_columns
 from pedanova.sources.tables.frames import column_cells, read_frame
 from pedanova.sources.tables.json_text import as_dict, spelled_number
+from pedanova.space.values import shown
 
 BOOKKEEPING = {  # columns of the runs table that are neither settings nor results
     "Name", "ID", "State", "Notes", "User", "Tags", "Created", "Updated", "End Time", "Runtime", "Sweep", "Job Type",

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.space.values import shown
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
 from pedanova.space.parameters import Categorical, Domain, Int, Ordinal, Space
-from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both
+from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both, shown
 from pedanova.space.values import above as over
 
 MOST_VALUES = 200  # of whole numbers that one condition may list
