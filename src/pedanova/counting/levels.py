@@ -101,12 +101,9 @@ class Levels:
 
     def difference(self, other: Levels) -> str | None:
         """What keeps two sets of levels from being the same, in words."""
-        if self.direction != other.direction:
-            return f"directions differ: {self.direction} and {other.direction}"
-        if self.nan != other.nan:
-            return f"NaN policies differ: {self.nan!r} and {other.nan!r}"
-        if self.count != other.count:
-            return f"numbers of levels differ: {self.count} and {other.count}"
+        for what, name in (("directions", "direction"), ("NaN policies", "nan"), ("numbers of levels", "count")):
+            if getattr(self, name) != getattr(other, name):
+                return f"{what} differ: {getattr(self, name)} and {getattr(other, name)}"
         unlike = np.flatnonzero(self.thresholds != other.thresholds)
         if len(unlike):
             i = unlike[0]

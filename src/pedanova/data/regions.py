@@ -132,11 +132,6 @@ def at_most(value: float) -> Region:
     Region
         For `target` and `region`.
 
-    Raises
-    ------
-    QueryError
-        `value` is no number.
-
     Examples
     --------
     >>> from pedanova import at_most
@@ -158,11 +153,6 @@ def at_least(value: float) -> Region:
     -------
     Region
         For `target` and `region`.
-
-    Raises
-    ------
-    QueryError
-        `value` is no number.
 
     Examples
     --------

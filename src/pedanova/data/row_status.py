@@ -36,10 +36,6 @@ class RowStatus:
     worst: Mask
     notes: tuple[Note, ...] = ()
 
-    @classmethod
-    def of(cls, rows: int) -> RowStatus:
-        return cls(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
-
     @property
     def undecided(self) -> Mask:
         return self.keep & ~self.worst
@@ -66,7 +62,7 @@ def status_of_rows(
     goals: tuple[Goal, ...], table: Mapping[str, Column], reading: Reading, feasible: object = None
 ) -> RowStatus:
     rows = len(goals[0].values)
-    status = RowStatus.of(rows)
+    status = RowStatus(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
     if reading.state is not None:
         states = _states(reading.state, table, rows)
         status = status.end(states == "unfinished", "drop", "are unfinished")
