@@ -136,10 +136,10 @@ class TestRegions:
 
     def test_refusals(self) -> None:
         for target, region, reason in [
-            (0.5, 0.1, "must lie inside region"),
+            (0.5, 0.1, "must lie inside"),
             (0.1, 0.1, "hold the same 10 rows"),
             (1.0, 1.0, "hold the same 100 rows"),
-            (pa.between(0.1, 0.3), 0.2, "must lie inside region"),
+            (pa.between(0.1, 0.3), 0.2, "must lie inside"),
             (pa.at_most(0), 1.0, "holds no row"),
             (pa.at_most(50), pa.at_most(20), "30 of its 50 rows outside region"),
             (pa.at_most(200), 1.0, "hold the same 100 rows"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.counting.arrays import count_codes, kept_codes, level_codes
-from pedanova.counting.few_rows import FewRows, counted_rows
+from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
@@ -21,20 +21,12 @@ from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, percent, rank_of, sign_of
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Space, children_of
+from pedanova.space.parameters import children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
 Range = tuple[int, int]  # first level, last level + 1
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
-
-
-def check_order(wanted: Region, base: Region) -> None:
-    """Refuse quantiles that cannot be nested, whatever the data."""
-    if wanted.kind != "quantile" or base.kind != "quantile":
-        return
-    if bounds(wanted)[0] < bounds(base)[0] or bounds(wanted)[1] > bounds(base)[1]:
-        raise QueryError(f"target ({wanted}) must lie inside region ({base}); shrink the target or widen the region")
 
 
 def check_one_value(region: Region, name: str, objective: str, *, several: bool) -> None:
@@ -64,7 +56,8 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
         raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
     if stray:
         raise QueryError(
-            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside"
+            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside: "
+            "shrink the target or widen the region"
         )
     if inside == rows:
         raise QueryError(f"target ({wanted}) and region ({base}) hold the same {rows:,} rows{same}")
@@ -191,18 +184,6 @@ def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Co
         Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0), name in children)
         for name, parameter in observed.space.items()
     ]
-
-
-def from_few(space: Space, few: FewRows, codes: Codes) -> list[Contrast]:
-    """The same of few rows whose cells are known; `codes` are of all rows of the table."""
-    of_few, children = codes[few.rows], children_of(space)
-    inside, region = of_few == 0, of_few < 2
-    contrasts = []
-    for name, parameter in space.items():
-        grid, cells = grid_of(parameter), few.cells[name]
-        target, base = (np.bincount(cells[some], minlength=grid.width) for some in (inside, region))
-        contrasts.append(Contrast(name, grid, target, base, name in children))
-    return contrasts
 
 
 def codes_of_levels(

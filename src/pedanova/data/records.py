@@ -28,11 +28,6 @@ class Curves:
     steps: Reals  # (points,)
     values: Reals  # (points,) NaN where none was measured
 
-    def __post_init__(self) -> None:
-        if not len(self.rows) == len(self.steps) == len(self.values):
-            lengths = f"{len(self.rows)}, {len(self.steps)} and {len(self.values)}"
-            raise DataError(f"{self.metric}: {lengths} rows, steps and values; every point needs all three")
-
     @classmethod
     def of(cls, metric: str, points: Iterable[Point]) -> Curves:
         """Of points in any order; of two at one step the later counts."""

@@ -50,8 +50,7 @@ class Float(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
-        where left out.
+        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
 
     Examples
     --------
@@ -87,8 +86,7 @@ class Int(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
-        where left out.
+        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
 
     Examples
     --------
@@ -127,8 +125,7 @@ class Ordinal(ShortRepr):
     values
         In their order.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
-        where left out.
+        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
 
     Examples
     --------
@@ -154,8 +151,7 @@ class Categorical(ShortRepr):
     choices
         In any order.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
-        where left out.
+        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
 
     Examples
     --------
@@ -185,8 +181,7 @@ class Moving(ShortRepr):
     log
         Whether it lies on a log scale.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always,
-        where left out.
+        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
 
     Examples
     --------

@@ -25,11 +25,9 @@ from pedanova.counting.contrasts import (
     Slice,
     check_nested,
     check_one_value,
-    check_order,
     codes_of_levels,
     codes_of_rows,
     from_codes,
-    from_few,
     from_tallies,
     query_notes,
     rows_in,
@@ -341,7 +339,6 @@ class TrialData:
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
         """Tallies cut where the question needs it, and the levels of target and region."""
-        check_order(wanted, base)
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -442,9 +439,7 @@ class TrialData:
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
         model = self.model_of(mask)
         return Query(
-            contrasts=from_codes(observed, codes, threads=self.threads)
-            if model is None
-            else from_few(self.space, model.few, codes),
+            contrasts=from_codes(observed, codes, threads=self.threads),
             target=target,
             region=region,
             levels=self.levels,
