@@ -13,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optuna.storages.journal import JournalFileBackend
 
-from helpers.common import refuse
 from helpers.logs import write
 from pedanova.data.records import Curves, Point, Records
-from pedanova.errors import DataError
 from pedanova.sources import read_records
 
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
@@ -40,9 +38,6 @@ def test_what_a_trial_is_worth_at_a_step(found: list[Point], step: int) -> None:
     np.testing.assert_array_equal(curves.reached(5), reached)
     assert set(curves.budgets) == {at for values in known.values() for at in values}
     assert len(curves.rows) == sum(map(len, known.values()))
-
-
-def test_points_need_all_three() -> None:
 
 
 def read(records: Records, metric: str) -> list[Point]:
