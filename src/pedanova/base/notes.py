@@ -57,7 +57,6 @@ class Note(str):
         return tuple(int(word) for word in self.words if isinstance(word, Count))
 
     def about(self, subject: str) -> Note:
-        """The same words about something else."""
         return _note(self.kind, self.words, subject, self.severity)
 
     def in_shell(self) -> str:
@@ -69,7 +68,6 @@ class Note(str):
         return self.kind, self.subject, tuple(Count if isinstance(w, Count) else w for w in self.words)
 
     def plus(self, other: Note) -> Note:
-        """Both as one, their counts added."""
         pairs = zip(self.words, other.words, strict=True)
         words = (Count(a + b) if isinstance(a, Count) and isinstance(b, Count) else a for a, b in pairs)
         return _note(self.kind, tuple(words), self.subject, self.severity)
@@ -117,7 +115,6 @@ def _word(plain: object) -> Word:
 
 
 def added(notes: Iterable[Note]) -> list[Note]:
-    """Notes of parts as notes of the whole."""
     sums: dict[tuple[Any, ...], Note] = {}
     for note in notes:
         key = note.is_like()

@@ -60,7 +60,6 @@ def _fitting(text: str, width: int) -> str:
 
 
 def bar(part: float, width: int = 20) -> str:
-    """A bar of blocks, an eighth of a block at a time."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)
     whole, rest = divmod(eighths, 8)
     return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)

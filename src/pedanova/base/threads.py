@@ -77,7 +77,6 @@ def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads:
 
 
 def chunks(rows: int, *, pieces: int) -> list[slice]:
-    """The rows in so many even pieces, none of them empty."""
     pieces = max(1, min(pieces, rows))
     ends = [rows * i // pieces for i in range(pieces + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]

@@ -184,7 +184,6 @@ def added_up(parts: Sequence[Sequence[NDArray[Any]]], *, threads: int = 1) -> li
 
 
 def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
-    """Cells in the grid's order."""
     if job.order is None:
         return counted
     grid, (counts, sums) = job.grid, counted

@@ -177,7 +177,6 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
 
 
 def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:
-    """One more pass over the columns."""
     counted = count_codes(observed, codes, 2, threads=threads)
     children = children_of(observed.space)
     return [

@@ -163,7 +163,6 @@ class Levels:
 
 
 def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
-    """Ascending quantiles that end with 1."""
     if quantiles is None:
         return LADDER
     if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):

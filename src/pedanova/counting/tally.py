@@ -284,7 +284,6 @@ class Counts:
 
 
 def check_alike(one: Any, two: Any) -> None:
-    """Raise where two analyses (`TrialData`) cannot be added; their tallies check the rest."""
     if one.objective != two.objective:
         raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
     if one.levels.several or two.levels.several:

@@ -66,7 +66,6 @@ class Column:
         return gone | self.missing if self.missing is not None else gone
 
     def value_at(self, row: int) -> object:
-        """The value of one row as a user would write it."""
         value = self.values[row]
         return self.labels[int(value)] if self.labels is not None else value.item()
 
@@ -239,7 +238,6 @@ def cells_of(column: Column, grid: Grid) -> Cells:
 
 
 def coded(column: Column) -> Column:
-    """The same column as codes into its distinct values."""
     absent = column.absent()
     distinct, codes = np.unique(column.values, return_inverse=True)
     codes = np.where(absent, -1, codes).astype(np.int32)

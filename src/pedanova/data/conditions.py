@@ -119,7 +119,6 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
 
 
 def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool) -> None:
-    """Bounds of every row with a value must be finite and in order."""
     if log and np.any(low[active] <= 0):
         raise SpaceError(f"{name}: a lower bound is not above 0 on a log scale; pass log=False")
     for wrong, rule in (
@@ -338,7 +337,6 @@ def _has_few_numbers(column: Column) -> bool:
 
 
 def ancestors_of(name: str, domains: Mapping[str, Parameter]) -> set[str]:
-    """The parameter, its parents, theirs, and so on."""
     family, line = {name}, [name]
     while line:
         parents = {parent for parent, _ in domains[line.pop()].when if parent in domains} - family

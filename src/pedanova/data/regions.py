@@ -248,7 +248,6 @@ def _as_value(value: object) -> float:
 
 
 def as_parts(chosen: Iterable[object]) -> list[Fraction]:
-    """Rungs as the caller names them."""
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         raise QueryError(Arg("ladder", chosen), " must be a list of quantiles, such as [0.01, 0.1, 1.0]")
     return [as_part(part, "ladder") for part in chosen]
@@ -455,7 +454,6 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
 
 
 def rows_in_words(value: object) -> str:
-    """Rows of a condition or a box, by their name."""
     if not isinstance(value, Mapping):
         return f"rows where {in_short(str(value))}"
     return f"rows with {', '.join(f'{name} {_bounds_in_words(bounds)}' for name, bounds in value.items())}"

@@ -443,7 +443,6 @@ def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: Colu
 
 
 def marked(names: Sequence[str]) -> list[str]:
-    """Columns whose names say that they are settings, as trackers write them."""
     for prefix in MARKS:
         settings = [name for name in names if name.startswith(prefix)]
         if len(settings) > 1:

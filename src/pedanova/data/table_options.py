@@ -108,7 +108,6 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
 
 
 def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Note]:
-    """What was taken from the source's own account."""
     if not metadata.source:
         return []
     taken = []

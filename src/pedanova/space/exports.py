@@ -43,7 +43,6 @@ def export(space: Space, form: str) -> str:
 
 
 def left_out(space: Space, form: str) -> list[Note]:
-    """What a form cannot say, in words."""
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
@@ -79,7 +78,6 @@ def plain_domains(space: Space, form: str) -> dict[str, Domain]:
 
 
 def labels_of(domain: Domain) -> list[Label]:
-    """The values of a domain that lists them; those of whole numbers too."""
     return list(range(domain.low, domain.high + 1, domain.step) if isinstance(domain, Int) else values_of(domain))
 
 
@@ -264,7 +262,6 @@ def missing(what: str, library: str, extra: str) -> MissingLibraryError:
 
 
 def as_json(plain: Mapping[str, Any]) -> str:
-    """One line for each entry."""
     lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in plain.items())
     return f"{{\n{lines}\n}}\n"
 

@@ -77,7 +77,6 @@ class Grid:
         return self.cells + 1
 
     def centres(self) -> list[Label]:
-        """A name or a middle value for each cell."""
         if self.labels is not None:
             return list(self.labels)
         edges = self.edges if self.edges is not None else np.empty(0)

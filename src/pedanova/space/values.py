@@ -179,7 +179,6 @@ def as_whole(value: object, name: str) -> int:
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value for a message, on one line and cut short."""
     text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

@@ -151,7 +151,6 @@ def own_face() -> dict[str, str]:
 
 
 def disagreements(face: str) -> list[str]:
-    """Names that both sides do not have alike."""
     ours, theirs = own_face(), dict(line.split("=", 1) for line in face.splitlines())
     return [name for name in ours | theirs if ours.get(name) != theirs.get(name)]
 
