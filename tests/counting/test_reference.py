@@ -15,8 +15,10 @@ from pedanova.base.kernel.selection import (
     LEADING_BITS,
     SORT_BELOW,
     _by_partition,
-    _by_radix,
+    count_digits,
     count_slots,
+    gather_wanted,
+    radix_select,
     select_ranks,
     slots_of,
     survey_rows,
@@ -31,6 +33,17 @@ from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
 
 NUMBERS = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+
+
+def by_radix(objective: np.ndarray, sign: float, wanted: np.ndarray) -> np.ndarray:
+    """As tables in parts are searched, here in two parts."""
+    parts = objective[::2], objective[1::2]
+    return radix_select(
+        lambda tables, nodes, bits: sum(count_digits(part, sign, tables, nodes, bits) for part in parts),  # type: ignore[arg-type, return-value]
+        lambda tables, most: np.concatenate([gather_wanted(part, sign, tables, most) for part in parts]),
+        wanted,
+        few=1000,
+    )
 
 
 def test_the_kernel_is_there() -> None:
@@ -389,9 +402,8 @@ class TestSelection:
         numbers = int(np.sum(~np.isnan(objective.astype(float))))
         wanted = np.unique([1, 2, 77, numbers // 3, numbers // 2, numbers - 1, numbers])
         slow = _by_partition(objective, sign, wanted)
+        np.testing.assert_array_equal(by_radix(objective, sign, wanted), slow)
         for threads in (1, 3):
-            fast = _by_radix(objective, sign, wanted, threads=threads)
-            np.testing.assert_array_equal(fast, slow)
             found = select_ranks(objective, sign, wanted, threads=threads)
             np.testing.assert_array_equal(list(found.values()), slow)
 
@@ -416,9 +428,7 @@ class TestSelection:
         objective = random.choice([np.inf, -np.inf, 0.0, -0.0, np.nan, 5e-324, -5e-324, 1e308], 70_000)
         numbers = int(np.sum(~np.isnan(objective)))
         wanted = np.arange(1, numbers + 1, 997)
-        np.testing.assert_array_equal(
-            _by_radix(objective, 1.0, wanted, threads=2), _by_partition(objective, 1.0, wanted)
-        )
+        np.testing.assert_array_equal(by_radix(objective, 1.0, wanted), _by_partition(objective, 1.0, wanted))
 
     @pytest.mark.parametrize("middle", ENDS)
     @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -27,7 +27,6 @@ from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
-from pedanova.space.values import LARGEST_INT
 
 Columns = Mapping[str, Column]
 
@@ -111,12 +110,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
     """What a reader must know of the objective's odd values."""
-    kind = goal.values.dtype
-    if kind.kind != "f":
-        whole = kind.kind in "iu" and kind.itemsize == 8 and len(goal.values) > 0
-        if not whole or max(abs(int(goal.values.min())), abs(int(goal.values.max()))) <= LARGEST_INT:
-            return []
-        return [Note("rows", "objectives beyond 2^53 are compared as floats: neighbours may count as ties")]
+    if goal.values.dtype.kind != "f":
+        return []
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
     fate = "dropped" if reading.nan == "drop" else "counted as the worst"

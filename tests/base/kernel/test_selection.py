@@ -27,11 +27,11 @@ def test_a_few_far_rows_do_not_put_the_others_together(
     failed = random.random(ROWS) < (0 if FAR[far] is None else part)
     values[failed] = FAR[far]
     again: list[int] = []
-    by_radix = selection._by_radix
+    by_partition = selection._by_partition
     monkeypatch.setattr(
         selection,
-        "_by_radix",
-        lambda *given, **how: again.extend(given[2].tolist()) or by_radix(*given, **how),  # type: ignore[func-returns-value]
+        "_by_partition",
+        lambda *given: again.extend(given[2].tolist()) or by_partition(*given),  # type: ignore[func-returns-value]
     )
     ranks = sorted({*(rank_of(quantile, ROWS) for quantile in LADDER), 1, ROWS})
     found = select_ranks(values, sign, ranks)
@@ -39,7 +39,7 @@ def test_a_few_far_rows_do_not_put_the_others_together(
     assert found == {rank: ordered[rank - 1] for rank in ranks}
     beside = {rank for rank in again if abs(ordered[rank - 1]) != abs(FAR[far] or np.nan)}
     best, worst = ranks[len(ranks) // 4], ranks[-len(ranks) // 4]
-    assert not [rank for rank in beside if best <= rank <= worst], "ranks among the others were sought digit by digit"
+    assert not [rank for rank in beside if best <= rank <= worst], "ranks among the others were sought among all rows"
 
 
 @needs_kernel

@@ -140,7 +140,7 @@ def _by_survey(
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
-        return _by_radix(objective, sign, odd, threads=threads)
+        return _by_partition(objective, sign, odd)
 
     return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 32))
 
@@ -207,19 +207,6 @@ def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64
 
 Count = Callable[[list[NDArray[np.int32]], int, int], NDArray[np.int64]]  # tables, prefixes, bits → counts
 Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables, rows at most → signed values
-
-
-def _by_radix(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int) -> NDArray[np.float64]:
-    parts = [objective[rows] for rows in portions(len(objective), threads=threads)]
-
-    def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
-        counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)
-        return np.asarray(np.sum(counted, axis=0))
-
-    def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-        return np.concatenate(spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads))
-
-    return radix_select(count, gather, wanted, few=max(SORT_BELOW, len(objective) // 64))
 
 
 def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
