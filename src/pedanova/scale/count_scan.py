@@ -31,8 +31,7 @@ from pedanova.scale import parts
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
 from pedanova.scale.pushdown import count_pushed, engine_of
 from pedanova.scale.sketch import SurveyedColumns
-from pedanova.scale.spark import SparkWorkers
-from pedanova.scale.workers import StartOverError, Workers
+from pedanova.scale.workers import SparkWorkers, StartOverError, Workers
 from pedanova.sources.registry import table_metadata
 from pedanova.sources.scans.scan import FilePart, TableScan
 from pedanova.space.grid import grid_of

@@ -1,4 +1,4 @@
-"""Who reads the parts of a scan: threads here, or an executor's workers elsewhere.
+"""Who reads the parts of a scan: threads here, an executor's workers elsewhere, or Spark's.
 
 Results come in the order of the parts. No more of them are under way than the workers need, so that the memory of
 whoever adds them up does not grow with the number of parts. Sums of floating point numbers depend on the order of
@@ -7,6 +7,8 @@ adding: it follows from the places of the parts alone, sixteen at a time, not fr
 
 from __future__ import annotations
 
+import pickle
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +21,7 @@ from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.sources.scans.batches import release_memory, settle_libraries
-from pedanova.sources.scans.scan import Part
+from pedanova.sources.scans.scan import Part, Partition, run_on_partitions
 
 Result = TypeVar("Result")
 
@@ -239,3 +241,64 @@ def workers_of(executor: Any) -> int:
         return max(1, sum(int(threads) for threads in client.nthreads().values()))
     many = getattr(executor, "_max_workers", SOME_WORKERS)
     return many if isinstance(many, int) else SOME_WORKERS
+
+
+# --- Spark: partitions of a data frame counted where they lie ------------------------------------------
+
+
+def packed(work: Callable[[], Any]) -> bytes:
+    """A result, or what went wrong as far as it is about the data, as it travels."""
+    try:
+        result = work()
+    except PedanovaError as error:
+        result = error
+    return zlib.compress(pickle.dumps(result), 1)
+
+
+def unpacked(content: bytes) -> Any:
+    """The result again; it fails as the work did."""
+    result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
+    if isinstance(result, PedanovaError):
+        raise result
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkWorkers:
+    """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
+
+    part: Any
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def total(
+        self,
+        function: Callable[..., Result],
+        add: Callable[[Iterable[Result]], Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+    ) -> Result:
+        """``function(partition, plan, …)`` of every partition, added up by the workers as far as it goes."""
+
+        def work(partition: Partition) -> bytes:
+            return packed(lambda: function(partition, plan, *arguments))
+
+        def put_together(results: list[bytes]) -> bytes:
+            return packed(lambda: add(map(unpacked, results)))
+
+        with Meter(what):
+            results = self._run(plan.needs, work, put_together)
+        return add(map(unpacked, results))
+
+    def _run(
+        self, names: tuple[str, ...], work: Callable[[Partition], bytes], add: Callable[[list[bytes]], bytes]
+    ) -> list[bytes]:
+        try:
+            return run_on_partitions(self.part.frame, names, work, add)
+        except Exception as error:  # py4j's and PySpark's, behind which lies whatever a worker or the JVM raised
+            message = [line.strip() for line in str(error).splitlines() if line.strip()]
+            lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
+            raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
+
+    def start_over(self) -> None:
+        """Nothing is ever skipped."""

@@ -39,22 +39,14 @@ SPARKS = 24  # letters of a curve in a table
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
 LEAST_LETTERS = 6  # of a name in a set
-PAIR_MEANINGS = {
-    "interaction": 'part of the variance of "in the target?" that both explain together, beyond the sum of both; '
-    "~ marks pairs that chance explains (all pairs taken together).",
-    "together": "what both explain together.",
-    "added": "what an effect of each, added up, explains.",
-    "overlap": "what both explain alike, because the rows make them depend on each other.",
-    "p": "how often an additive pair would look like this by chance, all pairs taken together.",
-}
-
-
 SET_MEANINGS = {
-    "interaction": 'part of the variance of "in the target?" that a set explains beyond all that its smaller sets do; '
-    "~ marks sets that chance explains (all sets taken together).",
-    "together": "what a set explains, with its smaller sets.",
-    "by smaller sets": "what the best sum of effects of its smaller sets explains.",
-    "p": "how often a set without such an interaction would look like this by chance, all sets taken together.",
+    "interaction": 'part of the variance of "in the target?" that a pair or set explains beyond what its members and '
+    "smaller sets do; ~ marks what chance explains (all taken together).",
+    "together": "what they explain together.",
+    "added": "what an effect of each, added up, explains.",
+    "by smaller sets": "what the best sum of effects of smaller sets explains.",
+    "overlap": "what both explain alike, because the rows make them depend on each other.",
+    "p": "how often it would look like this by chance without an interaction, all taken together.",
 }
 
 
@@ -237,9 +229,9 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
         TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]
     table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
-    many, meanings = ("pairs", PAIR_MEANINGS) if result.order == 2 else ("sets", SET_MEANINGS)
+    many = "pairs" if result.order == 2 else "sets"
     table += "" if look.alone else more_in_words(many, len(result.rows) - len(rows))
-    return look.titled(result.heading(), table, meanings_in(columns, meanings, look.width))
+    return look.titled(result.heading(), table, meanings_in(columns, SET_MEANINGS, look.width))
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
