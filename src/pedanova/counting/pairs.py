@@ -95,7 +95,7 @@ def tally_sets(
 ) -> SetTally:
     """Every set of so many parameters in `groups`; codes are 0 in the target, 1 in its region, 2 elsewhere."""
     width = width_of(groups)
-    if not kernel.available() or width ** half(order) > MOST_GROUPS:
+    if not kernel.available() or width ** -(-order // 2) > MOST_GROUPS:
         counts = count_by_judge(observed, codes, groups, order, threads=threads)
     else:
         counts = count_sets(observed, codes, groups, order, threads=threads)
@@ -152,11 +152,6 @@ def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
     return fill
 
 
-def half(order: int) -> int:
-    """So many columns of a set are in its first byte, the others in its second."""
-    return -(-order // 2)
-
-
 def count_by_judge(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
@@ -178,7 +173,7 @@ def count_by_judge(
 def count_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> Tables:
-    width, sets, split = width_of(groups), list(combinations(groups, order)), half(order)
+    width, sets, split = width_of(groups), list(combinations(groups, order)), -(-order // 2)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 
     def count(rows: slice) -> NDArray[Any]:

@@ -91,21 +91,16 @@ class Tally:
 
     def __eq__(self, other: object) -> bool:
         """The same rows were counted; sums may differ in their last bits, by the order of adding."""
+        rounding = 1e-9 * float(np.abs(self.sums[np.isfinite(self.sums)]).max(initial=0.0))
         return (
             isinstance(other, Tally)
             and (self.name, self.parameter) == (other.name, other.parameter)
             and self.levels == other.levels
             and np.array_equal(self.counts, other.counts)
-            and np.allclose(self.sums, other.sums, rtol=1e-9, atol=_rounding(self.sums), equal_nan=True)
+            and np.allclose(self.sums, other.sums, rtol=1e-9, atol=rounding, equal_nan=True)
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _rounding(sums: NDArray[np.float64]) -> float:
-    """How far sums of this size may be off by the order of adding."""
-    finite = np.abs(sums[np.isfinite(sums)])
-    return 1e-9 * float(finite.max(initial=0.0))
 
 
 def check_same(one: Tally, two: Tally) -> None:

@@ -317,10 +317,6 @@ def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> By
     return Counter({label: int(count) for label, count in zip(labels, counts, strict=True) if count})
 
 
-def gaps_in(space: Space, columns: Mapping[str, Column]) -> list[str]:
-    return [name for name in space if not space[name].when and columns[name].absent().any()]
-
-
 def may_decide(column: Column, parameter: Parameter) -> bool:
     """Whether a column may say when others exist: by some of its few values, or by a threshold."""
     if isinstance(parameter, Categorical | Ordinal):

@@ -61,13 +61,6 @@ class Observations:
         return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
-def check_countable(columns: Mapping[str, Column]) -> None:
-    """Dates and durations have no place on a grid, whatever the space says."""
-    for name, column in columns.items():
-        if column.is_time:
-            raise DataError(f"{name}: dates or durations cannot be counted; turn them into numbers or text")
-
-
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
     """Which row of a column breaks the space first, and how; `placed` is the column as counted."""
     grid = grid_of(parameter)

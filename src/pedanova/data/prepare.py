@@ -17,7 +17,7 @@ from pedanova.base.notes import Count, Note, in_order
 from pedanova.data.column import Column, Mask, all_finite, for_domain, take
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, read_goals, result_like_notes
-from pedanova.data.observations import Observations, check_countable
+from pedanova.data.observations import Observations
 from pedanova.data.options import Reading
 from pedanova.data.records import Records
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
@@ -71,7 +71,9 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     """Rows that do not count are marked, rows that count as worst have NaN in the order."""
     own = {name: for_domain(columns[name], space[name]) for name in space}
-    check_countable(own)
+    for name, column in own.items():
+        if column.is_time:
+            raise DataError(f"{name}: dates or durations cannot be counted; turn them into numbers or text")
     placed, more, idle = place_columns(space, own, columns)
     observed = Observations(placed, rows.goals, space, columns, (*rows.notes, *more), idle=idle)
     status = rows.status

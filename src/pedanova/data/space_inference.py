@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, read_plain, take
-from pedanova.data.conditions import Presence, gaps_in, may_decide, with_conditions
+from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import Goal, is_named_like_a_result
 from pedanova.data.row_status import STATES, state_word
 from pedanova.data.table_options import TableOptions
@@ -435,7 +435,7 @@ def _guessed(names: list[str], goals: Sequence[Goal], request: TableOptions, evi
 
 
 def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence) -> tuple[Space, list[Note]]:
-    children = gaps_in(space, columns)
+    children = [name for name in space if not space[name].when and columns[name].absent().any()]
     if not children:
         return space, []
     parents = [name for name in space if may_decide(columns[name], space[name])]

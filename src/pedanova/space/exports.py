@@ -232,17 +232,11 @@ def raytune_code(space: Space) -> str:
     return "\n".join(["from ray import tune", "", "param_space = {", *lines, "}"]) + "\n"
 
 
-def wandb_plain(space: Space) -> dict[str, Any]:
-    """A sweep's configuration but for the program and the metric."""
-    domains = plain_domains(space, "wandb")
-    return {"method": "random", "parameters": {name: _sweep(domain) for name, domain in domains.items()}}
-
-
 def wandb_text(space: Space) -> str:
-    """The same as YAML, a line for each parameter."""
-    plain = wandb_plain(space)
-    lines = [f"  {_scalar(name)}: {_scalar(sweep)}\n" for name, sweep in plain["parameters"].items()]
-    return f"method: {plain['method']}\nparameters:\n{''.join(lines)}"
+    """A sweep's configuration but for the program and the metric, in YAML."""
+    domains = plain_domains(space, "wandb")
+    lines = [f"  {_scalar(name)}: {_scalar(_sweep(domain))}\n" for name, domain in domains.items()]
+    return f"method: random\nparameters:\n{''.join(lines)}"
 
 
 def _sweep(domain: Domain) -> dict[str, Any]:
