@@ -74,7 +74,7 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
 
 def to_bytes(stored: Stored) -> bytes:
     levels = stored.levels
-    arrays: dict[str, NDArray[Any]] = {"thresholds": levels.thresholds}
+    arrays: dict[str, Any] = {"thresholds": levels.thresholds}
     for i, tally in enumerate(stored.tallies.values()):
         arrays |= {f"counts {i}": tally.counts, f"sums {i}": tally.sums}
     if stored.moments is not None:

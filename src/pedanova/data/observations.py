@@ -65,8 +65,9 @@ def describe_outside(column: Column, placed: Column, parameter: Parameter) -> st
     """Which row of a column breaks the space first, and how; `placed` is the column as counted."""
     grid = grid_of(parameter)
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
-    chosen = isinstance(parameter, Switch) and parameter.by
-    rule = f"the domain that {parameter.by} chooses" if chosen else in_words(parameter, digits=6)
+    rule = in_words(parameter, digits=6)
+    if isinstance(parameter, Switch) and parameter.by:
+        rule = f"the domain that {parameter.by} chooses"
     return f"row {row} has {shown(column.value_at(row))}, outside {rule}"
 
 
