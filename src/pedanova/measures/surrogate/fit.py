@@ -37,6 +37,7 @@ from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, Singles
 from pedanova.measures.surrogate.posterior import (
     FEWER_POINTS,
     POINTS,
+    SOME_POINTS,
     ObjectiveRanks,
     PosteriorSamples,
     even_points,
@@ -87,7 +88,8 @@ class Effort:
     layer_steps: int  # of the search for a layer
 
 
-FULL = Effort(POINTS, 1500, 8, SEARCH_STEPS)
+FULL = Effort(POINTS, 1000, 8, SEARCH_STEPS)
+FEW_ROWS = 400  # configurations up to which fewer points are as accurate
 QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # where the settings of more rows are known
 
 
@@ -151,13 +153,14 @@ def fit(
     `near` is a model of more rows: then the sampler and the skill are taken from it, the search for settings begins
     at its own, and less is spent.
     """
-    effort = FULL if near is None else QUICK
     with one_thread():
         dependence = dependence or dependence_of(rows)
         sampler = sampler_of(configurations_of(rows), dependence) if near is None else near.sampler
         rows = rows.without(dependence.copies)
         configurations = configurations_of(rows)
         count = len(configurations)
+        full = replace(FULL, points=SOME_POINTS) if count <= FEW_ROWS else FULL
+        effort = full if near is None else QUICK
         none = FittedModel(Skill(0.0, count), sampler, count, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
@@ -374,7 +377,7 @@ def reorder(
     """Put the best points of some samples into the order that a process of the rows there gives them."""
     top, scores = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
-    start = None if layer.anew and data.effort is FULL else settings
+    start = None if layer.anew and data.effort is not QUICK else settings
     local = data.likelihood(top[few], scores[few]).best(start, steps=data.effort.layer_steps)
     most = slice(0, LAYER_ROWS)
     process = data.condition(top[most], scores[most], local)

@@ -32,6 +32,7 @@ RankRange: TypeAlias = tuple[int, int]  # distinct objectives before it, and up 
 
 SIDE = 101  # a prime: as many columns, and one more, are even on every plane of two
 POINTS = SIDE**2
+SOME_POINTS = 71**2  # where rows are few
 FEWER_POINTS = 43**2  # of a quicker model
 SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
 FEWEST_FOR_MARGIN = 10  # rows of a block that tell a margin
