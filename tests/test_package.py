@@ -44,7 +44,7 @@ def test_public_names_exist_and_are_documented() -> None:
     assert pedanova.results.__all__ == [
         "Across", "Along", "Comparison", "Densities", "Difference", "Differences", "Effect", "Effects", "Evidence",
         "ForestEffects", "Importance", "Importances", "Interaction", "Interactions", "Marginal",
-        "Profile", "ReducedSpace", "Seeds", "SetInteraction", "StudyDifferences", "Verdict",
+        "Profile", "ReducedSpace", "Seeds", "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

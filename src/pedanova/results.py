@@ -7,7 +7,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest import ForestEffects
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
+from pedanova.measures.interactions import Interaction, Interactions
 from pedanova.measures.questions.ask import Comparison
 from pedanova.measures.studies.along import Along
 from pedanova.measures.studies.seeds import Seeds
@@ -34,7 +34,6 @@ __all__ = [
     "Profile",
     "ReducedSpace",
     "Seeds",
-    "SetInteraction",
     "StudyDifferences",
     "Verdict",
 ]

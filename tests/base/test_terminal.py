@@ -73,7 +73,7 @@ class TestOneLayout:
         assert density[1].split()[0] == "�[31mlr"
         assert set(density[2]) == {"─", " "}
         assert 12 < len(density) <= 15
-        row = Interaction(name, "b", *[0.1] * 8)
+        row = Interaction((name, "b"), *[0.1] * 8)
         pairs = str(Interactions((row,) * 30, "target", "region", 8, corrected=True)).splitlines()
         assert pairs[1].split() == a.interactions().header()
         assert set(pairs[2]) == {"─", " "}

@@ -353,7 +353,8 @@ def test_type_one_error() -> None:
         target, region = np.zeros((2, 1, 4, 4), dtype=np.int64)
         np.add.at(region[0], cells, 1)
         np.add.at(target[0], cells, inside)
-        row = measure_pairs(SetTally(groups, 2, target, region))[0]
+        tally = SetTally(groups, 2, target, region)
+        row = measure_pairs(tally, tally)[0]
         low += row.p_value <= 0.05
     assert 0.025 < low / 400 < 0.08
 
@@ -452,7 +453,7 @@ class TestExactValuesOfSets:
         for row in triples.rows:
             lower = sum(e[name].raw_share for name in row.names)
             lower += sum(pairs[pair].interaction for pair in combinations(row.names, 2))
-            assert row.lower == pytest.approx(lower, abs=1e-12)
+            assert row.additive == pytest.approx(lower, abs=1e-12)
 
     def test_exclusive_or(self) -> None:
         """Parity of three: nothing alone, nothing in pairs, all together."""
@@ -463,7 +464,7 @@ class TestExactValuesOfSets:
         )
         found = a.interactions(pa.at_most(0), order=3, **PLAIN)
         assert found["c", "a", "b"].interaction == pytest.approx(1.0)
-        assert found["c", "a", "b"].lower == pytest.approx(0.0, abs=1e-12)
+        assert found["c", "a", "b"].additive == pytest.approx(0.0, abs=1e-12)
         assert found["a", "b", "again"].interaction == pytest.approx(0.0, abs=1e-12)
         assert found["a", "b", "c"].significant
 

@@ -330,7 +330,7 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`; p-values are those of the rows, which must be at hand.
         order
-            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain (`SetInteraction`).
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain.
             Of many parameters those of the strongest pairs are asked: 12 for triples.
         cells
             Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows (1,000 for sets

@@ -38,23 +38,13 @@ MIDDLE = 0.5  # of a range: where rows without a value are put
 
 @dataclass(frozen=True, slots=True)
 class ForestEffect:
-    """One parameter's row.
-
-    ratio
-        Its part of the sum of `share` over all parameters: what Optuna prints.
-    share
-        Fraction of a tree's variance over the space that it explains alone, averaged over trees.
-    std
-        Standard deviation of that fraction over the trees.
-    variance
-        Variance that it explains alone, in squared units of the objective, averaged over trees.
-    """
+    """One parameter's row."""
 
     name: str
-    ratio: float
-    share: float
-    std: float
-    variance: float
+    ratio: float  # its part of the sum of `share` over all parameters: what Optuna prints
+    share: float  # fraction of a tree's variance over the space that it explains alone, averaged over trees
+    std: float  # standard deviation of that fraction over the trees
+    variance: float  # that it explains alone, in squared units of the objective, averaged over trees
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,7 +134,7 @@ def forest_effects(
         raise QueryError(f"all {len(total)} trees are constant over the space; give more rows or trees")
     clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
     return ForestEffects(
-        rows=_rows(encoded.names, total, main, unit),
+        rows=_rows(tuple(observed.space), total, main, unit),
         objective=f"{observed.name}{clipped}",
         variance=float(total.mean()) * unit,
         trees=len(total),
@@ -237,7 +227,6 @@ def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
 class Encoded:
     """What a forest is fitted to: a matrix, an objective, and the domain of every column."""
 
-    names: tuple[str, ...]
     matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
     objective: Reals  # (rows,) clipped if asked for
     axes: tuple[Axis, ...]
@@ -260,9 +249,11 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         column, axis = _encoded(observed.columns[name], parameter, cells[name], rows, objective)
         columns.append(column)
         axes.append(axis)
-        notes += _missing_note(name, parameter, cells[name][rows])
+        if lost := int(np.sum(cells[name][rows] == grid_of(parameter).missing)):
+            fate = "taken as the middle of its range" if _has_middle(parameter) else "taken as a category of their own"
+            notes.append(Note("rows", f"{lost:,} rows have no value; {fate}", subject=name))
     matrix = np.stack(columns, axis=1).astype(np.float32)
-    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), tuple(notes))
+    return Encoded(matrix, objective, tuple(axes), tuple(notes))
 
 
 def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
@@ -364,7 +355,7 @@ def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
     one more cell, its weight being its part of the rows.
     """
     absent = cells == grid.missing
-    if _has_middle(grid):
+    if _has_middle(grid.parameter):
         numbers = np.where(absent, (grid.cells - 1) / 2, cells).astype(np.float64)
         return numbers, _row_of(grid.prior)
     idle = float(absent.mean())
@@ -377,8 +368,8 @@ def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
     return place[cells].astype(np.float64), _row_of(weights[np.argsort(place)])
 
 
-def _has_middle(grid: Grid) -> bool:
-    return not isinstance(grid.parameter, Categorical | Switch)
+def _has_middle(parameter: Parameter) -> bool:
+    return not isinstance(parameter, Categorical | Switch)
 
 
 def _row_of(weights: Reals) -> Axis:
@@ -402,12 +393,3 @@ def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
     rank = np.empty(size, dtype=np.intp)
     rank[np.lexsort((first, means))] = np.arange(size)
     return rank
-
-
-def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[Note]:
-    grid = grid_of(parameter)
-    many = int(np.sum(cells == grid.missing))
-    if not many:
-        return []
-    fate = "taken as the middle of its range" if _has_middle(grid) else "taken as a category of their own"
-    return [Note("rows", f"{many:,} rows have no value; {fate}", subject=name)]

@@ -47,27 +47,27 @@ ENOUGH_ROWS_FOR_SETS = 1_000  # target rows from which on the fine cells say mor
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """One pair's row.
+    """The row of one pair, or of a larger set.
 
     Attributes
     ----------
-    first, second
-        The parameters.
+    names
+        The parameters, in the order of the space; of a pair they are `first` and `second`.
     interaction
-        Part of the variance of "is this row in the target?" that the two explain together beyond
-        the sum of an effect of each, corrected for what chance would explain unless asked otherwise.
+        Part of the variance of "is this row in the target?" that they explain together beyond the sum of an effect
+        of each (and of each smaller set), corrected for what chance would explain unless asked otherwise.
     closed
-        What the two explain together.
+        What they explain together.
     additive
-        What the best sum of an effect of each explains.
+        What the best sum of an effect of each (and of each smaller set) explains.
     redundancy
-        How much the two shares overlap: their sum less `additive`. 0 for independent parameters.
+        Of a pair: how much the two shares overlap, their sum less `additive`. 0 for independent parameters.
     first_share, second_share
-        What each explains alone, by the same coarse cells.
+        Of a pair: what each explains alone, by the same coarse cells.
     p_value
-        How often an additive pair would show as large an interaction by chance.
+        How often chance would show as large an interaction, were there none.
     p_adjusted
-        The same, adjusted for the number of pairs asked about (Holm).
+        The same, adjusted for the number of pairs, or sets, asked about (Holm).
 
     Examples
     --------
@@ -78,78 +78,40 @@ class Interaction:
     ('solver', 'shuffle', False)
     """
 
-    first: str
-    second: str
-    interaction: float
-    closed: float
-    additive: float
-    redundancy: float
-    first_share: float
-    second_share: float
-    p_value: float
-    p_adjusted: float
-
-    @property
-    def names(self) -> Names:
-        """Both."""
-        return self.first, self.second
-
-    @property
-    def significant(self) -> bool:
-        """Whether chance is ruled out, at the level 0.05 over all pairs together."""
-        return self.p_adjusted <= LEVEL
-
-
-@dataclass(frozen=True, slots=True)
-class SetInteraction:
-    """One set's row.
-
-    Attributes
-    ----------
-    names
-        Its parameters, in the order of the space.
-    interaction
-        Part of the variance of "is this row in the target?" that the set explains beyond all that its
-        smaller sets explain, corrected for what chance would explain unless asked otherwise.
-    closed
-        What the set explains, with all that its smaller sets do.
-    lower
-        What the best sum of effects of its smaller sets explains.
-    p_value
-        How often chance would show as large an interaction, were there none.
-    p_adjusted
-        The same, adjusted for the number of sets asked about (Holm).
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), "error")
-    >>> found = a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts")
-    >>> found.rows[0].names
-    ('layers', 'solver', 'shuffle')
-    """
-
     names: Names
     interaction: float
     closed: float
-    lower: float
+    additive: float
+    redundancy: float | None
+    first_share: float | None
+    second_share: float | None
     p_value: float
     p_adjusted: float
 
     @property
+    def first(self) -> str:
+        """The first parameter."""
+        return self.names[0]
+
+    @property
+    def second(self) -> str:
+        """The second parameter."""
+        return self.names[1]
+
+    @property
     def significant(self) -> bool:
-        """Whether chance is ruled out, at the level 0.05 over all sets together."""
+        """Whether chance is ruled out, at the level 0.05 over all pairs, or sets, together."""
         return self.p_adjusted <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactions(Table, Mapping[Names, Any]):
+class Interactions(Table, Mapping[Names, Interaction]):
     """Rows by the names of a set of parameters in any order, the largest first: ``pairs["lr", "depth"].interaction``.
 
     Attributes
     ----------
     rows
-        The same, by place: an `Interaction` for each pair, or a `SetInteraction` for each larger set.
+        The same, by place: an `Interaction` for each pair or larger set.
     target, region
         What was asked, in words.
     cells
@@ -172,7 +134,7 @@ class Interactions(Table, Mapping[Names, Any]):
     """
 
     also = ("significant",)
-    rows: tuple[Any, ...]
+    rows: tuple[Interaction, ...]
     target: str
     region: str
     cells: int
@@ -185,7 +147,7 @@ class Interactions(Table, Mapping[Names, Any]):
         """How many parameters a set has."""
         return len(self.rows[0].names)
 
-    def __getitem__(self, names: Any) -> Any:
+    def __getitem__(self, names: Names) -> Interaction:
         several = isinstance(names, tuple) and len(names) == self.order
         for row in self.rows:
             if several and set(row.names) == set(names):
@@ -204,15 +166,18 @@ class Interactions(Table, Mapping[Names, Any]):
 
     def to_dict(self) -> dict[str, list[Cell]]:
         columns = Table.to_dict(self)
-        names = columns.pop("names", [])
-        return {f"parameter_{i + 1}": list(column) for i, column in enumerate(zip(*names, strict=True))} | columns
+        names: Any = zip(*columns.pop("names"), strict=True)
+        if self.order == 2:
+            return dict(zip(("first", "second"), map(list, names), strict=True)) | columns
+        known = {key: column for key, column in columns.items() if column[0] is not None}
+        return {f"parameter_{i + 1}": list(column) for i, column in enumerate(names)} | known
 
     def printed(self) -> Printed:
         joint = [self.percents("interaction", bar=True), self.percents("closed", "together", leave=1)]
         if self.order > 2:
             sets = self.column("set", lambda row: " × ".join(row.names))
             p_values = self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant)
-            return [sets, *joint, self.percents("lower", "by smaller sets", leave=2), p_values]
+            return [sets, *joint, self.percents("additive", "by smaller sets", leave=2), p_values]
         return [
             self.column("pair", lambda row: f"{row.first} × {row.second}"),
             *joint,
@@ -256,7 +221,7 @@ def find_interactions(
     groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
     tally = tally_sets(observed, codes, groups, order, threads=threads)
     shown = tally if counter is None else counter(groups, tally.sets)
-    measure: Callable[..., tuple[Any, ...]] = measure_pairs if order == 2 else measure_sets
+    measure = measure_pairs if order == 2 else measure_sets
     rows = measure(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
     names, what = [c.name for c in chosen if not c.varies], "pairs" if order == 2 else "sets"
     notes = notes_on(rows, most, order, len(chosen) - len(groups))
@@ -311,18 +276,15 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 
 
 def measure_pairs(
-    tally: SetTally, shown: SetTally | None = None, *, corrected: bool = True, seed: int = 0, threads: int = 1
+    tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
     """A row for every pair, the largest interaction first; `shown` has the shares where it is another tally."""
     design = design_of(tally.region)
-    if shown is None or shown is tally:
-        parts = shares_of(design, tally.target, corrected=corrected)
-    else:
-        parts = shares_of(design_of(shown.region), shown.target, corrected=corrected)
+    own = design if shown is tally else design_of(shown.region)
+    parts = shares_of(own, shown.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
-    pairs = enumerate(tally.sets)
-    rows = [Interaction(one, two, *(float(column[i]) for column in columns)) for i, (one, two) in pairs]
+    rows = [Interaction(names, *(float(column[i]) for column in columns)) for i, names in enumerate(tally.sets)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
@@ -377,7 +339,7 @@ def strongest(
 
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
-) -> tuple[SetInteraction, ...]:
+) -> tuple[Interaction, ...]:
     """A row for every set, the largest interaction first; `shown` has the shares where it is another tally."""
     cells, sets = tally.cells(), tally.sets
     target, region, *others = (
@@ -397,12 +359,13 @@ def measure_sets(
     with one_thread():  # of linear algebra: the sets are spread over the others
         measured = spread(measure, range(len(sets)), threads=threads)
     adjusted = holm([row[3] for row in measured], np.array([row[4] for row in measured]))
-    rows = [SetInteraction(names, *row[:4], float(p)) for names, row, p in zip(sets, measured, adjusted, strict=True)]
+    each = zip(sets, measured, adjusted, strict=True)
+    rows = [Interaction(names, *row[:3], None, None, None, row[3], float(p)) for names, row, p in each]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
 def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool) -> tuple[float, float, float]:
-    """Interaction, closed, lower."""
+    """Interaction, closed, additive."""
     both = [float(part) for part in additive.set_shares(design, target)]
     if corrected:
         rows = max(1.0, float(design.region.sum()) - 1.0)
@@ -411,7 +374,7 @@ def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool)
     return max(0.0, both[0] - both[1]), both[0], both[1]
 
 
-def notes_on(rows: Sequence[Any], cells: int, order: int, left: int) -> list[Note]:
+def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> list[Note]:
     """Of sets of this order; `left` parameters were left out."""
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
@@ -426,7 +389,7 @@ def notes_on(rows: Sequence[Any], cells: int, order: int, left: int) -> list[Not
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))
-    if order == 2 and any(row.redundancy > 0.05 for row in rows):
+    if order == 2 and any((row.redundancy or 0.0) > 0.05 for row in rows):
         words = "some parameters depend on each other in this region: what they explain overlaps"
         notes.append(Note("answer", words))
     return notes

@@ -390,21 +390,15 @@ def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
 def difference_of(one: Importances, two: Importances, name: str, densities: BothDensities) -> Difference:
     """Of one parameter; p-values are not corrected yet."""
     first, second = one[name], two[name]
-    gap, ratio = first.share - second.share, first.ratio - second.ratio
-    low, high = ends_of(gap, first.deviation, second.deviation)
+    row = recovered(first, second)
+    low, high = ends_of(row.difference, first.deviation, second.deviation)
     here, there = (some[name] for some in densities)
     alike = same_cells(here.parameter, there.parameter)
-    return Difference(
-        name,
-        first.share,
-        second.share,
-        gap,
-        low,
-        high,
-        first.ratio,
-        second.ratio,
-        ratio,
-        p_value=p_of(gap, low, high),
+    return replace(
+        row,
+        low=low,
+        high=high,
+        p_value=p_of(row.difference, low, high),
         good=", ".join(values.words for values in here.good()),
         other_good=", ".join(values.words for values in there.good()),
         overlap=float(np.minimum(here.target, there.target).sum()) if alike else None,

@@ -24,7 +24,7 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.interactions import Interaction, Interactions, SetInteraction
+from pedanova.measures.interactions import Interactions
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.pooling import RankTest
@@ -217,7 +217,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
-    rows: Sequence[Interaction | SetInteraction] = result.rows[: look.most or None]
+    rows = result.rows[: look.most or None]
     room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # of a name, in half the line
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)
     labels = [" × ".join(names[name] for name in row.names) for row in rows]
