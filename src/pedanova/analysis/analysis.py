@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from pedanova.analysis.output import Output
 from pedanova.base.notes import Note
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.advice.ask import gains_of
+from pedanova.measures.advice.gains import Gains
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
@@ -599,6 +601,45 @@ class Analysis(Output):
         Analysis(1,000 rows, 10 parameters, minimize train_seconds)
         """
         return Analysis(self.data.alone(objective))
+
+    def gains(
+        self,
+        default: Mapping[str, object] | None = None,
+        region: object = DEFAULT.region,
+        *,
+        seed: int = DEFAULT.seed,
+    ) -> Gains:
+        """What tuning each parameter wins over a default, in units of the objective: docs/how-to/advice.md.
+
+        Parameters
+        ----------
+        default
+            Values by parameter; what is left out, or all of it, is the median of the trials, or their most frequent
+            category.
+        region
+            Where to tune, as in `importance`: values lie between those of the rows there.
+        seed
+            Of the model: the same seed gives the same numbers.
+
+        Returns
+        -------
+        Gains
+            By parameter what tuning it alone wins, what its worst value costs, and what is lost if it is left at its
+            default, with 95 % intervals; ``.total``, ``.path``.
+
+        Raises
+        ------
+        QueryError
+            No model of the objective is to be trusted, or the default lies outside the space or the region.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> gains = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4})
+        >>> next(iter(gains)), gains.total.low > 0
+        ('learning_rate', True)
+        """
+        return gains_of(self.data, default, region, Question(seed=seed).seed)
 
     def reduce(
         self,

@@ -285,6 +285,24 @@ class Posterior:
         own = squares - self.mean_variance * sums**2  # the mean is estimated anew
         return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
+    def predict(self, points: Embedding) -> Reals:
+        """(points,) The mean of the score at other points."""
+        kernel = self._covariance(points, self.rows)
+        return (kernel @ self.solved.astype(np.float32)).astype(np.float64) + self.mean
+
+    def jointly(self, points: Embedding) -> tuple[Reals, Reals]:
+        """(points,) The mean of the score at other points without noise, and (points, points) its covariance."""
+        across = self._covariance(self.rows, points).astype(np.float64)
+        inner = self._covariance(points, points).astype(np.float64)
+        off = 1.0 - self.factor.solve(np.ones((len(self.rows), 1))).T @ across  # the mean is estimated too
+        spread = inner - across.T @ self.factor.solve(across) + self.mean_variance * off.T @ off
+        return across.T @ self.solved + self.mean, self.scale * spread
+
+    def _covariance(self, one: Embedding, two: Embedding) -> Singles:
+        """(one, two) The kernel without noise, in units of s²."""
+        kernel = rational_quadratic(one.positions, two.positions, self.weights)
+        return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
+
     def draw(self, points: Embedding, draws: int, rng: np.random.Generator) -> Singles:
         """(draws, points) Scores at other points without noise, in pairs: the mean plus and minus a deviation."""
         prior = PriorFunctions.drawn(self, draws // 2, rng)

@@ -287,6 +287,11 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
     return kept if np.array_equal(inside & (some | ~beside), some) else None
 
 
+def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
+    """For each parameter, the cells between those that some rows have."""
+    return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
+
+
 def _hull(grid: Grid, cells: Cells) -> Mask:
     """(width,) From the least to the largest cell of every ordered regime; of categories, those that occur."""
     kept = np.zeros(grid.width, dtype=bool)

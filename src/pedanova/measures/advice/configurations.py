@@ -1,0 +1,223 @@
+"""Configurations as cells: the default, values of cells, and children that have a value only where parents allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, Mask, as_column, cells_of, equals_any
+from pedanova.data.conditions import place_columns
+from pedanova.data.observations import describe_outside
+from pedanova.errors import Arg, QueryError, SpaceError, UnknownParameterError, unknown_name
+from pedanova.measures.chance.ranked_rows import regimes_of
+from pedanova.measures.surrogate.objective_model import Settings
+from pedanova.space.grid import Cells, Grid, grid_of
+from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch, parents_first
+from pedanova.space.values import Label, Value
+
+INACTIVE, FREE = -1, -2  # in place of a block: no value at all, or as one likes
+MOST_VALUES = 33  # of a range that are tried,
+MOST_NAMES = 64  # and of categories
+
+
+def cell_values(parameter: Parameter, at: NDArray[np.floating] | None = None) -> list[Label]:
+    """A value of every cell, its middle on the scale of the parameter; `at` says how far between its ends instead."""
+    grid = grid_of(parameter)
+    at = np.full(grid.cells, 0.5) if at is None else at
+    if isinstance(parameter, Switch):
+        ends = np.cumsum([grid_of(domain).cells for domain in parameter.regimes])[:-1]
+        parts = zip(parameter.regimes, np.split(at, ends), strict=True)
+        return [value for domain, part in parts for value in cell_values(domain, part)]
+    if grid.labels is not None:
+        return list(grid.labels)
+    edges = np.linspace(0.0, 1.0, grid.cells + 1) if grid.edges is None else grid.edges
+    if isinstance(parameter, Float | Int) and parameter.log:
+        values = np.exp(np.log(edges[:-1]) + at * np.log(edges[1:] / edges[:-1]))
+    else:
+        values = edges[:-1] + at * np.diff(edges)
+    if isinstance(parameter, Int):
+        return whole_values(parameter, edges, values)
+    low, high = (parameter.low, parameter.high) if isinstance(parameter, Float) else (0.0, 1.0)
+    return np.clip(values, low, high).tolist()  # type: ignore[no-any-return]
+
+
+def whole_values(parameter: Int, edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[Label]:
+    """The whole number on the lattice next to each value, inside its cell where the cell has one."""
+    low, step = parameter.low, parameter.step
+    first = np.ceil((edges[:-1] - low) / step)
+    last = np.maximum(np.ceil((edges[1:] - low) / step) - 1, first)
+    steps = np.clip(np.round((values - low) / step), first, last)
+    return [min(max(low + int(one) * step, low), parameter.high) for one in steps]
+
+
+def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
+    """(width,) Whether a parent has one of these values in each of its cells; never where it has none."""
+    grid, every = grid_of(parameter), cell_values(parameter)
+    column = Column("", np.arange(len(every), dtype=np.int64), tuple(every))
+    return np.concatenate([equals_any(column, values), np.zeros(grid.width - grid.cells, dtype=bool)])
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Which configurations there are: the space, and what rows usually have."""
+
+    space: Space
+    cells: Mapping[str, Cells]  # (rows,) each
+
+    @cached_property
+    def names(self) -> list[str]:
+        return list(self.space)
+
+    @cached_property
+    def grids(self) -> list[Grid]:
+        return [grid_of(parameter) for parameter in self.space.values()]
+
+    @cached_property
+    def typical(self) -> list[list[int]]:
+        """By parameter and block: the median cell of the rows, or their most frequent category."""
+        return [
+            [typical_cell(grid, self.cells[name], i) for i in range(len(grid.blocks))]
+            for name, grid in zip(self.names, self.grids, strict=True)
+        ]
+
+    @cached_property
+    def _children(self) -> list[str]:
+        """Whoever has a parent in the space, parents first."""
+        return [name for name in parents_first(self.space) if any(name == child for child, _ in self._tables)]
+
+    @cached_property
+    def _middles(self) -> list[list[Label]]:
+        return [cell_values(parameter) for parameter in self.space.values()]
+
+    @cached_property
+    def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
+        """By child and parent: (width of the parent,) the block that its cell asks for, or INACTIVE."""
+        tables = {}
+        for name, parameter in self.space.items():
+            for parent, values in parameter.when:
+                if parent in self.space:
+                    truth = truth_by_cell(self.space[parent], values)
+                    tables[name, parent] = np.where(truth, 0, INACTIVE)
+            if isinstance(parameter, Switch) and parameter.by in self.space:
+                table = np.full(grid_of(self.space[parameter.by]).width, INACTIVE)
+                for i, domain in enumerate(parameter.regimes):
+                    keys = tuple(value for value, other in parameter.domains if other == domain)
+                    table[truth_by_cell(self.space[parameter.by], keys)] = i
+                tables[name, parameter.by] = np.where(tables.get((name, parameter.by), table) < 0, INACTIVE, table)
+        return tables
+
+    def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
+        """(configurations,) The block that the parents ask for, INACTIVE or FREE."""
+        parameter = self.space[name]
+        decided = all(parent in self.space for parent, _ in parameter.when)
+        own = isinstance(parameter, Switch) and parameter.by not in self.space
+        blocks = np.full(len(settings), 0 if parameter.when and decided and not own else FREE)
+        for (child, parent), table in self._tables.items():
+            if child == name:
+                asked = table[settings[:, self.names.index(parent)]]
+                by = isinstance(parameter, Switch) and parent == parameter.by
+                blocks = np.where(asked == INACTIVE, INACTIVE, np.where(by & (blocks != INACTIVE), asked, blocks))
+        return blocks
+
+    def settled(self, settings: Settings) -> Settings:
+        """The same with children as their parents ask: none where inactive, the usual value where one is lacking."""
+        settings = settings.copy()
+        for name in self._children:
+            j = self.names.index(name)
+            grid, needed = self.grids[j], self.needed_blocks(name, settings)
+            own = regimes_of(grid, settings[:, j].astype(np.uint16))
+            wrong = (needed >= 0) & (own != needed)
+            settings[wrong, j] = np.array(self.typical[j])[needed[wrong]]
+            settings[needed == INACTIVE, j] = grid.missing
+        return settings
+
+    def usual(self) -> Settings:
+        """(1, parameters) The median of every parameter, and the most frequent category."""
+        result = np.empty((1, len(self.names)), dtype=np.int32)
+        for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
+            counts = np.bincount(regimes_of(grid, self.cells[name].astype(np.uint16)), minlength=len(grid.blocks) + 2)
+            block = int(counts[: len(grid.blocks) + 1].argmax())
+            result[0, j] = self.typical[j][block] if block < len(grid.blocks) else grid.missing
+        return self.settled(result)
+
+    def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
+        """(1, parameters) The usual configuration with these values in place of its own."""
+        if not isinstance(values, Mapping):
+            raise QueryError(Arg(name, values), " must be a dict of values by parameter")
+        for key in values:
+            if not isinstance(key, str) or key not in self.space:
+                raise UnknownParameterError(unknown_name(key, tuple(self.space)))
+        settings = self.usual()
+        table = self._table_with(values, settings)
+        for key, value in values.items():
+            j = self.names.index(key)
+            if value is None:
+                settings[0, j] = self.grids[j].missing
+                continue
+            alone = replace(self.space[key], when=())
+            try:
+                placed = place_columns(Space({key: alone}), {key: table[key]}, table)[0][key]
+            except SpaceError as error:
+                raise QueryError(f"{name}: {error}") from None
+            settings[0, j] = cells_of(placed, self.grids[j])[0]
+            if settings[0, j] >= self.grids[j].cells:
+                why = describe_outside(table[key], placed, alone).partition("has ")[2] or f"{value!r} is no value of it"
+                raise QueryError(f"{name}: {key} is {why}")
+        return self.settled(settings)
+
+    def _table_with(self, values: Mapping[str, object], settings: Settings) -> dict[str, Column]:
+        known = self.values(settings)[0] | dict(values)
+        return {key: as_column(key, [value]) for key, value in known.items() if value is not None}
+
+    def values(self, settings: Settings, rng: np.random.Generator | None = None) -> list[dict[str, Label | None]]:
+        """Values by name of every configuration, None where it has none; somewhere in each cell with `rng`."""
+        columns: dict[str, list[Label | None]] = {}
+        for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
+            every = self._middles[j] if rng is None else cell_values(self.space[name], rng.random(grid.cells))
+            columns[name] = [every[cell] if cell < grid.cells else None for cell in settings[:, j]]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        for name, parameter in self.space.items():
+            if isinstance(parameter, Moving):
+                for row in rows:
+                    row[name] = moved_value(parameter, row[name], row)
+        return rows
+
+    def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
+        """(values, parameters) A configuration with every value of one parameter; its own is the first."""
+        j = self.names.index(name)
+        needed = int(self.needed_blocks(name, settings)[0])
+        grid = self.grids[j]
+        if needed == INACTIVE:
+            return settings
+        blocks = grid.blocks if needed == FREE else grid.blocks[needed : needed + 1]
+        cells = [int(settings[0, j])]
+        for block in blocks:
+            inside = np.flatnonzero(kept[name][block.cells] if name in kept else np.ones(len(block), dtype=bool))
+            most = MOST_VALUES if block.ordered else MOST_NAMES
+            places = inside[np.unique(np.linspace(0, len(inside) - 1, most).round().astype(int))] if len(inside) else []
+            cells += [block.start + int(place) for place in places]
+        line = np.repeat(settings, len(cells), axis=0)
+        line[:, j] = cells
+        return self.settled(line)
+
+
+def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
+    """The median of the cells in a block, or the most frequent one without an order; its middle where none is there."""
+    start, stop, ordered = grid.blocks[block].start, grid.blocks[block].stop, grid.blocks[block].ordered
+    inside = np.sort(cells[(cells >= start) & (cells < stop)])
+    if not len(inside):
+        return (start + stop) // 2
+    return int(inside[(len(inside) - 1) // 2] if ordered else start + np.bincount(inside - start).argmax())
+
+
+def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
+    """The value at a position of a moving range; the position itself where its bounds are no parameters."""
+    ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
+    if position is None or any(end is None for end in ends):
+        return position
+    part, (low, high) = float(position), map(float, ends)  # type: ignore[arg-type]
+    return low * (high / low) ** part if parameter.log else low + part * (high - low)

@@ -1,0 +1,401 @@
+"""What tuning wins over a default, in units of the objective: each parameter alone, all together, step by step.
+
+The low end of a gain is that of the value which is best in the median, so that it does not profit from being chosen;
+its high end is that of the best value in each sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pedanova.base.digits import short
+from pedanova.base.notes import Note
+from pedanova.base.table import NamedTable, Printed, Table
+from pedanova.data.column import Mask
+from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
+from pedanova.space.grid import Reals
+from pedanova.space.values import Label
+
+DRAWS = 128
+ENDS = (0.025, 0.975)
+CANDIDATES = 48  # of the best configurations, that a parameter is put back to its default in
+SAFE = 0.1  # of what all together win: a loss that does not count,
+LEAST_SAFE = 0.02  # or so much of the objective's spread
+CLIMBS = 2  # times the number of parameters: steps of the search for the best configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A difference of the objective, positive where it is better, with a 95 % interval.
+
+    Attributes
+    ----------
+    gain
+        In units of the objective.
+    low, high
+        Its 95 % interval.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> total = pa.analyze(pa.demo_trials(), "error").first(200).gains().total
+    >>> total.low <= total.gain <= total.high
+    True
+    """
+
+    gain: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{short(self.gain, 2)} ({short(self.low, 2)} to {short(self.high, 2)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What one parameter wins and costs.
+
+    Attributes
+    ----------
+    name
+        The parameter.
+    default, best
+        Its value in the default, and the best one while all others stay at theirs; None where it has none.
+    gain, low, high
+        What tuning it alone wins over the default, with a 95 % interval.
+    wrong, wrong_low, wrong_high
+        What its worst value costs, all others at the default.
+    left, left_low, left_high
+        What is lost where it is left at its default and all others are tuned.
+    verdict
+        ``safe``: all that are may stay at their defaults together; worth to ``tune``; or ``unsure``.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> gains = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4})
+    >>> gains["learning_rate"].default, gains["learning_rate"].verdict
+    (0.0001, 'tune')
+    """
+
+    name: str
+    default: Label | None
+    best: Label | None
+    gain: float
+    low: float
+    high: float
+    wrong: float
+    wrong_low: float
+    wrong_high: float
+    left: float
+    left_low: float
+    left_high: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One step on the way from the default to the best configuration.
+
+    Attributes
+    ----------
+    name
+        The parameter that is changed.
+    before, after
+        Its value.
+    gain, low, high
+        What this step wins, with a 95 % interval.
+    objective
+        The objective after it, in the median.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains().path
+    >>> path.rows[0].objective > path.rows[-1].objective
+    True
+    """
+
+    name: str
+    before: Label | None
+    after: Label | None
+    gain: float
+    low: float
+    high: float
+    objective: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AblationPath(Table):
+    """The way from the default to the best configuration, each time by the change that wins most.
+
+    Attributes
+    ----------
+    rows
+        The steps.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains().path
+    >>> len(path.rows) <= 10
+    True
+    """
+
+    rows: tuple[PathStep, ...]
+
+    def printed(self) -> Printed:
+        return [
+            self.column("step", lambda row: row.name),
+            self.column("from", lambda row: short(row.before), kind="words", leave=2),
+            self.column("to", lambda row: short(row.after), kind="words"),
+            self.column("gain", lambda row: short(row.gain, 2), bar="gain"),
+            self.column("95 % interval", lambda row: f"{short(row.low, 2)} to {short(row.high, 2)}", leave=1),
+            self.column("objective", lambda row: short(row.objective)),
+        ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Gains(NamedTable[Gain]):
+    """What tuning wins, by parameter, the largest gain first: ``g["lr"].gain``, ``g.total``, ``g.path``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    total
+        What all parameters together win over the default.
+    path
+        The way from the default to the best configuration, one parameter after the other.
+    default, best
+        Values by parameter; None where it has none.
+    safe_loss, tolerance
+        What is lost at most where all that are safe stay at their defaults, and how much that may be: a tenth of what
+        all together win, or a fiftieth of the quartiles' distance.
+    objective, direction, region
+        Of what, which way it is better, and where.
+    default_was_run
+        Whether a row has the default's very values; running it once about halves the error.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> gains = pa.analyze(pa.demo_trials(), "error").first(200).gains()
+    >>> gains["learning_rate"].gain > gains["lucky_number"].gain
+    True
+    """
+
+    rows: tuple[Gain, ...]
+    total: Amount
+    path: AblationPath
+    default: Mapping[str, Label | None]
+    best: Mapping[str, Label | None]
+    safe_loss: float
+    tolerance: float
+    objective: str
+    direction: str
+    region: str = ""
+    default_was_run: bool = False
+    notes: tuple[Note, ...] = field(default=())
+
+    @property
+    def safe(self) -> list[str]:
+        """The parameters that may stay at their default."""
+        return [row.name for row in self.rows if row.verdict == "safe"]
+
+    def printed(self) -> Printed:
+        return [
+            self.column("parameter", lambda row: row.name),
+            self.column("default", lambda row: short(row.default), kind="words", leave=3),
+            self.column("best", lambda row: short(row.best), kind="words", leave=2),
+            self.column("wins", lambda row: short(row.gain, 2), bar="gain"),
+            self.column("95 % interval", lambda row: f"{short(row.low, 2)} to {short(row.high, 2)}", leave=1),
+            self.column("wrong costs", lambda row: short(row.wrong, 2), leave=4),
+            self.column("if left", lambda row: f"≤ {short(row.left_high, 2)}"),
+            self.column("verdict", lambda row: row.verdict, kind="words"),
+        ]
+
+    def heading(self) -> str:
+        return f"What tuning wins over the default, in units of {self.objective}"
+
+    def summary(self) -> str:
+        """One sentence on all together, and one on what may stay.
+
+        Returns
+        -------
+        str
+            Sentences.
+        """
+        words = f"All together win {self.total} of {self.objective}."
+        if not self.safe:
+            return f"{words} None is known to be safe to leave at its default."
+        return f"{words} Safe to leave at the default: {', '.join(self.safe)}; loses at most {short(self.safe_loss, 2)}."
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """The objective at configurations around a default, in posterior samples."""
+
+    rules: Rules
+    objective: KnownObjective
+    default: Settings  # (1, parameters)
+    kept: Mapping[str, Mask]  # cells of the grid that a region keeps, by parameter
+    seed: int
+
+    def best_near(self, start: Settings) -> Settings:
+        """(1, parameters) Uphill in the median, by one parameter at a time."""
+        value = float(self.objective.middle(start)[0])
+        for _ in range(CLIMBS * len(self.rules.names)):
+            lines = np.concatenate([self.rules.line(name, start, self.kept) for name in self.rules.names])
+            values = self.objective.middle(lines)
+            if values.min() >= value:
+                break
+            value, start = float(values.min()), lines[[int(values.argmin())]]
+        return start
+
+    def inside(self, settings: Settings) -> Settings:
+        """Those of the region."""
+        masks = [self.kept[name][settings[:, j]] for j, name in enumerate(self.rules.names) if name in self.kept]
+        return settings[np.logical_and.reduce(masks)] if masks else settings
+
+    def drawn(self, *parts: Settings) -> list[Reals]:
+        """(draws, configurations) for each part; the samples are the same functions whenever they are drawn."""
+        rng = np.random.default_rng([self.seed, 0x6A1])
+        values = self.objective.draw(np.concatenate(parts), DRAWS, rng)
+        return np.split(values, np.cumsum([len(part) for part in parts])[:-1], axis=1)
+
+
+def amount(wins: Reals, most: Reals | None = None) -> Amount:
+    """From (draws,) what a fixed choice wins, and what the best choice of each sample wins."""
+    low, high = np.quantile(wins, ENDS[0]), np.quantile(wins if most is None else most, ENDS[1])
+    gain = max(0.0, float(np.median(wins)))
+    return Amount(gain, min(max(0.0, float(low)), gain), max(float(high), gain))
+
+
+def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsFound:
+    """Gains by parameter, of all together, and the path to the best configuration.
+
+    `points` are configurations all over the space and those that were run; `spread` is that of the objective.
+    """
+    rules, default, names = tuning.rules, tuning.default, tuning.rules.names
+    points = tuning.inside(points)
+    points = np.concatenate([default, points[np.argsort(tuning.objective.middle(points), kind="stable")]])
+    best = tuning.best_near(points[1:2] if len(points) > 1 else default)
+    good = np.concatenate([best, points[1 : 1 + CANDIDATES]])
+    lines = [rules.line(name, default, tuning.kept) for name in names]
+    back = [put_back(rules, good, default, [j]) for j in range(len(names))]
+    path, steps = path_between(tuning, default, best)
+    base, top, along, everywhere, *others = tuning.drawn(default, best, path, points, *lines, *back)
+    samples = Samples(base[:, 0], top[:, 0], np.minimum(everywhere.min(axis=1), top[:, 0]))
+    total = amount(samples.base - samples.top, samples.base - samples.lowest)
+    tolerance = max(SAFE * total.gain, LEAST_SAFE * spread)
+    rows = []
+    for j, (name, line) in enumerate(zip(names, lines, strict=True)):
+        rows.append(gain_of(tuning, name, line, samples, others[j], others[len(names) + j]))
+    safe, loss = safe_together(tuning, good, rows, samples, tolerance)
+    rows = [row if row.name not in safe else replace(row, verdict="safe") for row in rows]
+    return GainsFound(rows, total, ablation(rules, path, steps, along), best, loss, tolerance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GainsFound:
+    """What is known of gains before it is put into words."""
+
+    rows: list[Gain]
+    total: Amount
+    path: AblationPath
+    best: Settings
+    safe_loss: float
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """(draws,) each: the objective at the default, at the best configuration, and the lowest anywhere."""
+
+    base: Reals
+    top: Reals
+    lowest: Reals
+
+    def lost(self, behind: Reals) -> Amount:
+        """What is lost where only some configurations are left, (draws, configurations)."""
+        nearest = behind[:, int(np.median(behind, axis=0).argmin())]
+        floor = behind.min(axis=1)
+        lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
+        return replace(lost, low=min(lost.gain, max(0.0, float(np.quantile(floor - self.top, ENDS[0])))))
+
+
+def safe_together(
+    tuning: Tuning, good: Settings, rows: list[Gain], samples: Samples, tolerance: float
+) -> tuple[set[str], float]:
+    """The parameters that may all stay at their defaults while the others are tuned, and what that loses at most."""
+    order = sorted(range(len(rows)), key=lambda j: (rows[j].left, rows[j].left_high))
+    sets = [order[: k + 1] for k in range(len(order)) if rows[order[k]].left_high <= tolerance]
+    drawn = tuning.drawn(*(put_back(tuning.rules, good, tuning.default, some) for some in sets)) if sets else []
+    safe: set[str] = set()
+    loss = 0.0
+    for some, behind in zip(sets, drawn, strict=True):
+        lost = samples.lost(behind)
+        if lost.high > tolerance:
+            break
+        safe, loss = {rows[j].name for j in some}, lost.high
+    return safe, loss
+
+
+def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
+    """One parameter, from the samples along its line, and at good configurations with it put back."""
+    middle = np.median(along, axis=0)
+    place = int(middle.argmin())
+    alone = amount(samples.base - along[:, place], samples.base - along.min(axis=1))
+    wrong = amount(along[:, int(middle.argmax())] - samples.base, along.max(axis=1) - samples.base)
+    left = samples.lost(behind)
+    values = [row[name] for row in tuning.rules.values(np.concatenate([tuning.default, line[[place]]]))]
+    amounts = [value for one in (alone, wrong, left) for value in (one.gain, one.low, one.high)]
+    return Gain(name, *values, *amounts, "tune" if max(alone.low, left.low) > 0.0 else "unsure")
+
+
+def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -> Settings:
+    """Good configurations with some parameters at their defaults."""
+    changed = good.copy()
+    changed[:, some] = default[:, some]
+    return rules.settled(changed)
+
+
+def path_between(tuning: Tuning, default: Settings, best: Settings) -> tuple[Settings, list[int]]:
+    """(steps + 1, parameters) From the default to the best, each time by the change that wins most; and who changes."""
+    rules, now = tuning.rules, default
+    left = [j for j in range(len(rules.names)) if default[0, j] != best[0, j]]
+    path, steps = [default], []
+    while left:
+        changes = np.repeat(now, len(left), axis=0)
+        changes[np.arange(len(left)), left] = best[0, left]
+        changes = rules.settled(changes)
+        values = np.where((changes != now).any(axis=1), tuning.objective.middle(changes), np.inf)
+        place = int(values.argmin())
+        if not np.isfinite(values[place]):  # what is left has no value on either side
+            break
+        now = changes[[place]]
+        path.append(now)
+        steps.append(left.pop(place))
+    return np.concatenate(path), steps
+
+
+def ablation(rules: Rules, path: Settings, steps: list[int], along: Reals) -> AblationPath:
+    values = rules.values(path)
+    rows = []
+    for i, j in enumerate(steps):
+        wins = along[:, i] - along[:, i + 1]
+        low, high = np.quantile(wins, ENDS)
+        name = rules.names[j]
+        after = float(np.median(along[:, i + 1]))
+        step = PathStep(
+            name, values[i][name], values[i + 1][name], float(np.median(wins)), float(low), float(high), after
+        )
+        rows.append(step)
+    return AblationPath(tuple(rows))

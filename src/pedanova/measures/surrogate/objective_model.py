@@ -1,0 +1,161 @@
+"""The objective at any configuration, in its own units: draws from a process of the rows, or the rows themselves.
+
+Scores are the objective itself, or normal quantiles of its ranks: whichever predicts rows better that were left out.
+A table that holds every configuration is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.threads import one_thread
+from pedanova.counting.few_rows import Indices
+from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
+from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, is_complete, scores_of, spread_rows
+from pedanova.measures.surrogate.gaussian_process import KernelSettings, Posterior
+from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, layout_of
+from pedanova.measures.surrogate.posterior import even_points
+from pedanova.measures.surrogate.sampler import Configurations, configurations_of
+from pedanova.space.grid import Reals
+from pedanova.space.parameters import Space
+
+Settings: TypeAlias = NDArray[np.int32]  # (configurations, parameters) cells, in the order of the space
+ROWS = 800  # that the process is given
+STEPS = 6  # of the search for the settings of the objective itself
+WIDEN = 1.3  # times the deviation of the draws, which take the settings as known
+SOME_POINTS = 31**2  # that rows are spread by
+TAIL = 20  # the outermost of so many parts tell how scores go on beyond the rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreCurve:
+    """Scores and the objective that belongs to each, rising; beyond the rows it goes on as the outermost rows do."""
+
+    scores: Reals
+    values: Reals
+
+    def objective(self, scores: NDArray[np.floating]) -> Reals:
+        known, values = self.scores, self.values
+        result: Reals = np.interp(scores, known, values)
+        few = min(max(3, len(known) // TAIL), len(known) - 1)
+        for end, inner, beyond in ((0, few, scores < known[0]), (-1, -1 - few, scores > known[-1])):
+            slope = (values[inner] - values[end]) / (known[inner] - known[end])
+            result = np.where(beyond, values[end] + slope * (scores - known[end]), result)
+        return result
+
+    def score(self, values: Reals) -> Reals:
+        result: Reals = np.interp(values, self.values, self.scores)
+        return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectiveModel:
+    """The objective as a process of the rows knows it; lower is better."""
+
+    arrangement: Arrangement
+    layout: FeatureLayout
+    process: Posterior
+    curve: ScoreCurve
+    widen: float = WIDEN
+
+    def embed(self, settings: Settings) -> Embedding:
+        cells = {name: settings[:, j] for j, name in enumerate(self.arrangement.space)}
+        return self.layout.embed(self.arrangement.places(cells))
+
+    def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
+        """(draws, configurations) The objective without noise, in posterior samples."""
+        scores = self.process.draw(self.embed(settings), draws, rng).astype(np.float64)
+        middle = scores.mean(axis=0)  # samples are pairs around it
+        return self.curve.objective(middle + self.widen * (scores - middle))
+
+    def middle(self, settings: Settings) -> Reals:
+        """(configurations,) The median of the objective."""
+        return self.curve.objective(self.process.predict(self.embed(settings)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectiveTable:
+    """The objective of every configuration of a small space, as the rows tell it; lower is better."""
+
+    values: Reals  # (cells of the first parameter, cells of the second, …)
+
+    def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:  # noqa: ARG002
+        """(1, configurations) What is known needs no more samples than one."""
+        return self.middle(settings)[None, :]
+
+    def middle(self, settings: Settings) -> Reals:
+        values: Reals = self.values[tuple(settings.T)]
+        return values
+
+
+KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
+
+
+def objective_of(rows: RankedRows, fitted: FittedModel, copies: Mapping[str, str]) -> KnownObjective | None:
+    """The objective at any configuration; None where the model is not to be trusted, and the table is not complete."""
+    whole = configurations_of(rows)
+    if is_complete(whole):
+        return table_of(whole, rows.arrangement.space)
+    if fitted.settings is None:
+        return None
+    with one_thread():
+        rows = rows.without(copies)
+        return model_of(configurations_of(rows), fitted)
+
+
+def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
+    means = mean_objectives(configurations)
+    cells = configurations.arrangement.cells(configurations.places)
+    sizes = [int(column.max()) + 1 for column in cells.values()]
+    values = np.empty(sizes)
+    values[tuple(cells[name] for name in space)] = means
+    return ObjectiveTable(values)
+
+
+def mean_objectives(configurations: Configurations) -> Reals:
+    """(configurations,) The mean of the rows of each; what is no finite number counts as the worst that is one."""
+    signed, finite = configurations.signed, np.isfinite(configurations.signed)
+    known = signed[finite] if finite.any() else np.zeros(1)
+    means: Reals = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
+    return means / configurations.repeats
+
+
+def model_of(configurations: Configurations, fitted: FittedModel) -> ObjectiveModel:
+    """The process of the scores that predict left out rows better."""
+    arrangement = configurations.arrangement
+    layout = layout_of(arrangement, configurations.places)
+    points = even_points(arrangement, configurations.places, count=SOME_POINTS)
+    data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(points), FULL)
+    means = mean_objectives(configurations)
+    start = fitted.settings or KernelSettings.initial(arrangement.varying)
+    chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
+    ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
+    plain = (means - means.mean()) / max(float(means.std()), 1e-300)
+    adaptive = fitted.sampler.adaptive
+    settings = data.likelihood(chosen, plain[chosen], adaptive=adaptive).best(start, steps=STEPS)
+    ways = [(ranked, start), (plain, settings)]
+    scores, settings = min(ways, key=lambda way: left_out_error(data, chosen, way[0], way[1], ranked))
+    given = rows_given(data, settings, means)
+    each, first = np.unique(scores, return_index=True)
+    return ObjectiveModel(
+        arrangement, layout, data.condition(given, scores[given], settings), ScoreCurve(each, means[first])
+    )
+
+
+def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices:
+    """Rows spread over the space, and the best of all."""
+    spread = spread_rows(data, ROWS, data.feature_weights(settings))
+    return np.union1d(spread, np.argsort(means, kind="stable")[: ROWS // 8])
+
+
+def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
+    """The mean error of predictions for rows left out, in normal quantiles of their ranks."""
+    predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
+    known, first = np.unique(scores, return_index=True)
+    return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())
+
