@@ -42,9 +42,10 @@ def test_public_names_exist_and_are_documented() -> None:
         "load", "results", "show_versions", "space", "space_from",
     ]  # fmt: skip
     assert pedanova.results.__all__ == [
-        "Across", "Along", "Comparison", "Densities", "Difference", "Differences", "Effect", "Effects", "Evidence",
-        "ForestEffects", "Importance", "Importances", "Interaction", "Interactions", "Marginal",
-        "Profile", "ReducedSpace", "Seeds", "StudyDifferences", "Verdict",
+        "AblationPath", "Across", "Along", "Amount", "Comparison", "Densities", "Difference", "Differences", "Effect",
+        "Effects", "Evidence", "ForestEffects", "Gain", "Gains", "Importance", "Importances", "Interaction",
+        "Interactions", "Marginal", "PathStep", "Profile", "ReducedSpace", "Seeds", "SetInteraction", "StudyDifferences",
+        "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

@@ -12,12 +12,12 @@ import pedanova
 ROOT = Path(pedanova.__file__).parent
 ORDER = (
     "errors", "base", "base.kernel", "space", "data", "sources", "counting", "scale",
-    "measures", "measures.surrogate", "measures.questions", "measures.studies", "reduction", "report", "analysis",
+    "measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice", "reduction", "report", "analysis",
     "cli", "integrations",
 )  # fmt: skip
 TOP = ("__init__", "__main__", "results")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before
-    ("measures", "measures.surrogate", "measures.questions", "measures.studies", "reduction", "report"): (
+    ("measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice", "reduction", "report"): (
         "sources",
         "scale",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pedanova.analysis.studies import Across, StudyDifferences
+from pedanova.measures.advice.gains import AblationPath, Amount, Gain, Gains, PathStep
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest import ForestEffects
@@ -16,8 +17,10 @@ from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
 
 __all__ = [
+    "AblationPath",
     "Across",
     "Along",
+    "Amount",
     "Comparison",
     "Densities",
     "Difference",
@@ -26,11 +29,14 @@ __all__ = [
     "Effects",
     "Evidence",
     "ForestEffects",
+    "Gain",
+    "Gains",
     "Importance",
     "Importances",
     "Interaction",
     "Interactions",
     "Marginal",
+    "PathStep",
     "Profile",
     "ReducedSpace",
     "Seeds",

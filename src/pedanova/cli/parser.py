@@ -76,6 +76,7 @@ KEEP = Option(
 )
 WIDEN = Option("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
 FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
+DEFAULT = Option("default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
@@ -115,6 +116,8 @@ EXAMPLES = """
   pedanova reduce trials.csv --objective error
   pedanova reduce trials.csv --objective error --to code
   pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
+  pedanova gains trials.csv --objective error --exclude seed,train_seconds
+  pedanova gains trials.csv --objective error --default layers=2,optimizer=sgd
   pedanova along trials.csv --objective error --budget epochs
   pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
   pedanova along optuna.db --study mlp --budget step
@@ -195,6 +198,13 @@ COMMANDS = (
         "a smaller search space, with reasons",
         (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, FOLDS, SEED, *IN_MEMORY, TO, *PRINT),
         SOURCE_HELP,
+    ),
+    Command(
+        "gains",
+        "what tuning wins over a default, in units of the objective",
+        (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
+        SOURCE_HELP,
+        module="advice",
     ),
     Command(
         "along",

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.counting.few_rows import counted_rows
-from pedanova.data.column import Mask
+from pedanova.data.column import Mask, as_column
 from pedanova.data.prepare import reordered
+from pedanova.data.regions import rows_in_box
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import QueryError
-from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import Gains, Tuning, find_gains
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings, objective_of
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of
-from pedanova.space.parameters import Space
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch
+from pedanova.space.values import Label
 
 SAMPLE = 2000  # rows of a larger table that a model is fitted to
 BEST_RUN = 200  # rows, the best of all, that are candidates for the best configuration
@@ -63,7 +67,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     if len(model.rows) < FEWEST_ROWS:
         raise QueryError(f"gains need a model, and {len(model.rows)} rows are too few for one; {FEWEST_ROWS} do")
     known = known_objective(model, seed, "gains")
-    kept = {} if part.around is None and whole else hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
+    kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
     start = rules.usual() if default is None else rules.given(default)
     check_inside(rules, start, kept)
@@ -82,13 +86,16 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
         notes.append(Note("answer", "the default was not run; running it once about halves the error of gains"))
+    values = rules.values(start)[0]
+    values |= {name: exactly(rules.space[name], one) for name, one in (default or {}).items() if values[name] is not None}
+    gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
     order = {name: j for j, name in enumerate(rules.names)}
     rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
     return Gains(
         rows=tuple(rows),
         total=answer.total,
         path=replace(answer.path, rows=steps),
-        default=rules.values(start)[0],
+        default=values,
         best=rules.values(answer.best)[0],
         safe_loss=answer.safe_loss,
         tolerance=answer.tolerance,
@@ -98,6 +105,29 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         default_was_run=was_run,
         notes=tuple(notes),
     )
+
+
+def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
+    """By parameter the cells of a box; of any other choice of rows those between theirs."""
+    if not isinstance(region, Mapping):
+        return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
+    kept = {}
+    for name, bounds in region.items():
+        parameter = model.space[name]
+        grid, values = grid_of(parameter), cell_values(parameter)
+        inside = rows_in_box({name: bounds}, {name: as_column(name, values)}, len(values))
+        kept[name] = np.concatenate([inside, np.zeros(grid.width - grid.cells, dtype=bool)])
+    return kept
+
+
+def exactly(parameter: Parameter, value: Any) -> Label:
+    """A value of a range as a number, where it was given as text; one of a list as the list has it."""
+    if isinstance(parameter, Int | Float | Moving):
+        return int(float(value)) if isinstance(parameter, Int) else float(value)
+    grid = grid_of(parameter)
+    cell = int(grid.match((value,))[0]) if grid.labels is not None and not isinstance(parameter, Switch) else grid.missing
+    labels = grid.labels or ()
+    return labels[cell] if cell < grid.cells else value
 
 
 def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> None:

@@ -271,9 +271,9 @@ class Tuning:
         return np.split(values, np.cumsum([len(part) for part in parts])[:-1], axis=1)
 
 
-def amount(wins: Reals, most: Reals | None = None) -> Amount:
+def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
     """From (draws,) what a fixed choice wins, and what the best choice of each sample wins."""
-    low, high = np.quantile(wins, ENDS[0]), np.quantile(wins if most is None else most, ENDS[1])
+    low, high = np.quantile(wins, ENDS[0]), np.quantile(most, ENDS[1]) + misfit
     gain = max(0.0, float(np.median(wins)))
     return Amount(gain, min(max(0.0, float(low)), gain), max(float(high), gain))
 
@@ -292,8 +292,9 @@ def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsFound:
     back = [put_back(rules, good, default, [j]) for j in range(len(names))]
     path, steps = path_between(tuning, default, best)
     base, top, along, everywhere, *others = tuning.drawn(default, best, path, points, *lines, *back)
-    samples = Samples(base[:, 0], top[:, 0], np.minimum(everywhere.min(axis=1), top[:, 0]))
-    total = amount(samples.base - samples.top, samples.base - samples.lowest)
+    lowest = np.minimum(everywhere.min(axis=1), top[:, 0])
+    samples = Samples(base[:, 0], top[:, 0], lowest, tuning.objective.misfit(default))
+    total = amount(samples.base - samples.top, samples.base - samples.lowest, samples.misfit)
     tolerance = max(SAFE * total.gain, LEAST_SAFE * spread)
     rows = []
     for j, (name, line) in enumerate(zip(names, lines, strict=True)):
@@ -322,6 +323,7 @@ class Samples:
     base: Reals
     top: Reals
     lowest: Reals
+    misfit: float  # what the model takes for noise at the default, as a deviation
 
     def lost(self, behind: Reals) -> Amount:
         """What is lost where only some configurations are left, (draws, configurations)."""
@@ -352,8 +354,9 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
     """One parameter, from the samples along its line, and at good configurations with it put back."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
-    alone = amount(samples.base - along[:, place], samples.base - along.min(axis=1))
-    wrong = amount(along[:, int(middle.argmax())] - samples.base, along.max(axis=1) - samples.base)
+    slack = samples.misfit if len(line) > 1 else 0.0
+    alone = amount(samples.base - along[:, place], samples.base - along.min(axis=1), slack)
+    wrong = amount(along[:, int(middle.argmax())] - samples.base, along.max(axis=1) - samples.base, slack)
     left = samples.lost(behind)
     values = [row[name] for row in tuning.rules.values(np.concatenate([tuning.default, line[[place]]]))]
     amounts = [value for one in (alone, wrong, left) for value in (one.gain, one.low, one.high)]

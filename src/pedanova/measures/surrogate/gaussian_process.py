@@ -206,6 +206,7 @@ class Likelihood:
     squares: Singles  # positions²
     centre: Reals
     prior: float
+    noise_prior: float = 0.0  # on the log of the noise; none by default
 
     @classmethod
     def of(cls, rows: Embedding, owners: Indices, scores: Reals, *, prior: float = PRIOR) -> Likelihood:
@@ -228,7 +229,7 @@ class Likelihood:
         inverse = factor.inverse(np.float32)
         solved, scale = solve_residuals(inverse, self.scores)
         stiffness = np.full(len(logs), self.prior)
-        stiffness[-2] = 0.0  # the noise has no prior
+        stiffness[-2] = self.noise_prior
         off = logs - self.centre
         rows = len(self.scores)
         value = 0.5 * rows * math.log(scale) + factor.half_log_determinant + float(stiffness @ off**2)

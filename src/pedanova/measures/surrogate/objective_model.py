@@ -6,8 +6,9 @@ A table that holds every configuration is looked up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -25,9 +26,10 @@ from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
 
 Settings: TypeAlias = NDArray[np.int32]  # (configurations, parameters) cells, in the order of the space
-ROWS = 800  # that the process is given
-STEPS = 6  # of the search for the settings of the objective itself
-WIDEN = 1.3  # times the deviation of the draws, which take the settings as known
+ROWS = 600  # that the process is given
+STEPS = 6  # of the search for the settings
+PRIOR, NOISE_PRIOR, USUAL_NOISE = 0.125, 0.22, 0.02  # on the logs of weights and noise, and where the latter has its centre
+WIDEN = 1.5  # times the deviation of the draws, which take the settings as known
 SOME_POINTS = 31**2  # that rows are spread by
 TAIL = 20  # the outermost of so many parts tell how scores go on beyond the rows
 
@@ -77,6 +79,11 @@ class ObjectiveModel:
         """(configurations,) The median of the objective."""
         return self.curve.objective(self.process.predict(self.embed(settings)))
 
+    def misfit(self, settings: Settings) -> float:
+        """The deviation of what the process takes for noise, at one configuration: it may be structure."""
+        score, off = self.process.predict(self.embed(settings)), 0.5 * math.sqrt(self.process.noise * self.process.scale)
+        return float((self.curve.objective(score + off) - self.curve.objective(score - off))[0])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveTable:
@@ -91,6 +98,9 @@ class ObjectiveTable:
     def middle(self, settings: Settings) -> Reals:
         values: Reals = self.values[tuple(settings.T)]
         return values
+
+    def misfit(self, settings: Settings) -> float:  # noqa: ARG002
+        return 0.0
 
 
 KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
@@ -136,15 +146,21 @@ def model_of(configurations: Configurations, fitted: FittedModel) -> ObjectiveMo
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
     plain = (means - means.mean()) / max(float(means.std()), 1e-300)
-    adaptive = fitted.sampler.adaptive
-    settings = data.likelihood(chosen, plain[chosen], adaptive=adaptive).best(start, steps=STEPS)
-    ways = [(ranked, start), (plain, settings)]
+    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, plain)]
     scores, settings = min(ways, key=lambda way: left_out_error(data, chosen, way[0], way[1], ranked))
     given = rows_given(data, settings, means)
     each, first = np.unique(scores, return_index=True)
     return ObjectiveModel(
         arrangement, layout, data.condition(given, scores[given], settings), ScoreCurve(each, means[first])
     )
+
+
+def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
+    """Settings that rather take misfit for structure than for noise: the best value may lie in it."""
+    likelihood = data.likelihood(chosen, scores[chosen])
+    centre = likelihood.centre.copy()
+    centre[-2] = np.log(USUAL_NOISE)
+    return replace(likelihood, centre=centre, prior=PRIOR, noise_prior=NOISE_PRIOR).best(start, steps=STEPS)
 
 
 def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices:

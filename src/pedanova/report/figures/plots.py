@@ -10,6 +10,7 @@ import numpy as np
 
 from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.errors import QueryError
+from pedanova.measures.advice.ask import gains_of
 from pedanova.measures.question import HOW, How, Question, check_how
 from pedanova.measures.questions.ask import (
     compare_objectives,
@@ -25,6 +26,7 @@ from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace
+from pedanova.report.figures.advice import draw_gains
 from pedanova.report.figures.draw import (
     draw_along,
     draw_growth,
@@ -369,6 +371,31 @@ class Plots:
         tradeoff = tradeoff_of(observed, target, self._data.levels.nan, objectives)
         return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
 
+    def gains(
+        self, default: Mapping[str, object] | None = None, region: Rows = 1.0, *, seed: int = 0, ax: Axes = None
+    ) -> Axes:
+        """What tuning each parameter alone wins over a default, with intervals; grey ones are safe to leave.
+
+        Parameters
+        ----------
+        default, region, seed
+            As in `Analysis.gains`.
+        ax
+            Axes to draw in; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error").first(200)
+        >>> a.plot.gains().get_xlabel()
+        'gain in error'
+        """
+        return draw_gains(gains_of(self._data, default, region, seed), ax)
 
 def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
     """The options of a question, and those that are none."""
