@@ -1,4 +1,4 @@
-"""Is the advice right? Gains against known functions and complete tables, next trials against random ones, the stop sentence.
+"""Is the advice right? Gains against the truth, next trials against random ones, and the sentence that says stop.
 
     python benchmarks/advice.py gains --data DATA_DIR --out gains.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
@@ -6,8 +6,8 @@
     python benchmarks/advice.py time
     python benchmarks/advice.py tell --out gains.jsonl
 
-Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only functions
-are used. HyperSHAP is asked where it is installed.
+Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only
+functions are used. HyperSHAP is asked where it is installed.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shared import by_tpe, options_of, words
+from shared import options_of, words
 
 # isort: split
 import numpy as np
-from samples import drawn_evenly, suggested
+from samples import drawn_evenly
 from tables import TABLES, read_table
 from worlds import WORLDS
 
 import pedanova as pa
 
 FUNCTIONS = (
-    "three effects", "product", "valley", "training", "branin", "ackley", "step", "a rate for each optimizer", "ordinals",
-    "cell of operations", "child decides",
+    "three effects", "product", "valley", "training", "branin", "ackley", "step", "a rate for each optimizer",
+    "ordinals", "cell of operations", "child decides",
 )  # fmt: skip
 SIZES = (100, 200)
 VALUES = 201  # of a range, where the truth is looked for
@@ -144,7 +144,7 @@ def values_of(parameter: Any, many: int) -> list[Any]:
     values = np.linspace(*ends, many)
     values = np.exp(values) if parameter.log else values
     if isinstance(parameter, pa.Int):
-        return sorted({int(round(value)) for value in values})
+        return sorted({round(value) for value in values})
     return np.clip(values, parameter.low, parameter.high).tolist()
 
 
@@ -155,7 +155,7 @@ def completed(space: Mapping[str, Any], setting: Mapping[str, Any]) -> dict[str,
         if all(result.get(parent) in wanted for parent, wanted in parameter.when):
             value = setting.get(name)
             middle = values_of(parameter, 3)
-            result[name] = middle[len(middle) // 2] if value is None or value != value else value  # noqa: PLR0124
+            result[name] = middle[len(middle) // 2] if value is None or value != value else value
     return result
 
 
@@ -193,9 +193,13 @@ def gains_case(name: str, folder: str | None, seed: int, rows: int, default: str
         best = problem.lowest({})
         if best is not None:
             lost = [problem.lowest({n: start[n]}) - best for n in problem.space]
-            record["left inside"] = [one <= result[n].left_high + 1e-3 * problem.scale for n, one in zip(problem.space, lost, strict=True)]
+            record["left inside"] = [
+                one <= result[n].left_high + 1e-3 * problem.scale for n, one in zip(problem.space, lost, strict=True)
+            ]
             record["safe"] = [result.safe_loss, problem.lowest({n: start[n] for n in result.safe}) - best]
-            record["total inside"] = bool(result.total.low <= base - best + 1e-9 and base - best <= result.total.high + 1e-3 * problem.scale)
+            record["total inside"] = bool(
+                result.total.low <= base - best + 1e-9 and base - best <= result.total.high + 1e-3 * problem.scale
+            )
         records.append(record)
     theirs = by_hypershap(problem, settings, objective, start)
     if theirs is not None:
@@ -268,7 +272,7 @@ def run_all(options: Any) -> None:
 
 def tell(options: Any) -> None:
     records = [json.loads(line) for line in Path(options.out).read_text().splitlines()]
-    if records and "error" in records[0] or "refused" in records[0]:
+    if (records and "error" in records[0]) or "refused" in records[0]:
         tell_gains(records)
 
 
@@ -287,7 +291,11 @@ def tell_gains(records: Sequence[Record]) -> None:
             inside = np.concatenate([one["inside"] for one in told])
             large = np.concatenate([one["large"] for one in told])
             widths = np.mean([one["width"] for one in told])
-            line += [round(float(inside.mean()), 3), round(float(inside[large].mean()), 3) if large.any() else "", round(float(widths), 2)]
+            line += [
+                round(float(inside.mean()), 3),
+                round(float(inside[large].mean()), 3) if large.any() else "",
+                round(float(widths), 2),
+            ]
         print(" | ".join(map(str, line)))
 
 

@@ -17,10 +17,15 @@ ORDER = (
 )  # fmt: skip
 TOP = ("__init__", "__main__", "results")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before
-    ("measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice", "reduction", "report"): (
-        "sources",
-        "scale",
-    ),
+    (
+        "measures",
+        "measures.surrogate",
+        "measures.questions",
+        "measures.studies",
+        "measures.advice",
+        "reduction",
+        "report",
+    ): ("sources", "scale"),
     ("report",): ("data.observations", "data.column", "data.prepare", "counting.arrays"),
     ("counting",): ("sources",),
     ("integrations",): ("cli",),

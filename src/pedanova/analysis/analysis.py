@@ -603,11 +603,7 @@ class Analysis(Output):
         return Analysis(self.data.alone(objective))
 
     def gains(
-        self,
-        default: Mapping[str, object] | None = None,
-        region: object = DEFAULT.region,
-        *,
-        seed: int = DEFAULT.seed,
+        self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
     ) -> Gains:
         """What tuning each parameter wins over a default, in units of the objective: docs/how-to/advice.md.
 

@@ -76,7 +76,9 @@ KEEP = Option(
 )
 WIDEN = Option("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
 FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
-DEFAULT = Option("default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True)
+DEFAULT = Option(
+    "default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True
+)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 

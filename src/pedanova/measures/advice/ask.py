@@ -87,7 +87,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     if not was_run:
         notes.append(Note("answer", "the default was not run; running it once about halves the error of gains"))
     values = rules.values(start)[0]
-    values |= {name: exactly(rules.space[name], one) for name, one in (default or {}).items() if values[name] is not None}
+    values |= {
+        name: exactly(rules.space[name], one) for name, one in (default or {}).items() if values[name] is not None
+    }
     gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
     order = {name: j for j, name in enumerate(rules.names)}
     rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
@@ -125,7 +127,9 @@ def exactly(parameter: Parameter, value: Any) -> Label:
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
-    cell = int(grid.match((value,))[0]) if grid.labels is not None and not isinstance(parameter, Switch) else grid.missing
+    cell = (
+        int(grid.match((value,))[0]) if grid.labels is not None and not isinstance(parameter, Switch) else grid.missing
+    )
     labels = grid.labels or ()
     return labels[cell] if cell < grid.cells else value
 
@@ -140,9 +144,7 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
 def points_of(model: RowModel, seed: int) -> Settings:
     """(points, parameters) Configurations all over the space."""
     rows = model.rows
-    places = even_points(
-        rows.arrangement, rows.places, count=FEWER_POINTS, seed=seed, copies=model.dependence.copies
-    )
+    places = even_points(rows.arrangement, rows.places, count=FEWER_POINTS, seed=seed, copies=model.dependence.copies)
     return in_space_order(model.space, rows.arrangement.cells(places))
 
 

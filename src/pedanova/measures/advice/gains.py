@@ -116,7 +116,7 @@ class PathStep:
     --------
     >>> import pedanova as pa
     >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains().path
-    >>> path.rows[0].objective > path.rows[-1].objective
+    >>> path.rows[0].objective >= path.rows[-1].objective
     True
     """
 
@@ -235,7 +235,9 @@ class Gains(NamedTable[Gain]):
         words = f"All together win {self.total} of {self.objective}."
         if not self.safe:
             return f"{words} None is known to be safe to leave at its default."
-        return f"{words} Safe to leave at the default: {', '.join(self.safe)}; loses at most {short(self.safe_loss, 2)}."
+        return (
+            f"{words} Safe to leave at the default: {', '.join(self.safe)}; loses at most {short(self.safe_loss, 2)}."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,11 @@ from pedanova.space.parameters import Space
 Settings: TypeAlias = NDArray[np.int32]  # (configurations, parameters) cells, in the order of the space
 ROWS = 600  # that the process is given
 STEPS = 6  # of the search for the settings
-PRIOR, NOISE_PRIOR, USUAL_NOISE = 0.125, 0.22, 0.02  # on the logs of weights and noise, and where the latter has its centre
+PRIOR, NOISE_PRIOR, USUAL_NOISE = (
+    0.125,
+    0.22,
+    0.02,
+)  # on the logs of weights and noise, and where the latter has its centre
 WIDEN = 1.5  # times the deviation of the draws, which take the settings as known
 SOME_POINTS = 31**2  # that rows are spread by
 TAIL = 20  # the outermost of so many parts tell how scores go on beyond the rows
@@ -81,7 +85,10 @@ class ObjectiveModel:
 
     def misfit(self, settings: Settings) -> float:
         """The deviation of what the process takes for noise, at one configuration: it may be structure."""
-        score, off = self.process.predict(self.embed(settings)), 0.5 * math.sqrt(self.process.noise * self.process.scale)
+        score, off = (
+            self.process.predict(self.embed(settings)),
+            0.5 * math.sqrt(self.process.noise * self.process.scale),
+        )
         return float((self.curve.objective(score + off) - self.curve.objective(score - off))[0])
 
 
@@ -174,4 +181,3 @@ def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: Kern
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())
-

@@ -397,6 +397,7 @@ class Plots:
         """
         return draw_gains(gains_of(self._data, default, region, seed), ax)
 
+
 def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
     """The options of a question, and those that are none."""
     how = {name: value for name, value in options.items() if name in HOW}
