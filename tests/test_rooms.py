@@ -12,8 +12,8 @@ import pedanova
 ROOT = Path(pedanova.__file__).parent
 ORDER = (
     "errors", "base", "base.kernel", "space", "data", "sources", "counting", "scale",
-    "measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice", "reduction", "report", "analysis",
-    "cli", "integrations",
+    "measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice",
+    "reduction", "report", "analysis", "cli", "integrations",
 )  # fmt: skip
 TOP = ("__init__", "__main__", "results")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before

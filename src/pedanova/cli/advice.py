@@ -13,8 +13,8 @@ from pedanova.measures.advice.gains import Gains
 from pedanova.report.terminal.tables import TerminalStyle, declared
 
 WINS = (
-    "wins: what tuning this parameter alone wins. wrong costs: what its worst value loses. if left: what is lost at most "
-    "where it stays at its default and all others are tuned. safe: all that are may stay together."
+    "wins: what tuning this parameter alone wins. wrong costs: what its worst value loses. if left: what is lost at "
+    "most where it stays at its default and all others are tuned. safe: all that are may stay together."
 )
 
 

@@ -1,4 +1,4 @@
-"""Gains: exact where the table is complete, inside their intervals where a model answers, and refused where none can."""
+"""Gains: exact where the table is complete, inside their intervals where a model answers, refused where none can."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_known_gains_lie_in_their_intervals(seed: int) -> None:
         assert gains[name].low - 1e-3 <= true <= gains[name].high, name
     assert gains["a"].verdict == "tune"
     assert gains["a"].gain == pytest.approx(1.44, abs=0.15)
-    assert list(gains)[0] == "a"
+    assert next(iter(gains)) == "a"
     assert gains["n"].best == pytest.approx(10, abs=8)
     assert isinstance(gains["n"].best, int)
     assert gains.default == {"a": 0.9, "b": 0.5, "n": 1000, "idle": 0.5}

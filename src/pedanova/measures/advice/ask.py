@@ -87,9 +87,8 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     if not was_run:
         notes.append(Note("answer", "the default was not run; running it once about halves the error of gains"))
     values = rules.values(start)[0]
-    values |= {
-        name: exactly(rules.space[name], one) for name, one in (default or {}).items() if values[name] is not None
-    }
+    for name, value in (default or {}).items():
+        values[name] = None if values[name] is None else exactly(rules.space[name], value)
     gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
     order = {name: j for j, name in enumerate(rules.names)}
     rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
@@ -127,11 +126,8 @@ def exactly(parameter: Parameter, value: Any) -> Label:
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
-    cell = (
-        int(grid.match((value,))[0]) if grid.labels is not None and not isinstance(parameter, Switch) else grid.missing
-    )
-    labels = grid.labels or ()
-    return labels[cell] if cell < grid.cells else value
+    listed = grid.labels is not None and not isinstance(parameter, Switch)
+    return grid.labels[int(grid.match((value,))[0])] if listed else value  # type: ignore[index, no-any-return]
 
 
 def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> None:
@@ -157,4 +153,5 @@ def run_settings(model: RowModel, rules: Rules) -> Settings:
 
 
 def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
-    return np.stack([cells[name] for name in space], axis=1).astype(np.int32)
+    settings: Settings = np.stack([cells[name] for name in space], axis=1).astype(np.int32)
+    return settings

@@ -362,7 +362,8 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
     left = samples.lost(behind)
     values = [row[name] for row in tuning.rules.values(np.concatenate([tuning.default, line[[place]]]))]
     amounts = [value for one in (alone, wrong, left) for value in (one.gain, one.low, one.high)]
-    return Gain(name, *values, *amounts, "tune" if max(alone.low, left.low) > 0.0 else "unsure")
+    verdict = "tune" if max(alone.low, left.low) > 0.0 else "unsure"
+    return Gain(name, values[0], values[1], *amounts, verdict=verdict)  # type: ignore[misc]
 
 
 def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -> Settings:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.measures.advice.gains import Gains
+from pedanova.measures.advice.gains import Amount, Gain, Gains
 from pedanova.report.figures.draw import axes_with_ink, name_bars, plain_names, title
 
 Axes = Any
@@ -15,7 +15,7 @@ Axes = Any
 def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
     """Bars of what tuning each parameter alone wins, with intervals, above that of all together; grey ones are safe."""
     rows = gains.rows[::-1]
-    amounts = [gains.total, *rows]
+    amounts: list[Amount | Gain] = [gains.total, *rows]
     ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))
     values = np.array([one.gain for one in amounts])
     ends = np.array([[one.low, one.high] for one in amounts])
