@@ -44,7 +44,7 @@ def test_public_names_exist_and_are_documented() -> None:
     assert pedanova.results.__all__ == [
         "AblationPath", "Across", "Along", "Amount", "Comparison", "Densities", "Difference", "Differences", "Effect",
         "Effects", "Evidence", "ForestEffects", "Gain", "Gains", "Importance", "Importances", "Interaction",
-        "Interactions", "Marginal", "PathStep", "Profile", "ReducedSpace", "Seeds", "SetInteraction",
+        "Interactions", "Marginal", "PathStep", "Profile", "ReducedSpace", "Seeds",
         "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
