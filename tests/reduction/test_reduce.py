@@ -205,20 +205,22 @@ def search_of(a: pa.Analysis) -> Search:
 
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same shares."""
-    table = samples(150, seed=2)
-    every = pa.analyze(table, loss_of(table), space=SPACE).data.row_model
-    assert isinstance(every, RowModel)
-    rest = np.arange(150) % 5 > 0
-    again, anew = every.part(rest, seed=0).fitted(0), RowModel(every.space, every.few.take(rest)).fitted(0)
-    assert again is not None
-    assert anew is not None
-    shares = []
-    for fitted in (again, anew):
-        assert fitted.samples is not None
-        ranks = fitted.samples.ranks
-        assert ranks.rows[-1] == 120
-        shares.append(sampled_shares(fitted.samples, (0, 12), (0, len(ranks))).uncorrected(adaptive=False).share)
-    assert shares[0] == pytest.approx(shares[1], abs=0.05)
+    gaps = []
+    for seed in range(2, 6):
+        table = samples(150, seed=seed)
+        every = pa.analyze(table, loss_of(table), space=SPACE).data.row_model
+        assert isinstance(every, RowModel)
+        rest = np.arange(150) % 5 > 0
+        again, anew = every.part(rest, seed=0).fitted(0), RowModel(every.space, every.few.take(rest)).fitted(0)
+        shares = []
+        for fitted in (again, anew):
+            assert fitted.samples is not None
+            ranks = fitted.samples.ranks
+            assert ranks.rows[-1] == 120
+            shares.append(sampled_shares(fitted.samples, (0, 12), (0, len(ranks))).uncorrected(adaptive=False).share)
+        gaps.append(np.abs(shares[0] - shares[1]))
+    assert np.mean(gaps) < 0.02
+    assert np.max(gaps) < 0.08
 
 
 def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
