@@ -38,7 +38,7 @@ def test_public_names_exist_and_are_documented() -> None:
     assert dir(pedanova) == [
         "Analysis", "Categorical", "Float", "Int", "Levels", "Moving", "Ordinal", "PedanovaError", "Reading", "Region",
         "Scan", "Space", "Switch", "Tally", "Trials", "__version__", "above", "across", "analyze", "at_least",
-        "at_most", "below", "between", "demo_trials", "difference", "equals", "errors", "forest_effects", "guess_space",
+        "at_most", "below", "between", "demo_trials", "difference", "errors", "forest_effects", "guess_space",
         "load", "results", "show_versions", "space", "space_from",
     ]  # fmt: skip
     assert pedanova.results.__all__ == [
