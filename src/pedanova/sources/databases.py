@@ -46,6 +46,10 @@ class Database:
             try:
                 cursor.execute(query if self.family == "sqlite" else query.replace("?", "%s"), tuple(values))
                 fetched: list[Sequence[Any]] = cursor.fetchall()
+            except Exception as error:  # the driver's; each has a word of its own for a connection that is gone
+                if getattr(self.connection, "closed", False) or not getattr(self.connection, "open", True):
+                    raise DataError(f"{self.shown} went away in the middle of a read; read it again") from error
+                raise
             finally:
                 with suppress(Exception):  # a connection that is lost cannot be tidied up
                     cursor.close()

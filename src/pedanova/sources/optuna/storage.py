@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import compress
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -64,12 +65,14 @@ class Trials:
             mixed = high - low >= len(part)  # other studies have trials in between
             join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(self.study)}" if mixed else ""
             query = f"SELECT x.trial_id, {fields} FROM {table} x {join} WHERE x.trial_id BETWEEN ? AND ? {extra}"
-            columns: list[Sequence[Any]] = [*zip(*database.rows(query, (low, high)), strict=True)]
-            if not columns:
+            entries = database.rows(query, (low, high))
+            if not entries:
                 continue
+            columns: list[Sequence[Any]] = [[*map(itemgetter(place), entries)] for place in range(len(entries[0]))]
             places = np.minimum(np.searchsorted(part, columns[0]), len(part) - 1)
             known = part[places] == np.array(columns[0])  # one that came since is for another time
-            yield order[start + places[known]], [[*compress(column, known)] for column in columns[1:]]
+            kept = columns[1:] if known.all() else [[*compress(column, known)] for column in columns[1:]]
+            yield order[start + places[known]], kept
 
 
 def fits_tables(tables: set[str]) -> bool:
@@ -177,8 +180,10 @@ def settings_of(database: Database, trials: Trials) -> dict[str, Setting]:
     parts: list[tuple[Rows, Rows, Reals]] = []
     fields = "x.param_name, x.param_value, x.distribution_json"
     for rows, (names, values, texts) in watched(trials.fetch(database, "trial_params", fields), "parts of settings"):
-        codes = [pairs.setdefault(pair, len(pairs)) for pair in zip(names, texts, strict=True)]
-        parts.append((rows, np.array(codes, dtype=np.int64), np.array(values, dtype=np.float64)))
+        for pair in dict.fromkeys(zip(names, texts, strict=True)):
+            pairs.setdefault(pair, len(pairs))
+        codes = map(pairs.__getitem__, zip(names, texts, strict=True))
+        parts.append((rows, np.fromiter(codes, np.int64, len(names)), np.array(values, dtype=np.float64)))
     if not parts:
         return {}
     row, code, value = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -208,7 +208,8 @@ def as_records(log: StudyLog) -> Records:
     sheet.columns.update({name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()})
     space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
     goals = add_objectives(log, sheet)
-    state = sheet.add("state", log.states)
+    words, codes = np.unique(log.states, return_inverse=True)
+    state = sheet.add("state", Column("state", codes.astype(np.int32), tuple(words.tolist())))
     feasible = add_constraints(log, sheet)
     if not np.isnan(log.seconds).all():
         sheet.add("duration", log.seconds)
