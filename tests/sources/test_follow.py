@@ -93,8 +93,11 @@ def test_a_study_without_trials_is_waited_for(path: Path) -> None:
     study = optuna.create_study(storage=f"sqlite:///{path}")
     tale = Tale(follow(path))
     assert tale.look().records is None
+    waiting = study.ask()
+    assert tale.look().records is None, "it has no setting yet"
     fill_conditional(study, 3)
     assert tale.look().new == 3
+    study.tell(waiting, 1.0)
 
 
 @pytest.mark.slow

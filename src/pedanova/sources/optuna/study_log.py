@@ -197,7 +197,7 @@ def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
 def as_records(log: StudyLog) -> Records:
     """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
     source = f"Optuna study {log.name!r}"
-    if not len(log.states):
+    if not len(log.states) or (not log.settings and {"RUNNING", "WAITING"}.issuperset(log.states)):
         raise NoTrialsError(f"{source} has no trials yet")
     if not log.settings:
         raise DataError(f"{source} has {len(log.states):,} trials, but none has a parameter")
