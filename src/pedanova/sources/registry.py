@@ -156,7 +156,6 @@ def read_database(place: str | Path, study: str | None) -> Records:
 
 
 def table_metadata(names: Sequence[str]) -> SourceMetadata | None:
-    """What the names of a table's columns tell of it."""
     known = (table.metadata(names) for table in KNOWN_TABLES)
     return next((metadata for metadata in known if metadata is not None), None)
 

@@ -28,8 +28,6 @@ LARGEST = sys.float_info.max  # how SQLite stores spell infinity
 
 @dataclass(slots=True)
 class Run:
-    """One run, as either store keeps it."""
-
     key: str
     state: str
     name: str

@@ -39,8 +39,6 @@ class Study:
 
 @dataclass(slots=True)
 class Journal:
-    """All studies of a file, as far as it has been replayed."""
-
     studies: dict[int, Study] = field(default_factory=dict)
     made: int = 0  # studies ever created
     trials: list[tuple[Study, LoggedTrial]] = field(default_factory=list)  # of all studies, in the order they were made

@@ -89,8 +89,6 @@ class StudyLog:
 
 @dataclass(slots=True)
 class Sheet:
-    """Columns on their way to become records."""
-
     rows: int
     columns: dict[str, Column] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)

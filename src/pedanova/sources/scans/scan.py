@@ -126,8 +126,6 @@ class FramePart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableScan:
-    """A table in parts."""
-
     name: str
     columns: tuple[str, ...]
     parts: tuple[Part, ...]

@@ -198,8 +198,6 @@ def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tup
 
 @dataclass(slots=True)
 class SpaceParts:
-    """Hyperparameters as they are read, one by one."""
-
     domains: dict[str, Domain] = field(default_factory=dict)
     constants: dict[str, Label] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
