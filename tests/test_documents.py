@@ -23,7 +23,7 @@ from pedanova.results import Across, Along, Importances, Interactions, ReducedSp
 NOT_RUN = {
     "object-stores.md": 2,
     "optuna-dashboard.md": 1,
-    "scale.md": 2,
+    "scale.md": 1,
     "terminal.md": 1,
 }  # pages with blocks that need what a test has not: buckets, other tools, clusters, a narrow screen
 
