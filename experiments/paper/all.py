@@ -15,7 +15,7 @@ from pathlib import Path
 from shared import options_of
 
 HERE = Path(__file__).parent
-SCRIPTS = ("concepts", "ratios", "runtime", "densities")
+SCRIPTS = ("concepts", "ratios", "cells", "runtime", "densities")
 STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em }
 img { max-width: 100% } figure { margin: 1em 0 } figcaption { color: #444; font-size: 90% }
 table { border-collapse: collapse; margin: 1em 0; font-size: 90% } caption { text-align: left; padding-bottom: .4em }
