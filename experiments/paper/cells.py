@@ -55,7 +55,7 @@ def cells_table(page: Page) -> None:
 def regions_table(page: Page, runs: int) -> None:
     """The best tenth of the space as a region, beside a box around the optimum of the same volume."""
     half = 0.1**0.25 * SIDE / 2
-    box = {name: (SIDE / 2 - half, SIDE / 2 + half) for name in NAMES}
+    box = dict.fromkeys(NAMES, (SIDE / 2 - half, SIDE / 2 + half))
     by_objective, by_box = [], []
     for seed in range(runs):
         a = analysis(ROWS, seed)
