@@ -266,7 +266,7 @@ def test_figures() -> None:
     plt.close("all")
     for block in blocks("docs/figures.md", "python"):
         exec(compile(block, "figures.md", "exec"), {})
-    assert len(plt.get_fignums()) == 11
+    assert len(plt.get_fignums()) == 8
     plt.close("all")
 
 
