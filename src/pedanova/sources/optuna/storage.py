@@ -55,7 +55,7 @@ class Trials:
 
     def fetch(
         self, database: Database, table: str, fields: str, extra: str = ""
-    ) -> Iterator[tuple[Rows, list[Sequence[Any]]]]:
+    ) -> Iterator[tuple[Rows, list[list[Any]]]]:
         """Rows, and the fields column by column, by ranges of keys so short that a writer never waits long."""
         order = np.argsort(self.keys)
         keys = self.keys[order]
@@ -68,7 +68,7 @@ class Trials:
             entries = database.rows(query, (low, high))
             if not entries:
                 continue
-            columns: list[Sequence[Any]] = [[*map(itemgetter(place), entries)] for place in range(len(entries[0]))]
+            columns = [[*map(itemgetter(place), entries)] for place in range(len(entries[0]))]
             places = np.minimum(np.searchsorted(part, columns[0]), len(part) - 1)
             known = part[places] == np.array(columns[0])  # one that came since is for another time
             kept = columns[1:] if known.all() else [[*compress(column, known)] for column in columns[1:]]
