@@ -67,11 +67,15 @@ def test_choices_are_checked_before_anything_is_read(option: Option) -> None:
         assert all(repr(choice) in message for choice in option.choices)
 
 
-@pytest.mark.parametrize("rows", [40, 90])
-def test_a_refusal_for_want_of_rows_says_where_they_went_and_what_works(rows: int) -> None:
+def test_a_refusal_for_want_of_rows_says_where_they_went_and_what_works() -> None:
     rng = np.random.default_rng(0)
-    table = {"x": rng.uniform(size=rows), "budget": np.arange(rows) % 3, "loss": rng.uniform(size=rows)}
+    table = {"x": rng.uniform(size=90), "budget": np.arange(90) % 23, "loss": rng.uniform(size=90)}
     a = pa.analyze(table, "loss", where="budget == 2", params=["x"])
-    message = refuse(TooFewRowsError, "of ", "budget == 2", "target=", "force=True", of=lambda: a.importance(0.05))
+    refuse(
+        TooFewRowsError, "1 of 4 rows", "budget == 2", "run more trials", "force=True", of=lambda: a.importance(0.05)
+    )
+    assert len(a.importance(0.05, force=True, estimator="counts", draws=0)) == 1
+    few = np.arange(90) < 4
+    message = refuse(TooFewRowsError, "4 of 90", "target=", of=lambda: pa.analyze(table, "loss").importance(few))
     target = float(re.search(r"target=([0-9.]+)", message).group(1))  # type: ignore[union-attr]
-    assert len(a.importance(target, estimator="counts", draws=0)) == 1
+    assert len(pa.analyze(table, "loss", params=["x"]).importance(target, estimator="counts", draws=0)) == 1

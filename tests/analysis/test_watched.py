@@ -134,7 +134,7 @@ def test_a_file_that_is_replaced_is_told_even_if_it_cannot_be_analysed_at_once(p
     path.write_text("a,loss\n1,1\n", encoding="utf-8")
     for _ in range(2):
         refuse(PedanovaError, of=watched.look)  # one row compares nothing
-    append(path, [f"{n},{n % 3}\n" for n in range(30)])
+    append(path, [f"{n / 2},{n % 3}\n" for n in range(30)])
     sight = watched.look()
     assert sight.event == "shortened"
     assert list(sight.analysis.space) == ["a"]
@@ -149,7 +149,7 @@ def test_waiting_for_the_first_trials(tmp_path: Path) -> None:
 
     def say(text: str) -> None:
         said.append(text)
-        append(path, ["1,1\n"] if len(said) == 1 else [f"{n},{n % 4}\n" for n in range(20)])
+        append(path, ["1,1\n"] if len(said) == 1 else [f"{n / 2},{n % 4}\n" for n in range(20)])
 
     sight = Watched(path, "loss").begin(say, pause=0)
     assert sight.analysis.rows == 21

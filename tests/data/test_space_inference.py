@@ -14,6 +14,7 @@ import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova import Categorical, Float, Int, Ordinal, Space
 from pedanova.data.column import Column, as_column
+from pedanova.data.roles import roles_of
 from pedanova.data.space_inference import guess, infer_space
 from pedanova.errors import DataError, OutsideSpaceError
 from pedanova.space.exports import FORMS, export, unfolded
@@ -27,9 +28,16 @@ EPOCH = 1_700_000_000 + np.arange(0, 40_000, 200)
 WORDS = np.array([f"word{i}" for i in range(200)])
 
 
-def guessed(values: Any, name: str = "x", *, keep: bool = False) -> tuple[Parameter | None, str]:
-    found = guess(as_column(name, values), keep=keep)
-    return found.parameter, found.note or ""
+def guessed(values: Any, name: str = "x") -> tuple[Parameter | None, str]:
+    """As a setting."""
+    domain = guess(as_column(name, values))
+    return domain.parameter, domain.note or ""
+
+
+def decided(values: Any, name: str) -> tuple[Parameter | None, str]:
+    """As a column of which nothing is known."""
+    role = roles_of([name], lambda _: {name: as_column(name, values)})[1][name]
+    return guessed(values, name) if role.is_setting else (None, f"{role.why}; left out")
 
 
 USED: dict[str, tuple[Any, Parameter, str]] = {
@@ -169,7 +177,7 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
 @pytest.mark.parametrize("case", list(LEFT_OUT))
 def test_columns_that_are_left_out(case: str) -> None:
     name, values, note, _ = LEFT_OUT[case]
-    parameter, told = guessed(values, name)
+    parameter, told = decided(values, name)
     assert parameter is None
     assert note in told
     assert "left out" in told
@@ -196,7 +204,7 @@ def test_params_overrides_leaving_out(case: str) -> None:
     ("name", "values"),
     [
         pytest.param("x", np.arange(9), id="few rows counting up"),
-        pytest.param("x", np.arange(200)[::-1], id="counting down"),
+        pytest.param("x", np.arange(200)[::-1] + 5, id="counting down, not to 0 or 1"),
         pytest.param("x", [*range(200), None], id="counting up with a gap"),
         pytest.param("x", np.arange(200.0), id="reals counting up"),
         pytest.param("grid_index", SHUFFLED // 2, id="an index that repeats"),
@@ -209,17 +217,15 @@ def test_params_overrides_leaving_out(case: str) -> None:
     ],
 )
 def test_columns_that_only_look_like_ids_or_times(name: str, values: Any) -> None:
-    parameter, note = guessed(values, name)
+    parameter, note = decided(values, name)
     assert parameter is not None, note
 
 
 def test_a_space_keeps_the_order_of_the_columns_and_tells_every_guess() -> None:
-    columns = {n: as_column(n, v) for n, v in {"b": EVEN, "id": SHUFFLED * 3, "a": ["x", "y"] * 100}.items()}
-    space, notes = infer_space(columns)
-    assert list(space) == ["b", "a"]
+    table = {"b": EVEN, "id": SHUFFLED * 3, "a": ["x", "y"] * 100}
+    space, notes = infer_space({name: as_column(name, values) for name, values in table.items()})
+    assert list(space) == ["b", "id", "a"]
     assert [note.split(":")[0] for note in notes] == ["b", "id", "a"]
-    kept, _ = infer_space(columns, named=frozenset({"id"}))
-    assert list(kept) == ["b", "id", "a"]
 
 
 def test_a_long_column_is_judged_like_a_short_one() -> None:
@@ -248,8 +254,11 @@ def test_marked_settings_are_the_parameters() -> None:
     }
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
-    assert any("names such as 'params_x' mark the parameters; left out: index, duration, state" in n for n in a.notes)
-    assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
+    assert any("settings params_x, params_y; left out: index, duration" in n for n in a.notes)
+    assert any(n.startswith("duration: names such as 'params_x' mark the settings") for n in a.notes)
+    assert (
+        len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
+    )
     assert list(pedanova.analyze(columns, "outcome", params=["duration"]).space) == ["duration"]
     assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "outcome").space) == 2
 
@@ -278,7 +287,7 @@ SETTINGS = ["lr", "loss_weight", "precision", "loss"]
 
 
 def left_out(a: pa.Analysis) -> str:
-    (note,) = [note for note in a.notes if "named like results" in note]
+    (note,) = [note for note in a.notes if note.kind == "roles"]
     return note
 
 
@@ -298,7 +307,7 @@ def test_results_are_no_settings(tmp_path: Path, stream: bool) -> None:
 def test_a_user_takes_them_in() -> None:
     a = pa.analyze(TABLE, "error", params=["lr", "train/loss"])
     assert list(a.space) == ["lr", "train/loss"]
-    assert not any("named like results" in note for note in a.notes)
+    assert not any(note.kind == "roles" for note in a.notes)
     given = pa.analyze(TABLE, "error", space={"fit_time": pa.Float(0, 10)})
     assert list(given.space) == ["fit_time"]
 
@@ -310,7 +319,7 @@ def test_marked_columns_are_settings_whatever_they_are_called() -> None:
 
 def test_where_nothing_else_is_left_the_refusal_says_so() -> None:
     table = {"val_acc": TABLE["val_acc"], "error": TABLE["error"]}
-    refuse(DataError, "val_acc", "named like results", "params=", of=lambda: pa.analyze(table, "error"))
+    refuse(DataError, "val_acc", "named like a result", "params=", of=lambda: pa.analyze(table, "error"))
 
 
 def test_a_column_that_the_exporter_keeps_aside_may_be_the_objective(tmp_path: Path) -> None:

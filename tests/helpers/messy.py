@@ -94,6 +94,14 @@ RAY = {"loss": CLEAN["loss"], "trial_id": [f"t{i}" for i in range(ROWS)], "train
 RAY |= {f"config/{name}": CLEAN[name] for name in SETTINGS}
 RAY |= {"error_type": [None if row % 4 else "OOM" for row in range(ROWS)]}
 
+ORDER = np.random.default_rng(6).permutation(ROWS).tolist()
+CRASHES = {"status": ["ok" if row % 4 else "crash" for row in range(ROWS)]}
+TWICE = {name: [*values, *values] for name, values in CLEAN.items()}
+SOME_TWICE = {name: [*values, *values[:13]] for name, values in CLEAN.items()}
+SEEDS = {f"loss_seed{seed}": (np.array(CLEAN["loss"]) + 0.01 * seed).tolist() for seed in range(3)}
+SETTINGS_ALONE = {name: CLEAN[name] for name in SETTINGS}
+MARKED = {f"hyperparameters.{name}": CLEAN[name] for name in SETTINGS} | {"kl": CLEAN["loss"], "loss": CLEAN["loss"]}
+
 TABLES: dict[str, Messy] = {
     "numbers as text": put("lr", str),
     "whole numbers as text": put("units", str),
@@ -177,6 +185,47 @@ TABLES: dict[str, Messy] = {
     "an accuracy": renamed({"loss": "Accuracy"}, objective="Accuracy"),
     "odd names": renamed({"lr": "learning rate (log)", "units": "#units", "opt": "opt:imizer"}),
     "names of other scripts": renamed({"lr": "学習率", "opt": "é\u0301"}),
+    "crashes with a score": Messy(
+        CLEAN | CRASHES | {"loss": [v if row % 4 else 0 for row, v in enumerate(CLEAN["loss"])]}, KEPT
+    ),
+    "crashes as words in the objective": Messy(
+        CLEAN | {"loss": [str(v) if row % 4 else "OOM" for row, v in enumerate(CLEAN["loss"])]}, KEPT
+    ),
+    "a message in the objective": Messy(
+        CLEAN | {"loss": [str(v) if row % 4 else f"CUDA error: rank {row}" for row, v in enumerate(CLEAN["loss"])]},
+        KEPT,
+    ),
+    "a slip of the pen": Messy(
+        CLEAN | {"loss": [str(v) if row else "1.93 HERE" for row, v in enumerate(CLEAN["loss"])]},
+        {name: values[1:] for name, values in CLEAN.items()},
+        warns="1.93 HERE",
+    ),
+    "every line twice": Messy(TWICE, CLEAN),
+    "some lines twice": Messy(SOME_TWICE, CLEAN),
+    "numbers of the trials in another order": extra("iteration", [place + 1 for place in ORDER]),
+    "an index saved twice": Messy({"Unnamed: 0": list(range(ROWS)), "Unnamed: 0.1": ORDER, **CLEAN}, CLEAN),
+    "a duration in hours": extra("Duration", [f"{v:.1f}h" for v in uniform(1, 9)]),
+    "durations in several units": extra("took", [f"{v:.1f}{'mh'[row % 2]}" for row, v in enumerate(uniform(1, 9))]),
+    "memory in several units": extra("mem", [f"{v:.1f} {'MG'[row % 2]}B" for row, v in enumerate(uniform(1, 9))]),
+    "minutes of training": extra("training_time_minutes", uniform(1, 90)),
+    "a speed": extra("tokens_per_second", uniform(1e3, 1e4)),
+    "the best epoch": extra("best_epoch", np.random.default_rng(2).integers(1, 200, ROWS).tolist()),
+    "whether it went well": extra("success", (np.arange(ROWS) % 3 > 0).tolist()),
+    "whether memory was exceeded": extra("oom_error", (np.arange(ROWS) % 3 // 2).tolist()),
+    "the deviation of the objective": extra("loss_std", uniform(0, 0.1)),
+    "the objective of other data": extra("loss_hidden", uniform(1, 3)),
+    "a plural": extra("rmses", uniform(1, 3)),
+    "a reward of the last trials": extra("avg_reward_last_100", uniform(1, 3)),
+    "parameters of a model": extra("num_params", np.random.default_rng(2).integers(1e5, 1e7, ROWS).tolist()),
+    "the peak of memory": extra("peak_vram_mb", uniform(100, 900)),
+    "a host": extra("hostname", [f"node{row % 3}" for row in range(ROWS)]),
+    "a remark": extra("description", [f"try {row % 7}" for row in range(ROWS)]),
+    "a random state": extra("random_state", [row % 5 for row in range(ROWS)]),
+    "a latency": extra("latency_us", uniform(10, 90)),
+    "settings that are marked": Messy(MARKED, CLEAN, names={f"hyperparameters.{name}": name for name in SETTINGS}),
+    "a result of several seeds": Messy(
+        SETTINGS_ALONE | SEEDS, CLEAN | {"loss": np.mean(list(SEEDS.values()), axis=0).tolist()}
+    ),
     "infinite objectives": put(
         "loss", lambda v: "inf" if v > 2.5 else str(v), clean=lambda v: np.inf if v > 2.5 else v
     ),
@@ -225,4 +274,14 @@ def through_csv(messy: Messy, folder: Path) -> object:
     return str(path)
 
 
-DOORS = {"dict": through_dict, "pandas": through_pandas, "Polars": through_polars, "CSV": through_csv}
+def through_lines(messy: Messy, folder: Path) -> object:
+    rows = (dict(zip(messy.table, row, strict=True)) for row in zip(*messy.table.values(), strict=True))
+    path = folder / "t.jsonl"
+    path.write_text("".join(json.dumps(row, default=float) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+DOORS = {
+    "dict": through_dict, "pandas": through_pandas, "Polars": through_polars, "CSV": through_csv,
+    "JSON lines": through_lines,
+}  # fmt: skip

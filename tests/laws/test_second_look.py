@@ -164,7 +164,8 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
     data = {"x": random.random(100), "state": random.choice(["COMPLETE", "PRUNED"], 100), "value": random.random(100)}
     a = pa.analyze(data, "value")
     assert list(a.space) == ["x"]
-    assert any("pass it as reading=pa.Reading(state=…)" in note for note in a.notes)
+    assert len(a) == np.sum(data["state"] == "COMPLETE")
+    assert any("were pruned; dropped, pass reading=pa.Reading(pruned='last')" in note for note in a.notes)
 
 
 @pytest.mark.slow

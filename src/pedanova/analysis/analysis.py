@@ -24,7 +24,7 @@ from pedanova.measures.questions.ask import (
     compare_objectives,
     densities_of_all,
     effects_within,
-    importance_of,
+    importance_or_wider,
     interactions_of,
     pair_planes,
     profile_of,
@@ -145,7 +145,8 @@ class Analysis(Output):
             What quantiles are parts of after an adaptive sampler: ``"space"``, as a model sees it, or ``"rows"``, the
             best of the trials, which counts answer. Where rows were drawn evenly, both are the same.
         force
-            Answer from fewer than 5 target rows too; a model or not, they say next to nothing.
+            Answer from fewer than 5 target rows too; a model or not, they say next to nothing. Otherwise a best part
+            of all rows that holds fewer is widened to the strictest that can be answered, and a note says so.
 
         Returns
         -------
@@ -174,7 +175,7 @@ class Analysis(Output):
         'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
-        return importance_of(self.data, question)
+        return importance_or_wider(self.data, question)
 
     def profile(
         self,

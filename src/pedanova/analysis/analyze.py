@@ -16,7 +16,8 @@ from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.options import Reading, Scan, as_names, check_choice
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records, RepeatPolicy
-from pedanova.data.space_inference import TableColumns, choose_space
+from pedanova.data.roles import ColumnRoles
+from pedanova.data.space_inference import TableColumns, choose_space, column_roles
 from pedanova.data.table_options import TableOptions, complete
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
@@ -166,7 +167,8 @@ def request_of(
         check_choice("repeats", repeats, RepeatPolicy)
     names = isinstance(objective, list | tuple) and objective and all(isinstance(one, str) for one in objective)
     if objective is not None and not isinstance(objective, str) and not names:
-        objective = read_series("objective", objective)
+        name = getattr(objective, "name", None)  # a series may have one
+        objective = read_series(name if isinstance(name, str) and name else "objective", objective)
     own, notes = (None, []) if space is None else read_space(space)
     return TableOptions(
         objective=objective,
@@ -250,15 +252,26 @@ def guess_space(
     >>> guess_space({"lr": [0.1, 0.01, 0.001, 0.02], "loss": [1.0, 2.0, 3.0, 4.0]}, "loss")[0]
     Space({'lr': Float(low=0.001, high=0.1, log=True)})
     """
-    from pedanova.sources import read_records
-
-    request = request_of(objective, params=params, exclude=exclude)
-    records, request = complete(read_records(data, study=study), request, ask=False)
-    goals: tuple[Goal, ...] = ()
-    if request.objective is not None:
-        goals = read_goals(records.columns, records.rows, request.objective, "minimize")
+    records, request, goals = _table_of(data, request_of(objective, params=params, exclude=exclude), study)
     choice = choose_space(tuple(records.columns), goals, request, TableColumns(records.columns))
     return choice.space, (*records.notes, *choice.notes)
+
+
+def roles_in(data: object, request: TableOptions, study: str | None = None) -> ColumnRoles:
+    """What every column is taken for, and why."""
+    records, request, goals = _table_of(data, request, study)
+    return column_roles(tuple(records.columns), goals, request, TableColumns(records.columns))
+
+
+def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
+    """A table in memory, the request completed by it, and the goals, if there are any."""
+    from pedanova.sources import read_records
+
+    records = read_records(data, study=study, delimiter=request.reading.delimiter)
+    records, request = complete(records, request, ask=False)
+    if request.objective is None:
+        return records, request, ()
+    return records, request, read_goals(records.columns, records.rows, request.objective, request.direction)
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
-from pedanova.errors import Arg, FormatError, TooFewRowsError, Word, in_python, in_shell, listed
+from pedanova.errors import Arg, FormatError, QueryError, TooFewRowsError, Word, in_python, in_shell, listed
 
 Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
@@ -15,6 +15,7 @@ Kind: TypeAlias = Literal[
     "direction",  # which way the objective is better, where nobody said so
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists
+    "roles",  # what every column is, where some are no settings
     "unused",  # a column or setting that was left out
     "question",  # what target and region mean in these rows
     "answer",  # how the numbers were found
@@ -171,16 +172,17 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
 
 @contextmanager
 def explaining(notes: Iterable[Note]) -> Iterator[None]:
-    """A refusal for want of rows says where the rows have gone."""
+    """A refusal says where the rows have gone, for want of which it may be, and which direction was only guessed."""
     try:
         yield
-    except TooFewRowsError as error:
+    except QueryError as error:
+        kinds = ("rows", "direction") if isinstance(error, TooFewRowsError) else ("direction",)
         words: list[Word] = []
         for note in notes:
-            if note.kind == "rows" and (not note.counts or note.counts[0]):
+            if note.kind in kinds and (not note.counts or note.counts[0]) and note.severity != "guess":
                 subject = f"{note.subject}: " if note.subject else ""
                 words += ["; " if words else " (", subject, *note.words]
-        raise TooFewRowsError(*error.words, *words, *([")"] if words else [])) from None
+        raise type(error)(*error.words, *words, *([")"] if words else [])) from None
 
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import guess_space
+from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.analysis.studies import across, by_stem, difference
 from pedanova.base.table import Cell, Printed, Table
@@ -20,6 +20,7 @@ from pedanova.cli.inputs import (
     as_argument,
     as_float,
     estimation,
+    is_saved,
     opened,
     parse_numbers,
     parse_rows,
@@ -60,7 +61,17 @@ BEST_ROWS = (
 SHOWN = 3  # densities, where no parameter is named
 
 
+def run_roles(options: argparse.Namespace) -> int:
+    if is_saved(options):
+        raise QueryError(Arg("roles", True), f" is for tables; {options.file} holds the settings alone")
+    table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
+    roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
+    return answer(options, roles, lambda roles, look: draw_table(roles.printed(), width=look.width), key="roles")
+
+
 def run_analyze(options: argparse.Namespace) -> int:
+    if options.roles:
+        return run_roles(options)
     a = opened(options)
     result = a.importance(*questions_of(options), **estimation(options))
     if options.save:

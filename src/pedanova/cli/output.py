@@ -13,14 +13,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pedanova.analysis.analysis import Analysis
+from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
+from pedanova.data.observations import Observations
 from pedanova.report.sentences import aim_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
+MOST_SETTINGS = 4  # of a row, where it is shown in a line
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 
 
@@ -81,8 +86,29 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     place = printable(shown_place(options.file))
     goals = a.data.observations.goals if a.data.observations is not None else ()
     pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
-    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}"
+    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}{_ends(a)}"
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
+
+
+def _ends(a: Analysis) -> str:
+    """The rows that are best either way, where nobody said which is: whoever reads them knows."""
+    rows = a.data.observations
+    unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
+    if not unknown or rows is None or len(rows.goals) > 1:
+        return ""
+    values = np.where(np.isfinite(rows.goals[0].values), rows.goals[0].values, np.nan)
+    kept = values if rows.keep is None else np.where(rows.keep, values, np.nan)
+    ends = {"lowest": int(np.nanargmin(kept)), "highest": int(np.nanargmax(kept))}
+    shown = [f"{end} {short(kept[row].item())} in row {row}: {_settings(rows, row)}" for end, row in ends.items()]
+    other = "min" if a.direction == "maximize" else "max"
+    return f": {'; '.join(shown)}; pass --direction {other} if {'lower' if other == 'min' else 'higher'} is better"
+
+
+def _settings(rows: Observations, row: int) -> str:
+    names = list(rows.space)[:MOST_SETTINGS]
+    cells = {name: rows.table[name].value_at(row) for name in names if not rows.table[name].absent()[row]}
+    words = [f"{name}={short(value) if isinstance(value, float) else value}" for name, value in cells.items()]
+    return printable(", ".join(words)) + (", …" if len(rows.space) > len(names) else "")
 
 
 def paragraphs(*parts: str) -> str:

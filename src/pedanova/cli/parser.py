@@ -37,6 +37,7 @@ WITHIN = Option(
 OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
 FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS)
 NOTES = output("notes", False, "print every note in full, not only what may change the ranking", flag=True)
+ROLES = output("roles", False, "print what every column is taken for, and why, instead of the ranking", flag=True)
 QUIET = output("quiet", False, "print the table alone", flag=True)
 SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")
 SAVE_ROWS = output("save_rows", False, "keep the rows in it too, so that the file can be asked everything", flag=True)
@@ -170,7 +171,7 @@ COMMANDS = (
     Command(
         "analyze",
         "rank the hyperparameters of a table of trials",
-        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, ROLES, *TALK),
     ),
     Command(
         "profile",

@@ -306,7 +306,7 @@ def _meets(values: NDArray[Any], numbers: list[float]) -> Mask:
 
 
 Number: TypeAlias = int | float
-FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit"]
+FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes"]
 GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
 )  # in a column of numbers, whatever their capitals
@@ -319,6 +319,12 @@ GROUP = re.compile(r"[ ,'_\u00a0\u202f]")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?")
 BEHIND = re.compile(r"(?P<number>.*?[0-9.])\s*(?P<unit>[a-zA-Zµμ°/²³]{1,8}|%)")
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
+FAMILIES: dict[FormName, dict[str, float]] = {
+    "time": {"ms": 1e-3, "s": 1, "sec": 1, "secs": 1, "m": 60, "min": 60, "mins": 60, "h": 3600, "hr": 3600,
+             "hrs": 3600, "d": 86400, "days": 86400},
+    "bytes": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}  # units that may stand side by side  # fmt: skip
+AMOUNT = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]+)\s*")
 LONGEST = 60  # letters of a number with its unit
 PEEK = 20  # texts by which most columns of words are told at once
 
@@ -348,10 +354,20 @@ class Form:
                 zero = 0 if read_plain(plain) == 0 else None  # which needs no unit
                 number = _read_any(plain.removesuffix(sign).strip()) if plain.endswith(sign) else zero
                 return number if self.name == "unit" or number is None else number / 100
+            case "time" | "bytes":
+                return _read_amounts(plain, FAMILIES[self.name])
         return read_plain(plain)
 
 
 PLAIN = Form("plain")
+
+
+def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
+    """The sum of amounts such as 1h 20m, in the unit that counts 1; 0 needs none."""
+    amounts = AMOUNT.findall(text)
+    if AMOUNT.sub("", text) or not amounts or any(unit not in units for _, unit in amounts):
+        return 0 if read_plain(text) == 0 else None
+    return sum(float(number) * units[unit] for number, unit in amounts)
 
 
 def read_plain(text: str) -> Number | None:
@@ -394,6 +410,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
         return ()
     units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip()[:LONGEST])))
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
+    own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled")), *own]
     return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))
 

@@ -1,24 +1,22 @@
-"""The objective or objectives, their directions, and what names of columns tell.
-
-Of `val_acc`, `valAcc` and `acc@1` the last word that says something counts: `loss_weight` is no loss.
-"""
+"""The objective or objectives: columns, arrays or a condition, each with its direction."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.notes import Note
-from pedanova.data.column import Column, Mask, as_column, as_numbers
+from pedanova.base.notes import Count, Note
+from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap, shorten
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
+from pedanova.data.vocabulary import direction_by_name, state_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
+from pedanova.space.values import Label
 
 DIRECTIONS: dict[str, Direction] = {
     "minimize": "minimize", "min": "minimize", "minimise": "minimize",
@@ -80,7 +78,8 @@ def _read_goal(
             raise DataError(unknown_name(objective, tuple(table), what="column"))
         holds = rows_where(objective, table).view(np.uint8)
         return Goal(objective, holds, direction, None, made_of=tuple(columns_in(objective, table)))
-    column = as_column("objective", objective)
+    named = objective.name if isinstance(objective, Column) and objective.name not in table else "objective"
+    column = as_column(named, objective)
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
     values, twin = column.values, None
@@ -89,22 +88,21 @@ def _read_goal(
             floats = values.dtype.kind == "f"
             if values[0] == other.values[0] and np.array_equal(values, other.values, equal_nan=floats):
                 twin = twin or name
-    return Goal("objective", _as_numbers(column, decimal), direction, None, twin)
+    return Goal(named, _as_numbers(column, decimal), direction, None, twin)
 
 
 def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
         raise DataError(f"{name}: there are no rows; give at least two")
-    numbers = as_numbers(column, decimal=decimal)
+    numbers = as_scores(column, decimal)
     if numbers is not None:
         column = numbers[0]
     if column.labels is not None:
-        shown = listed([str(label) for label in column.labels], most=3)
-        content = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
-        raise DataError(
-            f"objective {name!r} holds {content}; it must hold numbers, or be compared: \"{name} == 'good'\""
-        )
+        words = [str(column.labels[code]) for code in _likeliest_form(column.labels)[1]]
+        content = f"text ({listed(words, most=3)})" if words else f"no value in {len(column)} rows"
+        compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}" if words else f"{name} == 1"
+        raise DataError(f'objective {name!r} holds {content}; it must hold numbers, or be compared: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:
@@ -112,8 +110,51 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     return np.where(column.missing, np.nan, column.values.astype(np.float64))
 
 
+def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:
+    """A column of text as numbers, and notes; words for how a trial ended, and a few other words, are gaps among them.
+
+    None for any other column.
+
+    Examples
+    --------
+    >>> as_scores(as_column("acc", ["0.5", "OOM", "0.7"]))[0].absent().tolist()
+    [False, True, False]
+    """
+    plain = as_numbers(column, decimal=decimal)
+    if plain is not None or not column.labels:
+        return None if plain is None else (plain[0], [plain[1]])
+    form, words = _likeliest_form(column.labels)
+    rows = np.isin(column.values, words)
+    ended = np.isin(column.values, [code for code in words if state_of(column.labels[code]) not in (None, "complete")])
+    strange = np.flatnonzero(rows & ~ended)
+    if len(words) == len(column.labels) or len(strange) > max(1, MOST_STRANGE * len(column)):
+        return None
+    kept = replace(column, values=np.where(rows, MISSING_CODE, column.values))
+    notes = []
+    if ended.any():
+        shown = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended)}), most=3)
+        notes.append(Note("rows", Count(ended.sum()), f" rows have {shown} as {column.name}: these did not end well"))
+    if len(strange):
+        example = f"row {strange[0]} has {shorten(column.value_at(int(strange[0])))}, which is no number; "
+        words_behind = (
+            " left out, mend it to count it" if len(strange) == 1 else f" and {len(strange) - 1} more left out"
+        )
+        notes.append(Note("doubt", example, words_behind.strip(), subject=column.name))
+    return in_form(kept, form), notes
+
+
+def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
+    """How most of the labels are numbers, and the places of those that are none."""
+    forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled")]
+    texts = {code: label for code, label in enumerate(labels) if isinstance(label, str) and not is_gap(label)}
+    no_numbers = {form: [code for code, text in texts.items() if form.read(text) is None] for form in forms}
+    form = min(forms, key=lambda form: len(no_numbers[form]))
+    return form, no_numbers[form]
+
+
 LEAST = 20  # different objectives: fewer may be in one order by chance
 MOST_ROWS = 100_000  # looked at
+MOST_STRANGE = 0.02  # of the rows: so many words among numbers are slips of the pen
 A_LOOK = 100  # rows that mostly suffice to see that a column is none
 
 
@@ -151,110 +192,27 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
     return len(goal) >= LEAST and 2 * len(goal) >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-RESULTS_UP = _words(
-    "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
-    "rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
-    "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
-    "fps ap hits performance winrate"
-)
-RESULTS_DOWN = _words(
-    "loss losses error errors err rmse mse mae mape rmsle msle nll perplexity ppl wer cer bpb bpc fid regret "
-    "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
-)
-COSTS = _words(
-    "runtime walltime traintime timetrain timepredict "
-    "duration elapsed latency seconds secs time timestamp flops macs joules"
-)  # what a run took
-# These tell the direction of an objective, yet may well be settings of their own.
-ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
-ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
-LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
-
-SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
-SUMMARIES = _words(
-    "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
-    "sec ns us per ema smoothed running top overall macro micro weighted all seed rep repeat milli"
-)  # behind a result they leave it one
-FLIPS = _words("neg negative negated minus inverse")
-BOOKKEEPING = re.compile(
-    r"^(_(step|runtime|timestamp|wandb)|iterations?_since_restore|training_iteration|trial_num|date|hostname|node_ip|pid"
-    r"|created(_?at)?|updated(_?at)?|start(ed)?(_?(at|time))|end(ed)?(_?(at|time))|datetime(_\w+)?)$",
-    re.IGNORECASE,
-)
-JOINED = re.compile(r"cross[_\W]?entropy", re.IGNORECASE)
-WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
-
-
-@lru_cache(maxsize=4096)
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in small letters."""
-    words: list[str] = []
-    joined = JOINED.sub("crossentropy", name.replace("²", "2"))
-    for run in re.split(r"[^0-9A-Za-z]+", joined):
-        whole = run.lower()
-        in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
-        words += [whole] if in_vocabulary else [word.lower() for word in WORD.findall(run)]
-    return tuple(words)
-
-
-_KNOWN = RESULTS_UP | RESULTS_DOWN | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
-
-
-def _last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word that is no summary, split or number, and whether the words before it turn it round."""
-    words = words_of(name)
-    for place in range(len(words) - 1, -1, -1):
-        word = words[place]
-        word = word if word in _KNOWN else word.rstrip("0123456789") or word  # the number behind it may belong to it
-        if word in _KNOWN - SPLITS:
-            before = words[:place]
-            turned = sum(one in FLIPS for one in before) + ("1" in before)
-            low = word == "score" and not LOW_FIRST.isdisjoint(before)
-            return word, (turned + low) % 2 == 1
-        if word not in SUMMARIES and word not in SPLITS and not word.isdigit():
-            return None
-    return None
-
-
-def direction_by_name(name: str) -> Direction | None:
-    """Which way a result of that name is better; None where the name does not tell."""
-    telling = _last_telling(name)
-    if telling is None:
-        return None
-    word, turned = telling
-    up = word in RESULTS_UP or word in ONLY_UP
-    return "maximize" if up != turned else "minimize"
-
-
-def is_named_like_a_result(name: str) -> bool:
-    """Whether numbers of that name are an outcome of a trial: a score, a loss, what it took.
-    A few different numbers may be a setting all the same, such as a precision of 16 or 32 bits."""
-    if BOOKKEEPING.match(name):
-        return True
-    telling = _last_telling(name)
-    if telling is None or telling[0] in ONLY_UP | ONLY_DOWN:
-        return False
-    first = words_of(name)[0]
-    limited = telling[0] in COSTS and first in ("max", "min", "limit", "budget")  # max_time is a setting
-    return not limited
-
-
 DONE = {"minimize": "minimised", "maximize": "maximised"}
 OTHER: dict[str, str] = {"minimize": "max", "maximize": "min"}
+ByRows: TypeAlias = Callable[[str], tuple[Direction, str] | None]
+SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+")
+
+
+def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
+    """Columns of numbers that hold one result of several seeds, such as acc_seed0 to acc_seed4."""
+    behind = [other for other in columns if other.startswith(name) and SEEDS.fullmatch(other[len(name) :])]
+    numbers = [other for other in behind if columns[other].labels is None and not columns[other].is_time]
+    return numbers if len(numbers) > 1 else []
 
 
 def guess_directions(
-    objective: object, columns: Collection[str], metadata: SourceMetadata | None = None
+    objective: object, columns: Collection[str], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
 ) -> tuple[object, list[Note]]:
-    """A direction for each objective, and a note on each that the source does not tell."""
+    """A direction for each objective, and a note on each that the source does not tell; `by_rows` asks the rows."""
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]
-    guesses = [_guess(name, columns, metadata) for name in names]
+    guesses = [_guess(name, columns, metadata, by_rows) for name in names]
     notes = [note for _, note in guesses if note is not None]
     directions = [direction for direction, _ in guesses]
     return (directions if several else directions[0]), notes
@@ -266,8 +224,12 @@ def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
     return dict(zip(names, metadata.directions, strict=False))
 
 
-def _guess(objective: object, columns: Collection[str], metadata: SourceMetadata) -> tuple[Direction, Note | None]:
+def _guess(
+    objective: object, columns: Collection[str], metadata: SourceMetadata, by_rows: ByRows | None
+) -> tuple[Direction, Note | None]:
     directions = known_directions(metadata)
+    if isinstance(objective, Column) and (named := direction_by_name(objective.name)) is not None:
+        return named, _guessed(objective.name, named)
     if not isinstance(objective, str):
         return "minimize", _unsure("the objective", "minimize", "an array has no name to tell more")
     if objective in directions:
@@ -275,11 +237,18 @@ def _guess(objective: object, columns: Collection[str], metadata: SourceMetadata
     if objective not in columns:
         return "maximize", _unsure(repr(objective), "maximize", "rows where it holds are taken for the good ones")
     direction = None if objective in metadata.unclear else direction_by_name(objective)
-    if direction is None:
-        who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
-        return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
-    words = f"{objective} is {DONE[direction]}, as its name says; pass "
-    return direction, Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="guess")
+    if direction is not None:
+        return direction, _guessed(objective, direction)
+    shown = None if by_rows is None else by_rows(objective)
+    if shown is not None:
+        return shown[0], _unsure(objective, shown[0], f"its name does not tell which way is better, but {shown[1]}")
+    who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
+    return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
+
+
+def _guessed(name: str, direction: Direction) -> Note:
+    words = f"{name} is {DONE[direction]}, as its name says; pass "
+    return Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="guess")
 
 
 def _unsure(what: str, direction: Direction, why: str) -> Note:

@@ -14,18 +14,8 @@ from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal
 from pedanova.data.options import Reading
 from pedanova.data.regions import as_mask
-from pedanova.errors import DataError, QueryError, unknown_name
-
-STATES = {
-    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
-    "terminated": "complete", "ok": "complete", "done": "complete",
-    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
-    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
-    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
-    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
-    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
-    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
-}  # fmt: skip
+from pedanova.data.vocabulary import state_of
+from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,11 +37,11 @@ class RowStatus:
         order[self.worst] = np.nan
         return order
 
-    def end(self, rows: Mask, ending: str, what: str) -> RowStatus:
+    def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
         struck = rows & self.undecided
-        fate = "dropped" if ending == "drop" else "counted as the worst"
-        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; {fate}")
+        fate = ("dropped", *remedy) if ending == "drop" else ("counted as the worst",)
+        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; ", *fate)
         notes = (*self.notes, note)
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)
@@ -64,15 +54,17 @@ def status_of_rows(
     rows = len(goals[0].values)
     status = RowStatus(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
     if reading.state is not None:
-        states = _states(reading.state, table, rows)
+        states = states_of(reading.state, table, rows)
         status = status.end(states == "unfinished", "drop", "are unfinished")
-        status = status.end(states == "failed", reading.failed, "failed")
+        failed = states == "failed"
+        status = status.end(failed, reading.failed, f"failed{_shared_score(goals, failed & status.undecided)}")
         if reading.pruned == "last":
             count = Count(np.sum((states == "pruned") & status.keep))
             note = Note("rows", count, " pruned rows count with their last value")
             status = replace(status, notes=(*status.notes, note))
         else:
-            status = status.end(states == "pruned", reading.pruned, "were pruned")
+            last = ", pass ", Arg("pruned", "last", of="Reading"), " to count their last values"
+            status = status.end(states == "pruned", reading.pruned, "were pruned", *last)
     if feasible is not None:  # a constraint of failed rows has no answer
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
@@ -80,7 +72,16 @@ def status_of_rows(
     return status.end(unknown, reading.nan, "have no number as objective")
 
 
-def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
+def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
+    """The score that was written for want of one, where all rows that failed have it."""
+    for goal in goals:
+        scores = np.unique(goal.values[failed & ~np.isnan(goal.values)])
+        if len(scores) == 1 and np.count_nonzero(failed) > 1:
+            return f", with {goal.name} {scores[0]:g}"
+    return ""
+
+
+def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
     """(rows,) complete, failed, pruned or unfinished, from the words that tools use."""
     if isinstance(state, str):
         if state not in table:
@@ -92,17 +93,11 @@ def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[An
         raise DataError(f"state has {len(column)} rows but the table has {rows}; they must match")
     if column.labels is None:
         raise DataError(f"state {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
-    words = [state_word(label) for label in column.labels]
-    strange = [label for label, word in zip(column.labels, words, strict=True) if word not in STATES]
+    meanings = [state_of(label) for label in column.labels]
+    strange = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning is None]
     if strange:
         raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
-    meanings = np.array([*(STATES[word] for word in words), "unfinished"])
-    return meanings[np.where(column.values < 0, len(words), column.values)]
-
-
-def state_word(label: object) -> str:
-    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
-    return str(label).rsplit(".", 1)[-1].strip().lower()
+    return np.array([*meanings, "unfinished"])[np.where(column.values < 0, len(meanings), column.values)]
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers, take
-from pedanova.data.objectives import guess_directions, known_directions
+from pedanova.data.conditions import as_reals
+from pedanova.data.objectives import as_scores, guess_directions, known_directions, seeds_of
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata
-from pedanova.data.regions import columns_in, rows_where
+from pedanova.data.regions import Direction, columns_in, rows_where
+from pedanova.data.roles import status_column
+from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, without_copies
+from pedanova.data.row_status import states_of
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch
@@ -59,7 +63,8 @@ class TableOptions:
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     settings = records.metadata.params
-    records, request = _narrowed(_with_numbers(records, request), request)
+    records, request = _plain_table(_with_numbers(records, request), request)
+    records, request = _narrowed(records, request)
     # A space that the source tells may hold settings that have no value in these rows: those say nothing.
     idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
     records = _without(records, idle, [Note("unused", f"without a value in these rows and left out: {listed(idle)}")])
@@ -71,7 +76,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     notes = [*_metadata_notes(metadata, request), *meant, *records.notes]
     direction = request.direction
     if direction is None:
-        direction, guesses = guess_directions(objective, records.columns, metadata)
+        direction, guesses = guess_directions(objective, records.columns, metadata, _by_rows(records, request))
         notes += guesses if objective is not None else []
     space = metadata.space  # a setting that the user takes as the objective is no parameter
     goals = objective if isinstance(objective, list | tuple) else [objective]
@@ -96,15 +101,67 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
 def _with_numbers(records: Records, request: TableOptions) -> Records:
     """Text that is all numbers as numbers, except where the space says that it is one of names."""
     space = request.space or records.metadata.space or {}
-    columns, notes = dict(records.columns), []
+    columns, notes, decimal = dict(records.columns), list[Note](), request.reading.decimal
     for name, column in records.columns.items():
-        if isinstance(space.get(name), Categorical | Ordinal | Switch):
-            continue
-        numbers = as_numbers(column, decimal=request.reading.decimal)
-        if numbers is not None:
-            columns[name] = numbers[0]
-            notes.append(numbers[1])
+        if name in objectives_of(request):
+            scores = as_scores(column, decimal)
+            columns[name], more = scores or (column, [])
+            notes += more
+        elif not isinstance(space.get(name), Categorical | Ordinal | Switch):
+            numbers = as_numbers(column, decimal=decimal)
+            columns[name] = column if numbers is None else numbers[0]
+            notes += [] if numbers is None else [numbers[1]]
     return replace(records, columns=columns, notes=(*records.notes, *notes)) if notes else records
+
+
+def objectives_of(request: TableOptions) -> list[str]:
+    """The columns that a user names as objectives."""
+    named = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
+    return [name for name in named if isinstance(name, str)]
+
+
+def _plain_table(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
+    """A table that no tool describes: results of several seeds averaged, copies counted once, states put to use."""
+    if records.metadata.source:
+        return records, request
+    columns, notes = dict(records.columns), list(records.notes)
+    for name in objectives_of(request):
+        wide = [] if name in columns else seeds_of(name, columns)
+        if wide:
+            columns[name] = Column(name, _row_means([as_reals(columns[one]) for one in wide]))
+            notes.append(Note("rows", f"{name} is the mean of {listed(wide)}"))
+    copies = without_copies(columns, request.objective)
+    records = replace(records, columns=columns, notes=tuple(notes))
+    if copies is not None:
+        records, request = select_rows(records, request, copies[0])
+        records = replace(records, notes=(*notes, copies[1]))
+    settled = (*(request.params or ()), *(request.exclude or ()))
+    left = {name: column for name, column in records.columns.items() if name not in settled}
+    state: object = request.state
+    if state is None:
+        state = status_column(left, objectives_of(request)) or failed_by_flag(left, request.objective)
+    return records, replace(request, reading=replace(request.reading, state=state))
+
+
+def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """(rows,) Of the numbers that are there."""
+    counts = np.sum([~np.isnan(column) for column in columns], axis=0)
+    return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
+
+
+def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[Direction, str] | None]:
+    """What rows tell of a direction, asked where names do not."""
+
+    def ask(name: str) -> tuple[Direction, str] | None:
+        column = records.columns[name]
+        if column.labels is not None or column.is_time:
+            return None
+        state, failed = request.state or records.metadata.state, None
+        if isinstance(state, str) and state in records.columns:
+            failed = states_of(state, records.columns, records.rows) == "failed"
+        return direction_by_rows(as_reals(column), records.columns, failed)
+
+    return ask
 
 
 def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Note]:

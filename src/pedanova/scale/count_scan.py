@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
@@ -23,10 +24,11 @@ from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut, rows_in_words
+from pedanova.data.roles import STATUS_NAMES, status_column
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
-from pedanova.errors import Arg, DataError, QueryError, listed
+from pedanova.errors import Arg, DataError, PartError, QueryError, listed
 from pedanova.scale import parts
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
 from pedanova.scale.pushdown import count_pushed, engine_of
@@ -128,7 +130,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     metadata = table_metadata(scan.columns) or SourceMetadata()
-    request = with_names_told(request, metadata)
+    request = with_state_seen(with_names_told(request, metadata), scan)
     check_request(request, scan)
     guess, guesses = guess_directions(request.objective, scan.columns, metadata)
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
@@ -157,6 +159,18 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
         reading=replace(request.reading, state=metadata.state) if request.state is None else request.reading,
         where=metadata.where if request.where is None else request.where,
     )
+
+
+def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
+    """The request with the column that tells how trials ended, where the first rows of a file show one."""
+    settled = (*(request.params or ()), *(request.exclude or ()), request.objective)
+    names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
+    if request.state is not None or not names or not is_file(scan.parts[0]):
+        return request
+    with suppress(PartError):  # whoever reads all rows says what is wrong
+        for records in scan.parts[0].batches(names):
+            return replace(request, reading=replace(request.reading, state=status_column(records.columns)))
+    return request
 
 
 def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | SparkWorkers:

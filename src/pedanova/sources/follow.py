@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from pedanova.data.records import Records
-from pedanova.data.row_status import STATES, state_word
+from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import DataError, NoTrialsError
 from pedanova.sources import read_records
 from pedanova.sources.databases import open_database, without_password

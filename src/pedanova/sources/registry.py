@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, listed
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError, listed
 from pedanova.sources.databases import family_of, is_sqlite, open_database
 from pedanova.sources.logs import (
     ax,
@@ -28,7 +31,9 @@ from pedanova.sources.optuna import journal as optuna_journal
 from pedanova.sources.optuna import storage as optuna_tables
 from pedanova.sources.optuna import study_log as optuna_study
 from pedanova.sources.reader import Kind, KnownTable
+from pedanova.sources.scans.scan import is_pattern
 from pedanova.sources.tables import files
+from pedanova.sources.tables.json_text import read_trials
 from pedanova.sources.tables.text import peek_header
 
 TABLES = tuple(
@@ -106,21 +111,50 @@ CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B e
 
 def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
     """A database, a log of some tool by its shape, or else a table by its suffix; `place` is a path or a URL."""
+    if place == "-":
+        return read_input(delimiter)
     database = database_at(place)
     if database is not None:
         return read_database(database, study)
     path = path_at(place)
+    trials = json_files(place)
     check_no_pickle(path)
     if _exists(path):
         kind = find_kind("path", path)
         if kind is not None:
             return read_as(kind, path, study)
-        if path.is_dir():
+        if path.is_dir() and not trials:
             raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
         check_known(path)
+    if trials:
+        return read_trials(trials, place)
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
     return files.read_file(str(path), delimiter=delimiter)
+
+
+def read_input(delimiter: str | None) -> Records:
+    """What comes in by standard input: JSON or lines of it, or else a table of text."""
+    content = sys.stdin.buffer.read()
+    name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_bytes(content)
+        try:
+            return files.read_file(str(file), delimiter=delimiter)
+        except PedanovaError as error:
+            words = [word.replace(str(file), "-") if isinstance(word, str) else word for word in error.words]
+            raise type(error)(*words) from None
+
+
+def json_files(place: str) -> list[Path]:
+    """The JSON files of a pattern, or right inside a folder, where these are several."""
+    path = Path(place)
+    if not is_pattern(place):
+        inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []
+        return inside if len(inside) > 1 else []
+    hits = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
+    return hits if hits and all(hit.suffix.lower() == ".json" for hit in hits) else []
 
 
 def database_at(place: str) -> str | Path | None:

@@ -153,8 +153,8 @@ def assert_same(one: Records, two: Records) -> None:
 
 
 def read_both(path: Path, delimiter: str = ",") -> Records:
-    header = text.read_header(path, delimiter)
-    quick, slow = text._by_arrow(path, delimiter, header), text._by_python(path, delimiter, header)
+    layout = text.layout_of(path, delimiter)
+    quick, slow = text._by_arrow(path, layout), text._by_python(path, layout)
     assert_same(quick, slow)
     return quick
 

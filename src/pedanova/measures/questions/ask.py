@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -16,11 +17,12 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
-from pedanova.data.regions import RowSet, as_part, as_parts, as_region
+from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_of
-from pedanova.errors import PedanovaError, QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.effects import Effects, effects_of
 from pedanova.measures.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
@@ -44,9 +46,26 @@ def check_names(names: Iterable[object], space: Space) -> None:
 def importance_of(data: TrialData, question: Question) -> Importances:
     """The answer of whichever estimator is right for the question."""
     base = data.resolve(question.region, "region")
-    query, words, notes = data.query(question.target, base)
     with explaining(data.notes):
+        query, words, notes = data.query(question.target, base)
         return answer(query, question, words, notes, objective=data.objective, whole=getattr(base, "is_all", False))
+
+
+def importance_or_wider(data: TrialData, question: Question) -> Importances:
+    """As `importance_of`; where a best part of all rows holds too few, of the strictest that holds enough."""
+    try:
+        return importance_of(data, question)
+    except TooFewRowsError:
+        target, base = (data.resolve(one, "target") for one in (question.target, question.region))
+        query, words, _ = data.query(target, base)
+        rows = int(query.contrasts[0].region.sum())
+        best = isinstance(target, Region) and target.kind == "quantile" and not target.low
+        if not best or not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
+            raise
+    part = Fraction(1000 * LEAST_TARGET // rows, 1000)
+    result = importance_of(data, replace(question, target=Region("quantile", None, part), force=True))
+    change = f"{words[0]} has too few of {rows:,} rows; {result.target} is the strictest target that can be answered"
+    return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:

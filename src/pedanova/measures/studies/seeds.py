@@ -22,8 +22,8 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import as_names
 from pedanova.data.prepare import prepare, settings_of
 from pedanova.data.regions import as_region
+from pedanova.data.roles import SEED_NAMES
 from pedanova.data.row_status import configurations
-from pedanova.data.space_inference import SEED_NAMES
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student
 from pedanova.measures.questions.trial_data import TrialData

@@ -167,14 +167,9 @@ def check_enough(inside: int, region: int, question: Question) -> None:
     """Refuse a target of too few rows, unless the question forces an answer."""
     if inside < LEAST_TARGET and not question.force:
         wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
-        such = () if wide is None else (" such as ", Arg("target", wide))
-        raise TooFewRowsError(
-            f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are ",
-            "needed to say anything; choose a wider target",
-            *such,
-            ", or pass ",
-            Arg("force", True),
-        )
+        remedy = ("run more trials",) if wide is None else ("choose a wider target such as ", Arg("target", wide))
+        few = f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are needed to say anything; "
+        raise TooFewRowsError(few, *remedy, ", or pass ", Arg("force", True))
 
 
 # --- counts ------------------------------------------------------------------------------------------

@@ -298,8 +298,10 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     few = answers[:MOST_ANSWERS]
-    shown = [*warnings, *few, *_joined(rest, "direction"), *_joined(rest, "rows"), *_grouped(rest)]
-    kinds = {"answer", "direction", "rows", *NOTE_GROUPS}
+    roles = [note for note in rest if note.kind == "roles"]
+    others = [note for note in rest if not roles or note.kind != "unused" or not note.subject]
+    shown = [*warnings, *few, *roles, *_joined(rest, "direction"), *_joined(rest, "rows"), *_grouped(others)]
+    kinds = {"answer", "direction", "roles", "rows", *NOTE_GROUPS}
     hidden = len(answers) - len(few) + sum(note.kind not in kinds for note in rest)
     spoken = sum(note.kind in NOTE_GROUPS and bool(note.subject) for note in rest)
     if more := hidden + spoken:

@@ -19,7 +19,7 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
-from pedanova.data.row_status import STATES, state_word
+from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import Arg, DataError, FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.reader import choose, read_json, read_json_rows, read_text, read_yaml
 from pedanova.sources.spaces.described import Described, fit

@@ -18,7 +18,7 @@ from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
 from pedanova.sources.tables.files import check_errno, is_stream
 from pedanova.sources.tables.frames import read_frame
-from pedanova.sources.tables.text import MISSING, arrow_conversion, find_delimiter, parse_text, read_header
+from pedanova.sources.tables.text import MISSING, arrow_conversion, arrow_parsing, layout_of, parse_text
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 VALUES = 1 << 24  # of a batch, where columns are many
@@ -61,7 +61,7 @@ def describe_file(
         path = Path(str(file))  # other kinds lie here
         if kind == "Arrow IPC":
             return tuple(open_ipc(path).schema.names), []
-        return tuple(read_header(path, delimiter or find_delimiter(path))), []
+        return layout_of(path, delimiter).names, []
 
 
 def read_batches(
@@ -115,8 +115,7 @@ def _batches(
         every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
         yield from (batch.select(names) for batch in every)
     else:
-        sign = delimiter or find_delimiter(file)
-        yield from _open_csv(file, sign, names, [name for name in words if name in names])
+        yield from _open_csv(file, delimiter, names, [name for name in words if name in names])
 
 
 @lru_cache(maxsize=64)
@@ -160,22 +159,22 @@ def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
 
 def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:
     with complaints(file, kind):
-        sign = delimiter or find_delimiter(file)
-        schema = _open_csv(file, sign, read_header(file, sign), (), block=CSV_PEEK).schema
+        schema = _open_csv(file, delimiter, layout_of(file, delimiter).names, (), block=CSV_PEEK).schema
     return [field.name for field in schema if str(field.type) == "string"]
 
 
-def _open_csv(file: Path, delimiter: str, names: list[str], words: Sequence[str], *, block: int = CSV_BLOCK) -> Any:
+def _open_csv(
+    file: Path, delimiter: str | None, names: Sequence[str], words: Sequence[str], *, block: int = CSV_BLOCK
+) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
+    layout = layout_of(file, delimiter)
     return csv.open_csv(
         file,
-        read_options=csv.ReadOptions(
-            column_names=read_header(file, delimiter), skip_rows_after_names=1, block_size=block
-        ),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=arrow_conversion(include_columns=names, column_types=dict.fromkeys(words, pa.string())),
+        read_options=csv.ReadOptions(**layout.arrow_options, block_size=block),
+        parse_options=arrow_parsing(layout.delimiter, []),
+        convert_options=arrow_conversion(include_columns=list(names), column_types=dict.fromkeys(words, pa.string())),
     )
 
 

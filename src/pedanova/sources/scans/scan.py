@@ -225,7 +225,7 @@ def find_files(place: str) -> Sequence[Path]:
         return [file for file in files if kind_of(file) is not None and not is_packed(file)]
     try:
         if path.is_dir():
-            inside = sorted(path.rglob("*.parquet"))
+            inside = sorted(path.rglob("*.parquet")) or sorted(path.glob("*.csv")) or sorted(path.glob("*.tsv"))
             return [
                 file for file in inside if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
             ]

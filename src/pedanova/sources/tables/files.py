@@ -24,6 +24,14 @@ SUFFIXES = {
     ".csv": "CSV", ".tsv": "TSV", ".txt": "TSV", ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
     ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow IPC", ".feather": "Arrow IPC", ".ipc": "Arrow IPC",
 }  # fmt: skip
+FOREIGN = {
+    ".rds": "in R: write.csv(readRDS('{0}.rds'), '{0}.csv', row.names=FALSE), then give {0}.csv",
+    ".rdata": "in R: load it, write.csv(TABLE, '{0}.csv', row.names=FALSE), then give {0}.csv",
+    ".ipynb": "a notebook holds no table; in it: df.to_csv('{0}.csv', index=False), then give {0}.csv",
+    ".md": "Markdown is for reading; save its table as CSV",
+    ".npy": "give the array: pa.analyze(numpy.load('{0}.npy'), names=[…])",
+    ".npz": "give the arrays: pa.analyze(dict(numpy.load('{0}.npz')), 'loss')",
+}
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
 Result = TypeVar("Result")
 
@@ -70,7 +78,8 @@ def check_file(file: Path) -> str:
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)
-        raise DataError(f"{file}: suffix {file.suffix!r} is unknown; rename it to one of {known}")
+        remedy = FOREIGN.get(file.suffix.lower(), f"a table has one of {known}; rename it if it is one")
+        raise DataError(f"{file}: suffix {file.suffix!r} is unknown; {remedy.format(file.stem)}")
     if file.stat().st_size == 0:
         raise NoTrialsError(f"{file} is empty; it must hold a table with a header")
     return kind

@@ -26,7 +26,10 @@ def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaEr
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table turned on its side?")
-    known = [_as_name(name) or f"Unnamed: {i}" for i, name in enumerate(names)]
+    known = [_as_name(name) for name in names]
+    for i, name in enumerate(known):
+        free = (f"Unnamed: {i}{'.1' * again}" for again in range(len(known)))
+        known[i] = name or next(one for one in free if one not in known)
     if len(set(known)) < len(known):
         twice = next(name for name, times in Counter(known).items() if times > 1)
         raise error(f"{where}two columns are called {twice!r}; every column needs its own name")

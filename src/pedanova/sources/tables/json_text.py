@@ -41,6 +41,39 @@ def read_json_table(file: Path) -> Records:
     return read_rows(rows_in(plain, file), str(file))
 
 
+def read_trials(files: Sequence[Path], place: str) -> Records:
+    """One table of several JSON files, each with a trial or with several; what cannot be read is left out and told."""
+    rows: list[Mapping[str, Any]] = []
+    lost: list[str] = []
+    for file in files:
+        try:
+            rows += _trials_in(file)
+        except FormatError as error:
+            lost.append(str(error))
+    if not rows:
+        raise FormatError(
+            f"{place}: none of {len(files):,} files holds a trial ({lost[0] if lost else 'all are empty'})"
+        )
+    records = read_rows(rows, place)
+    notes = [Note("source", f"{len(files) - len(lost):,} files of {place} are one table")]
+    notes += [Note("doubt", f"{len(lost):,} files left out, such as {lost[0]}")] if lost else []
+    return replace(records, notes=(*records.notes, *notes))
+
+
+def _trials_in(file: Path) -> list[Mapping[str, Any]]:
+    try:
+        plain = json.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{file} is no JSON: {error}") from None
+    under = [plain.get(key) for key in ROWS_UNDER] if isinstance(plain, dict) else [plain]
+    for rows in under:
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            return [*rows]
+    if not isinstance(plain, dict):
+        raise FormatError(f"{file}: {shorten(plain)} is no trial; it must be an object")
+    return [{"file": file.stem, **plain}]
+
+
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):

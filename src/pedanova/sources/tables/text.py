@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, TextIO
@@ -23,6 +23,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some
 from pedanova.data.records import Records
+from pedanova.data.roles import ID_NAMES, REMARKS
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
 from pedanova.sources.tables.frames import as_names, read_frame
 from pedanova.space.values import shown
@@ -31,7 +32,8 @@ MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed
 FREE = 1 << 20  # bytes that any file may hold
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 OTHERS = (",", ";", "\t", "|")
-LOOK_AT = 6  # lines
+LOOK_AT = 60  # lines
+MOST_SHORT = 0.2  # of the rows; more that lack fields are another table
 LONGEST = 1 << 20  # letters of a line that is looked at
 NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 # Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
@@ -81,36 +83,101 @@ def as_delimiter(given: object) -> str | None:
     return sign
 
 
-def find_delimiter(file: Path) -> str:
-    """The usual one, unless the heading has no such sign and another one cuts all first lines alike."""
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file of text is laid out: what stands above the header, the header, and the sign between fields."""
+
+    delimiter: str
+    above: int  # lines
+    names: tuple[str, ...]
+    in_comment: bool = False  # the header is the last of the lines above, behind a #
+
+    @property
+    def arrow_options(self) -> dict[str, Any]:
+        """Of pyarrow's `ReadOptions`."""
+        skipped = 0 if self.in_comment else 1
+        return {"column_names": list(self.names), "skip_rows": self.above, "skip_rows_after_names": skipped}
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        if not self.above:
+            return ()
+        lines = "line stands" if self.above == 1 else "lines stand"
+        return (Note("source", f"{self.above} {lines} above the table; passed over"),)
+
+
+def layout_of(file: Path, delimiter: str | None = None) -> Layout:
+    """The layout, as the first lines show it.
+
+    The delimiter is the usual one, unless the header has no such sign and another one cuts the lines alike.
+    Comments may stand above the header, and lines that are cut into another number of fields than all below.
+    """
+    with in_utf8(file), open_text(file) as text:
+        lines = [*islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)]
+    comments = next((i for i, line in enumerate(lines) if not line.startswith("#") or line[1:2] not in " \t"), 0)
+    body = lines[comments:]
     usual = USUAL.get(suffix_of(file), ",")
-    with open_text(file) as text:
-        lines = [line for line in islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT) if line.strip()]
+    sign = delimiter or _sign_of(body, usual)
+    above = comments + _above(body, sign)
+    behind = csv.reader([lines[comments - 1][1:]], delimiter=sign) if comments and above == comments else iter(())
+    comment = [name.strip() for name in next(behind, [])]
+    rows = [row for row in _cut(body[:1], sign) if row]
+    if len(comment) > 1 and rows and len(rows[0]) == len(comment) and all(map(REAL.fullmatch, rows[0])):
+        return Layout(sign, above, tuple(as_names(comment, where=f"{file}: ", error=FormatError)), in_comment=True)
+    return Layout(sign, above, tuple(_header(file, sign, above)))
+
+
+def _sign_of(lines: Sequence[str], usual: str) -> str:
+    """The usual one where the first line has it, else the one that cuts most lines into as many fields."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
-    cuts = {sign: _fields(lines, sign) for sign in OTHERS if sign != usual}
-    present = [sign for sign, counts in cuts.items() if counts[0] > 1]
-    even = [sign for sign in present if len(set(cuts[sign])) == 1]
-    return max(even or present, key=lambda sign: cuts[sign][0], default=usual)
+    cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
+    even = {sign: max(counts.count(many) * (many > 1) for many in set(counts)) for sign, counts in cuts.items()}
+    best = max(even.values())
+    present = [sign for sign in even if even[sign] == best and best > 0]
+    return max(present, key=lambda sign: (cuts[sign][0], max(cuts[sign])), default=usual)
+
+
+def _above(lines: Sequence[str], sign: str) -> int:
+    """How many lines stand above the header: those before all others are cut into as many fields as each other."""
+    counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
+    full = [count for count in counts if count]
+    quoted = any(line.count('"') % 2 for line in lines[:1])  # a name goes on in the next line
+    if quoted or len(full) < 3 or len(counts) != len(lines):
+        return 0
+    if not counts[0]:
+        return next(i for i, count in enumerate(counts) if count)
+    if full[0] >= full[-1] - 1 or full[-1] < 3:
+        return 0
+    same = len(counts)
+    while same and counts[same - 1] in (full[-1], 0):
+        same -= 1
+    first = next((i for i in range(same, len(counts)) if counts[i]), 0)
+    return first if len(counts) - first >= 2 else 0
 
 
 def _fields(lines: Sequence[str], sign: str) -> list[int]:
+    return [len(row) for row in _cut(lines, sign) if row] or [0]
+
+
+def _cut(lines: Sequence[str], sign: str) -> list[list[str]]:
     try:
-        return [len(row) for row in csv.reader(lines, delimiter=sign) if row] or [0]
+        return list(csv.reader(lines, delimiter=sign))
     except csv.Error:
-        return [0]
+        return []
 
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:
-    with in_utf8(file):
-        sign = delimiter or find_delimiter(file)
+    """A table of text; a delimiter that is not given is found."""
+    layout = layout_of(file, delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
-    records = read(file, sign, read_header(file, sign))
+    records = read(file, layout)
     _check_closed(file, records)
-    if delimiter or sign == USUAL.get(suffix_of(file), ","):
-        return records
-    words = f"{file.name}: fields are separated by {sign!r}; pass "  # another sign than the suffix promises
-    return replace(records, notes=(*records.notes, Note("source", words, Arg("delimiter", of="Reading"), " otherwise")))
+    notes = [*layout.notes, *records.notes]
+    if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # another sign than the suffix promises
+        words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
+        notes.append(Note("source", words, Arg("delimiter", of="Reading"), " otherwise"))
+    return replace(records, notes=tuple(notes))
 
 
 def _check_closed(file: Path, records: Records) -> None:
@@ -124,15 +191,16 @@ def _check_closed(file: Path, records: Records) -> None:
 def peek_header(file: Path) -> list[str]:
     """The names of a CSV file's columns; none where there is no such file or header."""
     try:
-        return read_header(file, find_delimiter(file)) if suffix_of(file) == ".csv" and file.is_file() else []
+        return list(layout_of(file).names) if suffix_of(file) == ".csv" and file.is_file() else []
     except (PedanovaError, OSError, ValueError):
         return []
 
 
-def read_header(file: Path, delimiter: str) -> list[str]:
+def _header(file: Path, delimiter: str, above: int) -> list[str]:
+    """The names of the columns, checked."""
     try:
         with in_utf8(file), open_text(file) as lines:
-            header = next(csv.reader(lines, delimiter=delimiter), [])
+            header = next(csv.reader(islice(lines, above, None), delimiter=delimiter), [])
     except csv.Error as error:
         raise FormatError(f"{file}: the header cannot be read: {error}") from None
     names = [name.strip() for name in header]
@@ -161,32 +229,54 @@ def in_utf8(file: Path) -> Iterator[None]:
         raise
 
 
-def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
+def _by_arrow(file: Path, layout: Layout) -> Records:
     import pyarrow as pa
 
+    comments: list[int] = []
     try:
-        table = _arrow_table(file, delimiter, header)
+        table = _arrow_table(file, layout, comments)
         types = {field.name: field.type for field in table.schema}
         # Dates and times stay text, as Python's reader leaves them.
         times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
-        table = _arrow_table(file, delimiter, header, times) if times else table
+        table = _arrow_table(file, layout, [], times) if times else table
     except pa.ArrowException:
         # Python's reader is slower, but takes lines of any length and names the one at fault.
-        return _by_python(file, delimiter, header)
+        return _by_python(file, layout)
     if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
         read_text(file)
-    return read_frame(table)
+    return replace(read_frame(table), notes=_on_comments(len(comments)))
 
 
-def _arrow_table(file: Path, delimiter: str, header: list[str], types: dict[str, Any] | None = None) -> Any:
+def _arrow_table(file: Path, layout: Layout, comments: list[int], types: dict[str, Any] | None = None) -> Any:
     from pyarrow import csv as arrow_csv
 
     return arrow_csv.read_csv(
         io.BytesIO(read_bytes(file)) if is_packed(file) else file,
-        read_options=arrow_csv.ReadOptions(column_names=header, skip_rows_after_names=1),
-        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        read_options=arrow_csv.ReadOptions(**layout.arrow_options),
+        parse_options=arrow_parsing(layout.delimiter, comments),
         convert_options=arrow_conversion(column_types=types),
     )
+
+
+def arrow_parsing(delimiter: str, comments: list[int]) -> Any:
+    """How pyarrow cuts lines: comments among them are passed over, and their fields put into the list."""
+    from pyarrow import csv as arrow_csv
+
+    def passed_over(row: Any) -> str:
+        if not is_comment(row.text or ""):
+            return "error"
+        comments.append(row.actual_columns)
+        return "skip"
+
+    return arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=passed_over)
+
+
+def is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _on_comments(count: int) -> tuple[Note, ...]:
+    return (Note("source", f"{count} lines begin with # and are no rows; passed over"),) if count else ()
 
 
 def arrow_conversion(**options: Any) -> Any:
@@ -203,47 +293,86 @@ def arrow_conversion(**options: Any) -> Any:
     )
 
 
-def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
+def _by_python(file: Path, layout: Layout) -> Records:
     with in_utf8(file), open_text(file) as lines:
-        rows, fields = _fields_of(lines, file, delimiter, len(header))
-    header, notes = headings(header, fields)
+        rows, places, comments = _rows_of(lines, file, layout)
+    header, notes = list(layout.names), list(_on_comments(comments))
+    if {len(row) for row in rows} - {len(header)}:
+        header, more = evened(rows, places, header, file, layout.delimiter)
+        notes += more
     columns = [*zip(*rows, strict=True)] if rows else [() for _ in header]
-    columns += [("",) * len(rows)] * (len(header) - len(columns))
-    return Records({name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)}, notes)
+    table = {name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)}
+    return Records(table, tuple(notes))
 
 
-def _fields_of(lines: TextIO, file: Path, delimiter: str, headings: int) -> tuple[list[list[str]], int]:
-    """Rows of text below the heading, and how many fields every one of them has."""
+def _rows_of(lines: TextIO, file: Path, layout: Layout) -> tuple[list[list[str]], list[int], int]:
+    """Rows of text below the header, the line where each ends, and how many comments stand between them."""
     rows: list[list[str]] = []
-    reader = csv.reader(lines, delimiter=delimiter)
-    expected = headings
+    places: list[int] = []
+    comments = 0
+    reader = csv.reader(islice(lines, layout.above, None), delimiter=layout.delimiter)
     try:
-        next(reader, None)
+        if not layout.in_comment:
+            next(reader, None)
         for row in reader:
-            if not row:
-                continue
-            if not rows and abs(len(row) - headings) == 1 and headings > 2:
-                expected = len(row)  # every row must be so
-            if len(row) != expected:
-                raise FormatError(
-                    f"{file}: line {reader.line_num} has {len(row)} fields where the header has "
-                    f"{headings}; mend the line or its quotes"
-                )
-            rows.append(row)
+            if row and len(row) != len(layout.names) and is_comment(row[0]):
+                comments += 1
+            elif row:
+                rows.append(row)
+                places.append(layout.above + reader.line_num)
     except csv.Error as error:
-        raise FormatError(f"{file}: line {reader.line_num}: {error}") from None
-    return rows, expected
+        raise FormatError(f"{file}: line {layout.above + reader.line_num}: {error}") from None
+    return rows, places, comments
 
 
-def headings(header: list[str], fields: int) -> tuple[list[str], tuple[Note, ...]]:
-    """Where all rows have a field more or less than there are headings, what pandas makes of them."""
-    if fields == len(header):
-        return header, ()
-    if fields > len(header):
-        words = "the rows have one field more than headings; the first is taken as their index"
-        return as_names(["", *header]), (Note("source", words),)
-    words = f"the rows have one field less than headings; {header[-1]!r} is taken as empty"
-    return header, (Note("source", words),)
+def evened(
+    rows: list[list[str]], places: Sequence[int], header: list[str], file: Path, sign: str
+) -> tuple[list[str], list[Note]]:
+    """Rows that have other numbers of fields than the header, made even in place where it is clear which is which."""
+    many, counts = len(header), [len(row) for row in rows]
+    for row in rows:  # signs behind the last field
+        while len(row) > many and not row[-1].strip():
+            row.pop()
+    if {len(row) for row in rows} == {many + 1}:
+        if not _is_index([row[0] for row in rows]) or ID_NAMES.match(header[0]):
+            raise FormatError(
+                f"{file}: every row has {many + 1} fields where the header has {many}; name the additional column in it"
+            )
+        words = "the rows have one field more than the header; the first is taken as their index"
+        return as_names(["", *header]), [Note("source", words)]
+    long = [i for i, row in enumerate(rows) if len(row) > many]
+    if long and REMARKS.match(header[-1]):  # a remark with the sign in it, not quoted
+        for i in long:
+            rows[i][many - 1 :] = [sign.join(rows[i][many - 1 :])]
+        long = []
+    short = [i for i, row in enumerate(rows) if len(row) < many]
+    all_lack_one = {len(row) for row in rows} == {many - 1}
+    few = len(short) <= MOST_SHORT * len(rows) and all(len(rows[i]) > 1 for i in short)
+    if long or (short and not all_lack_one and not few) or (all_lack_one and many <= 2):
+        wrong = (long or short)[0]
+        raise FormatError(
+            f"{file}: line {places[wrong]} has {counts[wrong]} fields where the header has {many}; "
+            "mend the line or its quotes"
+        )
+    for i in short:
+        rows[i] += [""] * (many - len(rows[i]))
+    if all_lack_one:
+        words = f"the rows have one field less than the header; {header[-1]!r} is taken as empty"
+        return header, [Note("source", words)]
+    if not short:
+        return header, []
+    words = f"{len(short)} rows have fewer fields than the header, first line {places[short[0]]}; "
+    return header, [Note("doubt", f"{words}the last are taken as empty")]
+
+
+def _is_index(fields: Sequence[str]) -> bool:
+    """Whether the first fields of all rows count these, or name each by a word of its own."""
+    if len(set(fields)) < len(fields):
+        return False
+    if all(map(WHOLE.fullmatch, fields)):
+        numbers = [int(field) for field in fields]
+        return max(numbers) - min(numbers) == len(numbers) - 1
+    return not any(map(REAL.fullmatch, fields))
 
 
 def parse_text(name: str, texts: Iterable[str]) -> Column:

@@ -1,0 +1,135 @@
+"""Rows that should not count as they stand: copies of others, and scores that were written where a trial crashed.
+
+Also what rows tell of the direction, where the objective's name does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import Note
+from pedanova.data.column import Column, Mask
+from pedanova.data.objectives import Goal
+from pedanova.data.regions import Direction
+from pedanova.data.row_status import configurations, first_rows
+from pedanova.data.vocabulary import GOOD_OUTCOMES, OUTCOMES, words_of
+from pedanova.errors import Arg
+
+MOST_ROWS = 100_000  # of tables that people copy by hand; larger ones were written by programs
+LEAST_ROWS = 20  # different ones: fewer may be alike by chance
+SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10)
+FEWEST_ALIKE = 3  # rows with one score
+APART = 0.1  # of the range of the other scores, between them and that score
+RANKS = ("rank", "ranking", "place")
+BEST = ("best", "is_best")
+
+
+def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
+    """The first of all rows that agree in every column, and a note; None where there are no copies.
+
+    Trials may well repeat: rows are copies where a column has another value in all others, as continuous
+    settings and time stamps have, or where the whole table was written several times.
+    """
+    rows = max((len(column) for column in columns.values()), default=0)
+    if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
+        return None
+    if len(np.unique(columns[objective].values)) == rows:
+        return None
+    groups = configurations(columns.values())
+    firsts = first_rows(groups)
+    if len(firsts) == rows or len(firsts) < LEAST_ROWS:
+        return None
+    different = {name: len(np.unique(column.values[firsts])) for name, column in columns.items()}
+    times = np.unique(np.bincount(groups))
+    own = any(count == len(firsts) for name, count in different.items() if name != objective)
+    if not own and not (len(times) == 1 and different[objective] > 0.9 * len(firsts)):
+        return None
+    words = f"{rows - len(firsts):,} of {rows:,} rows are copies of others in every column; counted once"
+    return np.sort(firsts), Note("rows", words)
+
+
+def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
+    """(rows,) States out of a column of yes and no, where the rows that went wrong have no score, or one for all."""
+    if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
+        return None
+    scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
+    for name, column in columns.items():
+        flags = flags_of(column)
+        word = (words_of(name) or ("",))[-1]
+        if flags is None or word not in OUTCOMES or name == objective:
+            continue
+        failed = flags != (word in GOOD_OUTCOMES)
+        bad, good = (np.unique(scores[rows & np.isfinite(scores)]) for rows in (failed, ~failed))
+        if failed.any() and len(good) and (not len(bad) or (len(bad) == 1 and not good[0] <= bad[0] <= good[-1])):
+            return Column(name, failed.astype(np.int32), ("COMPLETE", "FAIL"))
+    return None
+
+
+def flags_of(column: Column) -> Mask | None:
+    """(rows,) Yes or no, where a column holds nothing else; a gap is no."""
+    if column.is_time:
+        return None
+    if column.labels is not None:
+        truth = [str(label).strip().lower() for label in column.labels]
+        if not truth or not set(truth) <= {"true", "false", "yes", "no"}:
+            return None
+        table = np.array([*(word in ("true", "yes") for word in truth), False])
+        return table[np.where(column.values < 0, len(truth), column.values)]
+    values = column.values[~column.absent()]
+    if not np.isin(values, (0, 1)).all():
+        return None
+    return np.where(column.absent(), False, column.values.astype(bool))
+
+
+def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
+    """A warning where several of the best rows share a score that programs write for a crash."""
+    values = goal.values if rows is None else goal.values[rows]
+    if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
+        return []
+    signed = goal.sign * values.astype(np.float64)
+    best = np.nanmin(signed) if not np.isnan(signed).all() else np.nan
+    alike = np.count_nonzero(signed == best)
+    others = np.unique(signed[np.isfinite(signed) & (signed != best)])
+    known = any(goal.sign * best == sentinel for sentinel in SENTINELS) or np.isinf(best)
+    if not known or alike < FEWEST_ALIKE or 2 * alike > len(values) or len(others) < 0.7 * (len(values) - alike):
+        return []
+    if np.isfinite(best) and others[0] - best < APART * (others[-1] - others[0]):
+        return []
+    score = f"{goal.sign * best:g}"
+    name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
+    words = f"the best {alike} rows all have {goal.name} {score}, apart from the others; if these crashed, pass "
+    return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
+
+
+def direction_by_rows(
+    values: NDArray[Any], columns: Mapping[str, Column], failed: Mask | None
+) -> tuple[Direction, str] | None:
+    """Which way is better, as rows tell that failed or that are marked as the best, and why."""
+    usable = np.isfinite(values)
+    if failed is not None and (failed & usable).any() and (~failed & usable).any():
+        bad, good = values[failed & usable], values[~failed & usable]
+        if bad.max() <= good.min():
+            return "maximize", "rows that failed have the lowest"
+        if bad.min() >= good.max():
+            return "minimize", "rows that failed have the highest"
+    for name, column in columns.items():
+        if column.labels is not None or column.is_time or name.lower() not in (*RANKS, *BEST):
+            continue
+        marks = column.values.astype(np.float64)
+        first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
+        rest = usable & ~first
+        if first.any() and rest.any() and values[first].min() >= values[rest].max():
+            return "maximize", f"{name} marks the highest"
+        if first.any() and rest.any() and values[first].max() <= values[rest].min():
+            return "minimize", f"{name} marks the lowest"
+    steps = np.diff(values[usable])
+    if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
+        if (steps <= 0).all():
+            return "maximize", "the rows are sorted, the highest first"
+        if (steps >= 0).all():
+            return "minimize", "the rows are sorted, the lowest first"
+    return None

@@ -1,0 +1,168 @@
+"""Words that people and tools use: what names of columns tell, and how trials ended.
+
+Names are read word by word, whatever joins the words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all speak
+of `acc`. Only the last word that says something counts, so that `loss_weight` is no loss.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pedanova.data.regions import Direction
+
+STATES = {
+    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
+    "terminated": "complete", "ok": "complete", "done": "complete", "succeeded": "complete", "keep": "complete",
+    "kept": "complete", "discard": "complete", "discarded": "complete", "baseline": "complete",
+    "fail": "failed", "failed": "failed", "failure": "failed", "error": "failed", "crash": "failed",
+    "crashed": "failed", "killed": "failed", "oom": "failed", "out of memory": "failed", "out_of_memory": "failed",
+    "diverged": "failed", "timed out": "failed", "timed_out": "failed", "invalid": "failed", "interrupted": "failed",
+    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
+    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
+    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
+}  # fmt: skip
+
+
+def state_of(label: object) -> str | None:
+    """What a word or a message tells of how a trial ended; None where it tells nothing.
+
+    Examples
+    --------
+    >>> [state_of(label) for label in ("TrialState.PRUNED", "CUDA OOM (rank 0)", "adam")]
+    ['pruned', 'failed', None]
+    """
+    known = STATES.get(state_word(label))
+    inside = {STATES.get(word) for word in re.findall("[a-z]+", str(label).lower())}
+    return known or ("failed" if "failed" in inside else None)
+
+
+def state_word(label: object) -> str:
+    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
+    return str(label).rsplit(".", 1)[-1].strip().lower()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+RESULTS_UP = _words(
+    "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
+    "rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
+    "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
+    "fps ap hits performance winrate"
+)
+RESULTS_DOWN = _words(
+    "loss losses error errors err rmse mse mae mape rmsle msle nll perplexity ppl wer cer bpb bpc fid regret "
+    "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
+)
+COSTS = _words(
+    "runtime walltime traintime timetrain timepredict "
+    "duration elapsed latency seconds secs time timestamp flops macs joules"
+)  # what a run took
+# These tell the direction of an objective, yet may well be settings of their own.
+ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
+ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
+LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
+
+SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
+SUMMARIES = _words(
+    "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
+    "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
+)  # behind a result they leave it one
+BEFORE_RESULTS = _words(
+    "train training val valid validation test dev holdout eval metrics metric results final best peak"
+)
+GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
+OUTCOMES = GOOD_OUTCOMES | _words(
+    "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
+)  # of a column of yes and no
+UNITS = {
+    "time": _words("ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
+    "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts"),
+}
+COUNTED = re.compile(r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)$", re.I)
+HEADS = _words(
+    "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
+    "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "
+    "activation optimizer scheduler schedule warmup patience interval freq frequency every epochs steps iters "
+    "iterations ratio fraction frac split splits temperature bits features estimators trees leaves samples kernel "
+    "stride padding clip norm bias window horizon penalty strategy method model dataset aug augmentation init "
+    "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget"
+)  # a name that ends so is a setting's, whatever stands before
+UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score")
+FLIPS = _words("neg negative negated minus inverse")
+BOOKKEEPING = re.compile(
+    r"^(_(step|runtime|timestamp|wandb)|iterations?_since_restore|training_iteration|trial_num|date|hostname|node_ip|pid"
+    r"|created(_?at)?|updated(_?at)?|start(ed)?(_?(at|time))|end(ed)?(_?(at|time))|datetime(_\w+)?)$",
+    re.IGNORECASE,
+)
+JOINED = re.compile(r"cross[_\W]?entropy", re.IGNORECASE)
+WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+
+
+@lru_cache(maxsize=4096)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in small letters.
+
+    Examples
+    --------
+    >>> words_of("mean_valAUC@1")
+    ('mean', 'val', 'auc', '1')
+    """
+    words: list[str] = []
+    joined = JOINED.sub("crossentropy", name.replace("²", "2"))
+    for run in re.split(r"[^0-9A-Za-z]+", joined):
+        whole = run.lower()
+        in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
+        words += [whole] if in_vocabulary else [word.lower() for word in WORD.findall(run)]
+    return tuple(words)
+
+
+RESULTS = RESULTS_UP | RESULTS_DOWN
+_KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
+
+
+def known_form(word: str) -> str:
+    """The word as the vocabulary has it: without the number behind it, and not in the plural."""
+    if word not in _KNOWN and word.endswith("s") and word[:-1] in RESULTS | COSTS:
+        return word[:-1]
+    return word if word in _KNOWN else word.rstrip("0123456789") or word
+
+
+def last_telling(name: str) -> tuple[str, bool] | None:
+    """The last word that is no summary, split or number, and whether the words before it turn it round."""
+    words = words_of(name)
+    for place in range(len(words) - 1, -1, -1):
+        word = known_form(words[place])
+        if word in _KNOWN - SPLITS:
+            before = words[:place]
+            turned = sum(one in FLIPS for one in before) + ("1" in before)
+            low = word == "score" and not LOW_FIRST.isdisjoint(before)
+            return word, (turned + low) % 2 == 1
+        if word not in SUMMARIES and word not in SPLITS and not word.isdigit():
+            return None
+    return None
+
+
+def direction_by_name(name: str) -> Direction | None:
+    """Which way a result of that name is better; None where the name does not tell.
+
+    Examples
+    --------
+    >>> [direction_by_name(name) for name in ("val/accuracy", "neg_mean_squared_error", "test_err", "y")]
+    ['maximize', 'maximize', 'minimize', None]
+    """
+    telling = last_telling(name)
+    if telling is None:
+        return None
+    word, turned = telling
+    up = word in RESULTS_UP or word in ONLY_UP
+    return "maximize" if up != turned else "minimize"
+
+
+def is_limit(name: str) -> bool:
+    """Whether a name is one of a bound that was set, as max_time is."""
+    return words_of(name)[:1] in (("max",), ("min",), ("limit",), ("budget",))

@@ -1,0 +1,175 @@
+"""What the columns of a table are: settings alone are compared, and every other column is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pedanova.data.column import as_column
+from pedanova.data.roles import Role, marked, notes_on, roles_of, step_of_one_run
+
+ROWS = 60
+RNG = np.random.default_rng(7)
+SETTINGS: dict[str, Any] = {
+    "lr": np.exp(RNG.uniform(-9, 0, ROWS)),
+    "batch_size": RNG.choice([16, 32, 64], ROWS),
+    "optimizer": RNG.choice(["adam", "sgd"], ROWS),
+}
+
+
+def real(low: float = 0.0, high: float = 1.0) -> Any:
+    return RNG.uniform(low, high, ROWS)
+
+
+def roles(columns: dict[str, Any], *objectives: str) -> dict[str, Role]:
+    table = {name: as_column(name, values) for name, values in columns.items()}
+    return roles_of([name for name in columns if name not in objectives], lambda _: table, objectives)[1]
+
+
+def role_of(name: str, values: Any, objective: str = "val_loss") -> str:
+    """Beside three settings and the objective."""
+    decided = roles({**SETTINGS, name: values, objective: real()}, objective)
+    assert all(decided[setting].is_setting for setting in SETTINGS)
+    return decided[name].name
+
+
+RESULTS = (
+    "training_time_minutes duration tokens_per_second samples_per_sec val_f1_macro_per_class avg_reward_last_100 "
+    "reward_std test_rmse rmses scores_ latency_us peak_vram_mb memory_gb val_acc eval/return final_kl "
+    "epoch_time gpu_hours num_params total_params inference_ms metrics.kl best_threshold_metric"
+)
+NO_RESULTS = (
+    "lr learning_rate weight_decay train_batch_size test_size val_split eval_interval train_steps loss_weight "
+    "loss_scale score_threshold time_steps max_time reward_scaling n_estimators num_layers dropout_rate alpha gamma "
+    "lambda_1 error_tolerance batch_norm_momentum temperature x1 depth hidden_dim window_size reward_discount "
+    "label_smoothing"
+)
+
+
+@pytest.mark.parametrize("name", RESULTS.split())
+def test_numbers_that_came_out_of_a_trial(name: str) -> None:
+    assert role_of(name, real()) in ("result", "time")
+
+
+@pytest.mark.parametrize("name", NO_RESULTS.split())
+def test_numbers_that_were_set(name: str) -> None:
+    assert role_of(name, real()) == "setting"
+
+
+@pytest.mark.parametrize(
+    ("objective", "name"),
+    [
+        ("ppl_c4", "ppl_wikitext"),
+        ("mape - 5yr", "mape - 1yr"),
+        ("value", "value_std"),
+        ("auc", "auc_macro_ovr"),
+        ("acc_seed0", "acc_seed4"),
+        ("Score (dev)", "Score (hidden set)"),
+        ("objective_1", "objective_2"),
+    ],
+)
+def test_names_beside_the_objective(objective: str, name: str) -> None:
+    assert role_of(name, real(), objective) == "result"
+
+
+def test_a_name_that_begins_like_the_objective_may_still_be_a_setting() -> None:
+    assert role_of("loss_weight", real(), "loss") == "setting"
+    assert role_of("loss", RNG.choice(["hinge", "log"], ROWS), "error") == "setting"
+
+
+OTHERS: dict[str, tuple[str, Any, str]] = {
+    "numbers of the rows": ("x", np.arange(ROWS), "identifier"),
+    "numbers of the trials, sorted by the result": ("iteration", RNG.permutation(ROWS) + 1, "identifier"),
+    "numbers of the rows in another order": ("c7", RNG.permutation(ROWS), "identifier"),
+    "an index saved twice": ("Unnamed: 0.1", np.arange(ROWS), "identifier"),
+    "names": ("model_name", [f"run-{i}" for i in range(ROWS)], "identifier"),
+    "a host": ("hostname", RNG.choice(["n1", "n2"], ROWS), "identifier"),
+    "a seed": ("random_state", RNG.integers(0, 3, ROWS), "seed"),
+    "a fold": ("fold", RNG.integers(0, 5, ROWS), "seed"),
+    "states": ("status", RNG.choice(["ok", "crash"], ROWS), "status"),
+    "states under another name": ("how", RNG.choice(["done", "crashed", "running"], ROWS), "status"),
+    "whether it went well": ("success", RNG.random(ROWS) < 0.5, "status"),
+    "whether memory was exceeded": ("oom_error", RNG.integers(0, 2, ROWS), "status"),
+    "words for yes and no": ("converged", RNG.choice(["yes", "no"], ROWS), "status"),
+    "dates": ("created", [f"2024-03-{i % 28 + 1:02d}" for i in range(ROWS)], "time"),
+    "unix times": ("x", 1_700_000_000 + 60 * np.arange(ROWS), "time"),
+    "a logger's own": ("_runtime", real(), "time"),
+    "a budget": ("budget", RNG.choice([1, 3, 9, 27], ROWS), "budget"),
+    "an epoch": ("epoch", RNG.integers(0, 300, ROWS), "budget"),
+    "a remark": ("description", RNG.choice(["baseline", "wider", "try again"], ROWS), "text"),
+    "lists": ("history", [f"[{i}, {i + 1}]" for i in range(ROWS)], "text"),
+    "long texts": ("x", [f"{'word ' * 20}{i}" for i in range(ROWS)], "text"),
+    "nothing": ("x", [None] * ROWS, "empty"),
+}
+
+
+@pytest.mark.parametrize("case", list(OTHERS))
+def test_what_is_neither_set_nor_a_result(case: str) -> None:
+    name, values, role = OTHERS[case]
+    assert role_of(name, values) == role
+
+
+def test_a_latin_hypercube_has_a_permutation_in_every_column() -> None:
+    design = {name: RNG.permutation(ROWS) for name in "abc"}
+    decided = roles({**design, "trial": np.arange(ROWS), "y": real()}, "y")
+    assert [decided[name].name for name in design] == ["setting"] * 3
+    assert decided["trial"].name == "identifier"
+
+
+@pytest.mark.parametrize("prefix", ["params_", "hyperparameters.", "config.", "param_"])
+def test_where_names_mark_the_settings_nothing_else_is_one(prefix: str) -> None:
+    table = {f"{prefix}{name}": values for name, values in SETTINGS.items()}
+    table |= {f"{prefix}score": real(), "kl": real(), "host": ["a"] * ROWS, "note": RNG.choice(["a", "b"], ROWS)}
+    decided = roles({**table, f"{prefix}seed": RNG.integers(0, 9, ROWS), "value": real()}, "value")
+    settings = [name for name, role in decided.items() if role.is_setting]
+    assert settings == [*(f"{prefix}{name}" for name in SETTINGS), f"{prefix}score"]
+    assert decided[f"{prefix}seed"].name == "seed"
+    assert "mark the settings" in decided["kl"].why
+
+
+def test_one_column_is_marked_by_a_point_but_not_by_an_underscore() -> None:
+    assert marked(["config.lr", "loss"]) == ["config.lr"]
+    assert not marked(["param_count", "lr"])
+
+
+def test_a_few_different_numbers_of_an_unclear_name_are_kept_and_doubted() -> None:
+    decided = roles({**SETTINGS, "map": RNG.choice([1, 2, 4, 8], ROWS), "precision": np.tile([16, 32], 30)}, "y")
+    assert decided["map"].is_setting
+    assert decided["precision"].is_setting
+    (note,) = notes_on(decided, "y")
+    assert note.startswith("map: named like a result; exclude it if it is a result")
+    assert note.severity == "warning"
+
+
+def test_one_sentence_names_every_column() -> None:
+    decided = roles({"run_id": [f"r{i}" for i in range(ROWS)], **SETTINGS, "duration": real(), "val_acc": real()})
+    sentence, *reasons = notes_on(decided, "val_loss")
+    assert sentence.startswith(
+        "objective val_loss; settings lr, batch_size, optimizer; left out: run_id, duration, val_acc; params="
+    )
+    assert [note.subject for note in reasons] == ["run_id", "duration", "val_acc"]
+    assert not notes_on(roles(SETTINGS), "val_loss")
+
+
+EPOCHS = np.arange(1, 101)
+CURVES: dict[str, tuple[dict[str, Any], str | None]] = {
+    "Lightning": (
+        {"epoch": np.repeat(EPOCHS, 2), "step": np.repeat(EPOCHS, 2) * 50, "val_loss": 1 / EPOCHS.repeat(2)},
+        "epoch",
+    ),
+    "a schedule beside it": (
+        {"epoch": EPOCHS, "time": EPOCHS * 9.5, "train/box_loss": 1 / EPOCHS, "lr/pg0": 0.1 * 0.97**EPOCHS},
+        "epoch",
+    ),
+    "trials in the order of their run": ({"iteration": np.arange(ROWS), **SETTINGS, "loss": real()}, None),
+    "trials at several epochs": ({"epoch": np.tile([1, 2, 3], 20), **SETTINGS, "loss": real()}, None),
+}
+
+
+@pytest.mark.parametrize("case", list(CURVES))
+def test_the_curve_of_one_run(case: str) -> None:
+    table, step = CURVES[case]
+    columns = {name: as_column(name, values) for name, values in table.items()}
+    assert step_of_one_run(columns, roles_of(list(table), lambda _: columns)[1]) == step

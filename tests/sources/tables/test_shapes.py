@@ -1,0 +1,111 @@
+"""Files of text that are not quite tables: each is read as its clean twin, or refused with what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse
+from pedanova.errors import FormatError
+from pedanova.sources import read_records
+
+ROWS = 40
+RNG = np.random.default_rng(2)
+FRAME = pd.DataFrame(
+    {
+        "lr": RNG.uniform(0.01, 1.0, ROWS).round(5),
+        "depth": RNG.integers(1, 20, ROWS),
+        "kind": RNG.choice(["a", "b"], ROWS),
+        "loss": RNG.normal(size=ROWS).round(5),
+    }
+)
+TEXT = FRAME.to_csv(index=False)
+HEAD, *LINES = TEXT.splitlines()
+NUMBERS = FRAME.drop(columns="kind").to_csv(index=False).splitlines()
+
+
+def joined(*lines: str) -> str:
+    return "\n".join(lines) + "\n"
+
+
+SHAPES: dict[str, str] = {
+    "comments above": joined("# made by sweep.py", "# seed 3, lr random", HEAD, *LINES),
+    "comments between": joined(HEAD, *LINES[:9], "# second half", *LINES[9:], "# end"),
+    "a title above": joined("Results of the sweep", "", HEAD, *LINES),
+    "two lines above": joined("experiment: mlp", "date: 2024-03-01, by me", HEAD, *LINES),
+    "a blank line above": joined("", HEAD, *LINES),
+    "commas behind every row": joined(HEAD, *(f"{line}," for line in LINES)),
+    "commas behind some rows": joined(HEAD, *(f"{line},," if i % 3 else line for i, line in enumerate(LINES))),
+    "an index without a name": joined(HEAD, *(f"{i},{line}" for i, line in enumerate(LINES))),
+    "names without a heading": joined(HEAD, *(f"run{i},{line}" for i, line in enumerate(LINES))),
+    "an index saved twice": joined(f",Unnamed: 0,{HEAD}", *(f"{i},{i},{line}" for i, line in enumerate(LINES))),
+    "remarks with commas": joined(
+        f"{HEAD},notes", *(f"{line},good{', or so' * (i % 2)}" for i, line in enumerate(LINES))
+    ),
+    "a row that lacks its end": joined(HEAD, *LINES, "0.5,3"),
+}
+
+
+def tallies(data: object, **options: object) -> dict[str, list[list[int]]]:
+    settings = ["lr", "depth", "kind"] if "kind" in read_records(data).columns else ["lr", "depth"]
+    a = pa.analyze(data, "loss", **options)  # type: ignore[arg-type]
+    assert list(a.space) == settings
+    return {name: tally.counts.tolist() for name, tally in a.data.tallies.items()}
+
+
+@pytest.fixture(params=[True, False], ids=["pyarrow", "without pyarrow"])
+def readers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    find = importlib.util.find_spec
+    if not request.param:
+        monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "pyarrow" else find(n))
+    return bool(request.param)
+
+
+@pytest.mark.parametrize("shape", list(SHAPES))
+@pytest.mark.usefixtures("readers")
+def test_shapes(shape: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(SHAPES[shape])
+    assert tallies(str(path)) == tallies(FRAME)
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if "above" in shape or "between" in shape])
+def test_shapes_in_parts(shape: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.csv"
+    path.write_text(SHAPES[shape])
+    assert tallies(str(path), scan=pa.Scan(stream=True)) == tallies(FRAME)
+
+
+@pytest.mark.usefixtures("readers")
+def test_a_header_behind_a_hash(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined(f"# {NUMBERS[0]}", *NUMBERS[1:]))  # as numpy.savetxt writes
+    assert tallies(str(path)) == tallies(FRAME.drop(columns="kind"))
+
+
+@pytest.mark.parametrize("change", [lambda line: f"{line},7", lambda line: f"{line},x"])
+@pytest.mark.usefixtures("readers")
+def test_a_field_more_at_the_end_is_not_taken_for_an_index(change: Callable[[str], str], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined(HEAD, *map(change, LINES)))
+    refuse(FormatError, "5 fields", "header has 4", "name the additional column", of=lambda: read_records(path))
+    path.write_text(joined(f"{HEAD},more", *map(change, LINES)))  # as it says
+    assert tallies(str(path), exclude=["more"]) == tallies(FRAME)
+
+
+def test_what_was_passed_over_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for shape, words in (
+        ("comments above", "2 lines stand above the table"),
+        ("comments between", "2 lines begin with #"),
+        ("a row that lacks its end", "1 rows have fewer fields than the header, first line 42"),
+    ):
+        path.write_text(SHAPES[shape])
+        assert any(words in note for note in read_records(path).notes)
