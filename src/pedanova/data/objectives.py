@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
-from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap, shorten
+from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
 from pedanova.data.vocabulary import direction_by_name, state_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
-from pedanova.space.values import Label
+from pedanova.space.values import Label, shown
 
 DIRECTIONS: dict[str, Direction] = {
     "minimize": "minimize", "min": "minimize", "minimise": "minimize",
@@ -132,14 +132,12 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     kept = replace(column, values=np.where(rows, MISSING_CODE, column.values))
     notes = []
     if ended.any():
-        shown = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended)}), most=3)
-        notes.append(Note("rows", Count(ended.sum()), f" rows have {shown} as {column.name}: these did not end well"))
+        states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended)}), most=3)
+        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as {column.name}: these did not end well"))
     if len(strange):
-        example = f"row {strange[0]} has {shorten(column.value_at(int(strange[0])))}, which is no number; "
-        words_behind = (
-            " left out, mend it to count it" if len(strange) == 1 else f" and {len(strange) - 1} more left out"
-        )
-        notes.append(Note("doubt", example, words_behind.strip(), subject=column.name))
+        example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is no number; "
+        many = "it is left out" if len(strange) == 1 else f"it and {len(strange) - 1} more are left out"
+        notes.append(Note("doubt", f"{example}{many}, mend what shall count", subject=column.name))
     return in_form(kept, form), notes
 
 
@@ -239,9 +237,9 @@ def _guess(
     direction = None if objective in metadata.unclear else direction_by_name(objective)
     if direction is not None:
         return direction, _guessed(objective, direction)
-    shown = None if by_rows is None else by_rows(objective)
-    if shown is not None:
-        return shown[0], _unsure(objective, shown[0], f"its name does not tell which way is better, but {shown[1]}")
+    seen = None if by_rows is None else by_rows(objective)
+    if seen is not None:
+        return seen[0], _unsure(objective, seen[0], f"its name does not tell which way is better, but {seen[1]}")
     who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
     return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
 

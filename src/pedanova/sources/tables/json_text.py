@@ -70,7 +70,7 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             return [*rows]
     if not isinstance(plain, dict):
-        raise FormatError(f"{file}: {shorten(plain)} is no trial; it must be an object")
+        raise FormatError(f"{file}: {shown(plain)} is no trial; it must be an object")
     return [{"file": file.stem, **plain}]
 
 
