@@ -27,6 +27,8 @@ FORMS: dict[str, tuple[list[str], list[float | None], str]] = {
     "thousand and million": (["2k", "512", "1.5M", "7B"], [2000, 512, 1_500_000, 7e9], "scaled"),
     "a unit": (["10ms", "2.5 ms", "0"], [10, 2.5, 0], "unit"),
     "bits": (["8bit", "16bit"], [8, 16], "unit"),
+    "times": (["10ms", "2s", "1h 20m", "0"], [0.01, 2, 4800, 0], "time"),
+    "sizes": (["512 MB", "1.5GB"], [512e6, 1.5e9], "bytes"),
 }
 
 
@@ -47,7 +49,7 @@ def test_forms(kind: str) -> None:
     [
         ["adam", "sgd"], ["2024-01-31", "2024-02-01"], ["1.2.3", "1.2.4"], ["12:30", "11:20"], ["a1", "b2"],
         ["3a", "4b"], ["224x224", "32x32"], ["[1, 2]", "[3]"], ["{'a': 1}"], ["1", "auto"], ["nan", "none"],
-        ["True", "False"], ["1e", "--1"], ["inf", "nan"], ["٣", "٤"], ["10ms", "2s"], ["0.5", "0,5"], ["1-2", "3-4"],
+        ["True", "False"], ["1e", "--1"], ["inf", "nan"], ["٣", "٤"], ["0.5", "0,5"], ["1-2", "3-4"],
     ],
 )  # fmt: skip
 def test_what_is_no_number(texts: list[str]) -> None:

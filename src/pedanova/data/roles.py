@@ -23,6 +23,7 @@ from pedanova.data.vocabulary import (
     COSTS,
     COUNTED,
     HEADS,
+    MEMORY,
     OUTCOMES,
     RESULTS,
     STATES,
@@ -215,7 +216,7 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
     if len(finite) > 10 * A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
-    if distinct.dtype.kind == "f" and 1 < len(distinct) <= MOST_STEPS:  # the same number, computed in several ways
+    if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
         apart = np.diff(distinct) > 2 * LAST_PLACES * np.spacing(np.abs(distinct[1:]))
         distinct = distinct[np.concatenate([[True], apart])]
     rows, count = len(finite), len(distinct)
@@ -319,8 +320,8 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         return
     elif words and known_form(words[0]) in RESULTS and not few:
         yield Clue("result", FAIR, f"begins with {words[0]!r}, a result")
-    if COUNTED.match(name):
-        yield Clue("result", FAIR, "named like the size of what was trained")
+    if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
+        yield Clue("result", FAIR, "named like the size of what was trained, or what it took")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
         yield Clue("result", FAIR, f"begins with {words[0]!r}, as results do")
     if len(words) > 1 and not is_limit(name):

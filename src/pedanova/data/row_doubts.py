@@ -22,6 +22,7 @@ from pedanova.errors import Arg
 MOST_ROWS = 100_000  # of tables that people copy by hand; larger ones were written by programs
 LEAST_ROWS = 20  # different ones: fewer may be alike by chance
 SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10)
+NEARLY_ALL = 0.9
 FEWEST_ALIKE = 3  # rows with one score
 APART = 0.1  # of the range of the other scores, between them and that score
 RANKS = ("rank", "ranking", "place")
@@ -45,8 +46,9 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
         return None
     different = {name: len(np.unique(column.values[firsts])) for name, column in columns.items()}
     times = np.unique(np.bincount(groups))
-    own = any(count == len(firsts) for name, count in different.items() if name != objective)
-    if not own and not (len(times) == 1 and different[objective] > 0.9 * len(firsts)):
+    many = NEARLY_ALL * len(firsts)
+    own = any(count >= many for name, count in different.items() if name != objective)
+    if not own and not (len(times) == 1 and different[objective] >= many):
         return None
     words = f"{rows - len(firsts):,} of {rows:,} rows are copies of others in every column; counted once"
     return np.sort(firsts), Note("rows", words)

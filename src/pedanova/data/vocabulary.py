@@ -60,7 +60,7 @@ RESULTS_DOWN = _words(
 )
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "
-    "duration elapsed latency seconds secs time timestamp flops macs joules"
+    "duration elapsed took latency seconds secs time timestamp flops macs joules"
 )  # what a run took
 # These tell the direction of an objective, yet may well be settings of their own.
 ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
@@ -83,6 +83,7 @@ UNITS = {
     "time": _words("ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts"),
 }
+MEMORY = _words("memory mem ram vram")
 COUNTED = re.compile(r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)$", re.I)
 HEADS = _words(
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
