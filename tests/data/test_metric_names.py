@@ -105,8 +105,8 @@ def test_the_first_line_of_the_answer_says_it(tmp_path: Path, capsys: pytest.Cap
         (
             "y",
             [],
-            "minimize y (direction not known): lowest 0 in row 0: x=0.593, z=0; highest 3.86 in row 4: x=0.966, "
-            "z=4; pass --direction max if higher is better",
+            "minimize y (direction not known): lowest 0 in row 0: x=0.373, z=0; highest 3.8 in row 59: x=0.949, "
+            "z=3; pass --direction max if higher is better",
         ),
         ("y", ["--direction", "max"], "maximize y"),
     ):
