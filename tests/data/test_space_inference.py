@@ -382,7 +382,7 @@ def test_words_beside_few_numbers_are_categories() -> None:
 def test_the_same_in_parts(kind: str, tmp_path: Path) -> None:
     many = 3000
     part = np.where(
-        np.arange(many) % 4 == 0, "auto", [f"{x:.6f}" for x in np.random.default_rng(1).uniform(0, 1, many)]
+        np.arange(many) % 7 == 0, "auto", [f"{x:.6f}" for x in np.random.default_rng(1).uniform(0, 1, many)]
     )
     frame = pd.DataFrame({name: np.resize(values, many) for name, values in MIXED_TABLE.items()} | {"part": part})
     for i, rows in enumerate((frame.iloc[:1300], frame.iloc[1300:])):

@@ -392,7 +392,13 @@ def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
     good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if reading.state else loss <= 0.11
     loss[random.integers(0, 3000, 20)] = np.nan
     many = int(np.sum(good & ~np.isnan(loss)))
-    table = pd.DataFrame({"lr": random.random(3000), "status": status, "loss": loss})
+    table = pd.DataFrame(
+        {
+            "lr": random.random(3000),
+            "status" if reading.state else "kind": status if reading.state else "a",
+            "loss": loss,
+        }
+    )
     place = write(table, tmp_path / "data", files=3)
     for data, how in ((table, {}), (place, {"scan": pa.Scan(stream=True)})):
         a = pa.analyze(data, "loss", params=["lr"], reading=reading, **how)
