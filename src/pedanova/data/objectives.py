@@ -132,7 +132,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     kept = replace(column, values=np.where(rows, MISSING_CODE, column.values))
     notes = []
     if ended.any():
-        states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended)}), most=3)
+        states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended).tolist()}), most=3)
         notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as {column.name}: these did not end well"))
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is no number; "

@@ -198,7 +198,7 @@ class Values:
         """Whether it goes with the row, as a schedule does."""
         steps = np.sign(np.diff(self.present.astype(np.float64)))
         steps = steps[steps != 0]
-        return self.kind != "words" and np.count_nonzero(np.diff(steps)) <= SMOOTH * len(self.present)
+        return self.kind != "words" and int(np.count_nonzero(np.diff(steps))) <= SMOOTH * len(self.present)
 
 
 def is_mixed(labels: Sequence[object]) -> bool:
