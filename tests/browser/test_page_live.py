@@ -162,8 +162,11 @@ def test_few_good_rows_are_hatched_and_shown_one_by_one(page: Page, explorer: st
     good = np.sort(analysis.trials(limit=40).columns["lr"])  # the best tenth
     page.run("pedanova.state.select('lr', {range: [arguments[0], arguments[1]]})", float(good[0]), float(good[2]))
     assert page.answer()["rows"]["target"] == 3
-    assert "at least 5 are needed" in page.text("#headline")
-    assert "force" not in page.text("#headline")
+    assert page.text("#headline").startswith("Only 3 good rows among")
+    assert "widen the selection" in page.text("#headline")
+    for word in ("force", "target=", "pass "):  # advice for those who type
+        assert word not in page.text("#headline")
+        assert word not in page.text("main")
     assert page.text(".counts").endswith("3 good")
     assert page.run("return document.getElementById('densities').classList.contains('few')")
     page.until("return document.querySelectorAll('.density[data-parameter=lr] .row-tick').length === 3")

@@ -179,17 +179,40 @@ class Page:
         from selenium.webdriver import ActionChains
 
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", css)
-        box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", css)
-        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, stop)]
-        moves = ActionChains(self.driver, duration=10)
-        moves.w3c_actions.pointer_action.move_to_location(round(at[0][0]), round(at[0][1]))
-        moves.w3c_actions.pointer_action.pointer_down()
-        for step in range(1, steps + 1):
-            x, y = (a + (b - a) * step / steps for a, b in zip(*at, strict=True))
-            moves.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+        moves = self._move(ActionChains(self.driver, duration=10), css, start, stop, steps, down=True)
         moves.w3c_actions.pointer_action.pointer_up()
         moves.perform()
         self.settle()
+
+    def hold(self, css: str, start: tuple[float, float], stop: tuple[float, float], steps: int = 4) -> None:
+        """As `drag`, but the mouse is not let go."""
+        from selenium.webdriver import ActionChains
+
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", css)
+        self._move(ActionChains(self.driver, duration=10), css, start, stop, steps, down=True).perform()
+
+    def pull(self, css: str, start: tuple[float, float], stop: tuple[float, float], steps: int = 4) -> None:
+        """The held mouse moves on."""
+        from selenium.webdriver import ActionChains
+
+        self._move(ActionChains(self.driver, duration=10), css, start, stop, steps).perform()
+
+    def release(self) -> None:
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver, duration=0).release().perform()
+        self.settle()
+
+    def _move(self, moves: Any, css: str, start: Any, stop: Any, steps: int, *, down: bool = False) -> Any:
+        box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", css)
+        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, stop)]
+        moves.w3c_actions.pointer_action.move_to_location(round(at[0][0]), round(at[0][1]))
+        if down:
+            moves.w3c_actions.pointer_action.pointer_down()
+        for step in range(1, steps + 1):
+            x, y = (a + (b - a) * step / steps for a, b in zip(*at, strict=True))
+            moves.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+        return moves
 
     def shot(self, path: Path) -> Path:
         """All of the page as a picture, to look at."""

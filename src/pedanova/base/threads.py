@@ -140,13 +140,14 @@ class ResultCache(Generic[Value]):
         self._lock = Lock()
         self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def get(self, key: Hashable, make: Callable[[], Value], *, most: int | None = None) -> Value:
+        """What is kept under the key; made where there is nothing. `most`: so many, where they are large."""
         with self._lock:
             existing = self._made.get(key)
             waiting = existing if existing is not None else Future[Value]()
             self._made[key] = waiting
             self._made.move_to_end(key)
-            while len(self._made) > self._most:
+            while len(self._made) > (self._most if most is None else most):
                 self._made.popitem(last=False)
         return waiting.result() if existing is not None else self._make(key, waiting, make)
 

@@ -55,6 +55,7 @@ LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
+MOST_CELLS = 1 << 24  # of all that are kept, about
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,7 +166,8 @@ class TrialData:
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
-        inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
+        most = max(1, min(KEPT, MOST_CELLS // sum(tally.counts.size for tally in self.tallies.values())))
+        inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts), most=most)
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -43,14 +43,16 @@ def answer(
     objective: str,
     whole: bool,
     brief: bool = False,
+    narrowed: bool = False,
 ) -> Importances:
     """The importances by whichever estimator is right; `whole`: the region is all rows.
 
-    A `brief` answer has the same numbers and no notes, whose checks cost more than the numbers. After an adaptive
+    A `brief` answer has the same numbers and no notes, whose checks cost more than the numbers; a `narrowed` one is of
+    some of the parameters, among which neither copies nor ratios can be told. After an adaptive
     sampler the answer about the space has that about the trials beside it.
     """
     result = estimate(query, question)
-    copies = {} if query.shown is None else query.shown.dependence.copies
+    copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
     rows = ranked(result.rows, copies)
     model_query = result.model_query
     checks = [] if brief else check_notes(query, question, result, rows, whole=whole)
@@ -187,6 +189,12 @@ class Glance:
     question: Question
     words: tuple[str, str]  # target and region
     objective: str
+    narrowed: bool = False  # to some of the parameters
+
+    def of(self, names: Collection[str]) -> Glance:
+        """The same of some of the parameters; their ratios are among themselves, and mean nothing."""
+        some = [one for one in self.query.contrasts if one.name in names]
+        return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 
     @property
     def rows(self) -> int:
@@ -196,7 +204,8 @@ class Glance:
     @cached_property
     def importances(self) -> Importances:
         """The answer of `importance` with ``draws=0``, without its notes."""
-        return answer(self.query, self.question, self.words, (), objective=self.objective, whole=False, brief=True)
+        told = {"objective": self.objective, "whole": False, "brief": True, "narrowed": self.narrowed}
+        return answer(self.query, self.question, self.words, (), **told)  # type: ignore[arg-type]
 
     @cached_property
     def densities(self) -> dict[str, Densities]:

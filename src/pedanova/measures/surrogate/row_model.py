@@ -130,6 +130,10 @@ class RowModel:
 
     # --- the model ---------------------------------------------------------------------------------
 
+    @property
+    def is_fitted(self) -> bool:
+        return bool(self._fitted)
+
     def fitted(self, seed: int) -> FittedModel:
         """The model of the rows; of a part of the rows, that of all rows inside the box that these fill."""
         if seed not in self._fitted:

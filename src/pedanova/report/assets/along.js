@@ -30,7 +30,7 @@ pedanova.along = (function () {
     if (found.refused) {
       pane.said(chartPiece.note, "");
       pane.said(tablePiece.note, "");
-      pane.clear(chartPiece.body, make("p", "refused", found.refused));
+      pane.clear(chartPiece.body, pane.refused(found));
       pane.clear(tablePiece.body);
       return;
     }

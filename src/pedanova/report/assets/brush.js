@@ -6,7 +6,8 @@
      scale,             instead of axis: any scale of scales.js; values are then free
      top, height,       where across the axis the brush lies, in pixels
      vertical,          true where the axis runs from bottom to top
-     grip,              pixels to catch an edge by (12; 44 for a thumb)
+     grip,              pixels to catch an edge by (12; 44 for a thumb, where edges are always seen)
+     margin,            pixels before and behind the axis where a brush may begin
      name,              what a screen reader calls it
      onChange(range),   while it moves; range is [low, high] or null for all
      onEnd(range),      once it stands
@@ -62,11 +63,11 @@ pedanova.brush = (function () {
   const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
   function range(options) {
-    const { svg, top = 0, height, vertical = false, grip = 12, name = "", onChange = () => {}, onEnd = () => {}, onClick = () => {} } = options;
+    const { svg, top = 0, height, vertical = false, grip = 12, margin = 0, name = "", onChange = () => {}, onEnd = () => {}, onClick = () => {} } = options;
     const line = options.axis || free(options.scale);
     const [begin, end] = [Math.min(line.scale.start, line.scale.stop), Math.max(line.scale.start, line.scale.stop)];
     const box = (from, to) => (vertical ? { x: top, y: from, width: height, height: to - from } : { x: from, y: top, width: to - from, height });
-    const ground = draw("rect", { class: "brush-ground", ...box(begin, end) });
+    const ground = draw("rect", { class: "brush-ground", ...box(begin - margin, end + margin) });
     const band = draw("rect", { class: "brush-band" });
     const edges = [0, 1].map(edge);
     const group = draw("g", { class: vertical ? "brush vertical" : "brush" }, ground, band, ...edges);
@@ -94,8 +95,8 @@ pedanova.brush = (function () {
       edges.forEach((handle, which) => {
         const x = clamp(ends[which], begin, end), value = which === 0 ? low : high;
         const [ground, rod, thumb] = handle.children;
-        set(handle, { "aria-valuemin": line.least, "aria-valuemax": line.most, "aria-valuenow": value, "aria-valuetext": line.text(value), class: found ? "edge on" : "edge" });
-        set(ground, box(x - grip / 2, x + grip / 2));
+        set(handle, { "aria-valuemin": line.least, "aria-valuemax": line.most, "aria-valuenow": value, "aria-valuetext": line.text(value), class: found || grip > 40 ? "edge on" : "edge" });
+        set(ground, { ...box(x - grip / 2, x + grip / 2), "pointer-events": found || grip > 40 ? null : "none" }); // what is not seen catches nothing
         set(rod, box(x - 1.5, x + 1.5));
         if (thumb) set(thumb, vertical ? { cx: top + height / 2, cy: x } : { cx: x, cy: top + height / 2 });
       });
@@ -121,6 +122,7 @@ pedanova.brush = (function () {
       const inside = shown && which === undefined && x > Math.min(line.low(low), line.high(high)) && x < Math.max(line.low(low), line.high(high));
       drag = { x, moved: false, before: shown, kind: which !== undefined ? "edge" : inside ? "move" : "new", which, from: [low, high], pointer: event.pointerId };
       group.setPointerCapture(event.pointerId);
+      pedanova.drag.begin();
       group.classList.add("dragging");
       if (which !== undefined) edges[which].focus({ preventScroll: true });
     }
@@ -156,6 +158,7 @@ pedanova.brush = (function () {
       if (!drag || event.pointerId !== drag.pointer) return;
       const { moved, kind } = drag;
       drag = null;
+      pedanova.drag.end();
       group.classList.remove("dragging");
       if (moved) finish(isAll(shown) ? null : shown);
       else if (kind !== "edge") onClick(event);
@@ -163,9 +166,11 @@ pedanova.brush = (function () {
 
     function cancel() {
       if (!drag) return;
-      show(drag.before);
-      onEnd(drag.before);
+      const { before } = drag;
       drag = null;
+      pedanova.drag.end();
+      show(before);
+      onEnd(before);
       group.classList.remove("dragging");
     }
 

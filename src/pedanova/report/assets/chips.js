@@ -28,6 +28,7 @@ pedanova.chips = (function () {
     const { question } = state;
     const found = [band("target", question.target, answer), make("span", "joint", "in"), band("region", question.region, answer)];
     found.push(make("span", "joint", "against"), choice("baseline", question.baseline, [["region", "the region"], ["uniform", "a uniform draw"]], "What the target is compared with"));
+    found.push(...fixed());
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
@@ -39,11 +40,21 @@ pedanova.chips = (function () {
     return found;
   }
 
+  /* What all of a file is about: these rows, and no others. */
+  function fixed() {
+    const { within } = pedanova.facts;
+    if (!within) return [];
+    const chip = (...inside) => make("span", "chip fixed", make("span", "chip-text", ...inside));
+    const own = Object.entries(within.selection || {}).map(([name, part]) => chip(make("b", "", pedanova.nameOf(name)), ` ${words(part)}`));
+    if (within.study) own.unshift(chip(make("b", "", within.study.column), ` = ${within.study.name}`));
+    return own.length ? own : [chip(within.words)];
+  }
+
   function rows(answer) {
-    const said = answer.rows || {};
-    const parts = [];
-    if (said.selected !== undefined && said.selected !== pedanova.facts.rows) parts.push(`${pedanova.count(said.selected)} of ${pedanova.plural(pedanova.facts.rows, "row")}`);
-    else parts.push(pedanova.plural(pedanova.facts.rows, "row"));
+    if (answer.refused && !answer.rows && answer.pending) return;
+    const said = answer.rows || {}, all = pedanova.facts.within ? pedanova.facts.within.of : pedanova.facts.rows;
+    const selected = said.selected ?? pedanova.facts.rows, parts = [];
+    parts.push(selected !== all ? `${pedanova.count(selected)} of ${pedanova.plural(all, "row")}` : pedanova.plural(all, "row"));
     if (said.target !== undefined && said.target !== null) parts.push(`${pedanova.count(said.target)} good`);
     if (answer.sample) parts.push(`first answer from ${pedanova.count(answer.sample)} rows`);
     const words = parts.join(" · ");
@@ -62,35 +73,40 @@ pedanova.chips = (function () {
   }
 
   function plain(value) {
-    if (value.part) return value.part[0] ? `${100 * value.part[0]}–${100 * value.part[1]} %` : `${Number((100 * value.part[1]).toPrecision(6))} %`;
+    if (value.part) return value.part[0] ? `${value.part[0]}..${value.part[1]}` : `${Number((100 * value.part[1]).toPrecision(6))} %`;
     const [low, high] = value.value;
-    return low === null ? `<= ${high}` : high === null ? `>= ${low}` : `${low} to ${high}`;
+    return low === null ? `<= ${high}` : high === null ? `>= ${low}` : `>= ${low}, <= ${high}`;
   }
 
-  /* "10 %", "best 10", "<= 0.03", "0.1 to 0.3", "all". */
+  const NUMBER = "[-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[-+]?\\d+)?";
+  const reads = (form) => new RegExp(`^${form.replaceAll("N", `(${NUMBER})`).replaceAll(" ", "\\s*")}$`, "i");
+  const FORMS = {
+    part: reads("(?:best )?N (%)?"), parts: reads("N (%)? \\.\\. N (%)?"), most: reads("(?:<=|≤) N"), least: reads("(?:>=|≥) N"),
+    both: reads("(?:>=|≥) N ,? (?:<=|≤) N"),
+  };
+
+  /* As in Python and in a shell: "0.05" and "5 %" are the best twentieth, "0.1..0.3" is between two parts, "<= 0.03" a value. */
   function readBand(which, typed) {
-    const text = typed.trim().toLowerCase();
-    const live = pedanova.source.isLive();
-    const number = text.match(/-?\d*\.?\d+(?:e[-+]?\d+)?/g);
-    if (text === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
-    if (!number) throw new Error('type a part such as "10 %", or "all"');
-    const bounded = /^(<=|≤|<|>=|≥|>)/.test(text), spanned = number.length === 2 && !text.includes("%");
-    if (bounded || spanned) {
-      if (!live) throw new Error('this file knows parts only, such as "10 %"');
-      const ends = spanned ? [Number(number[0]), Number(number[1])].sort((a, b) => a - b) : /^[<≤]/.test(text) ? [null, Number(number[0])] : [Number(number[0]), null];
-      return pedanova.state.ask({ [which]: { value: ends } });
+    const text = typed.trim(), live = pedanova.source.isLive();
+    if (text.toLowerCase() === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
+    const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
+    if (!found) throw new Error('type a part (0.05 or 5 %), two (0.1..0.3), or values (<= 0.03)');
+    const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
+    if (kind !== "part" && !live) throw new Error("this file knows parts only, such as 5 %");
+    if (kind === "part" || kind === "parts") {
+      const [from, to] = kind === "part" ? [0, match[2] ? first / 100 : first] : [match[2] || match[4] ? first / 100 : first, match[4] || match[2] ? second / 100 : second];
+      if (!(from >= 0 && from < to && to <= 1)) throw new Error("parts lie between 0 and 1: 0.05 or 5 %");
+      if (live) return from ? pedanova.state.ask({ [which]: { part: [from, to] } }) : pedanova.objective.change(which, [0, to], false);
+      const known = pedanova.objective.parts(which);
+      return pedanova.objective.change(which, [0, known.reduce((best, one) => (Math.abs(Math.log(one / to)) < Math.abs(Math.log(best / to)) ? one : best))], false);
     }
-    const parts = number.map((one) => Math.abs(Number(one)) / 100);
-    const part = parts[parts.length - 1];
-    if (!(part > 0 && part <= 1)) throw new Error("a part is above 0 and at most 100 %");
-    if (live && parts.length === 2) return pedanova.state.ask({ [which]: { part: [parts[0], parts[1]] } });
-    const known = pedanova.objective.parts(which);
-    const near = live ? part : known.reduce((best, one) => (Math.abs(Math.log(one / part)) < Math.abs(Math.log(best / part)) ? one : best));
-    return pedanova.objective.change(which, [0, near], false);
+    const value = kind === "both" ? [first, second] : kind === "most" ? [null, first] : [first, null];
+    if (kind === "both" && first > second) throw new Error("the lower value comes first");
+    return pedanova.state.ask({ [which]: { value } });
   }
 
   const rangeWords = ([low, high]) => (low === null ? `≤ ${short(high)}` : high === null ? `≥ ${short(low)}` : low === high ? `= ${short(low)}` : `${short(low)} – ${short(high)}`);
-  const words = (part) => (part.range ? rangeWords(part.range) : `= ${part.labels.join(", ")}`);
+  const words = (part) => (part.range ? rangeWords(part.range) : part.labels.length > 6 ? `in ${part.labels.length} values` : `= ${part.labels.join(", ")}`);
 
   function selected(name, part, state) {
     const off = state.hidden.includes(name), short_ = pedanova.nameOf(name);
@@ -131,9 +147,7 @@ pedanova.chips = (function () {
       if (unknown !== undefined) throw new Error(`${unknown} is not one of ${parameter.labels.slice(0, 8).join(", ")}`);
       return pedanova.state.select(name, wanted.length === parameter.labels.length ? null : { labels: wanted });
     }
-    const number = "[-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[-+]?\\d+)?";
-    const both = text.match(new RegExp(`^(${number})?\\s*(?:to|–|…|,|\\.\\.)\\s*(${number})?$`, "i"));
-    const one = text.match(new RegExp(`^(<=|≤|>=|≥|=)?\\s*(${number})$`, "i"));
+    const both = text.match(reads("N? (?:to|–|…|\\.\\.) N?")), one = text.match(reads("(<=|≤|>=|≥|=)? N"));
     const ends = both ? [both[1], both[2]] : one ? (/[<≤]/.test(one[1] || "") ? [null, one[2]] : /[>≥]/.test(one[1] || "") ? [one[2], null] : [one[2], one[2]]) : null;
     if (!ends) throw new Error('type "0.001 to 0.3", "<= 3" or nothing for all');
     const range = ends.map((end) => (end === null || end === undefined ? null : Number(end)));
@@ -163,7 +177,8 @@ pedanova.chips = (function () {
     set(field, { type: "text", value: text, "aria-label": label, size: Math.max(8, text.length + 1), spellcheck: "false", autocomplete: "off" });
     const before = [...chip.childNodes];
     editing = field;
-    chip.replaceChildren(make("b", "", label.length < 20 ? label : pedanova.nameOf(label)), field);
+    const wrong = set(make("span", "chip-wrong"), { role: "alert" });
+    chip.replaceChildren(make("b", "", label.length < 20 ? label : pedanova.nameOf(label)), field, wrong);
     field.focus();
     field.select();
     const end = (kept) => {
@@ -176,8 +191,8 @@ pedanova.chips = (function () {
           editing = field;
           field.setAttribute("aria-invalid", "true");
           field.setCustomValidity(error.message);
-          field.reportValidity();
-          byId("said").textContent = error.message;
+          wrong.textContent = error.message;
+          wrong.scrollIntoView({ block: "nearest", inline: "nearest" });
           return;
         }
       }
@@ -188,7 +203,7 @@ pedanova.chips = (function () {
       const again = chip.querySelector(".chip-text");
       if (again) again.focus({ preventScroll: true });
     };
-    field.addEventListener("input", () => { field.setCustomValidity(""); field.removeAttribute("aria-invalid"); });
+    field.addEventListener("input", () => { field.setCustomValidity(""); field.removeAttribute("aria-invalid"); wrong.textContent = ""; });
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") { event.preventDefault(); end(true); }
       if (event.key === "Escape") { event.preventDefault(); end(false); }

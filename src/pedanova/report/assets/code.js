@@ -12,7 +12,7 @@ pedanova.code = (function () {
   function show(state, answer) {
     const place = byId("code"), lines = answer.lines || {};
     place.hidden = !shown;
-    if (!shown) return;
+    if (!shown || (answer.pending && place.firstChild)) return;
     const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
       make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy the line of ${title}`, () => copy(lines[key], title))));
     if (lines.python && !lines.shell) rows.push(make("p", "note", UNSAID));

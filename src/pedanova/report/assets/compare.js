@@ -33,7 +33,7 @@ pedanova.compare = (function () {
     if (key === asked) return;
     bar.setAttribute("aria-busy", "true");
     if (!differs(state)) { asked = key; [found, by] = [null, new Map()]; draw(state); return; }
-    if (answer.pending) { draw(state); return; }
+    if (answer.pending) { if (!bar.firstChild) draw(state); return; }
     asked = key;
     ask(state, key);
   }

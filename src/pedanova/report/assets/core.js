@@ -115,6 +115,14 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
   pedanova.brushOf = (question, name) => (Object.hasOwn(question.selection, name) ? question.selection[name] : undefined);
   pedanova.selects = (question) => Object.keys(question.selection).length > 0;
 
+  /* Whether something is dragged: until it is let go nothing is built anew, and nothing else moves. */
+  let drags = 0;
+  pedanova.drag = {
+    isOn: () => drags > 0,
+    begin() { drags += 1; },
+    end() { drags = Math.max(0, drags - 1); if (!drags) pedanova.emit("released"); },
+  };
+
   /* Called with the newest arguments, at most once a frame. */
   pedanova.eachFrame = function (work) {
     let waiting = null;
@@ -125,8 +133,9 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
   };
 
   /* Tooltips: one element for all; `words` is text or a function of the element, lines parted by newlines. */
-  let shown = null;
+  let shown = null, last = null;
   const words = new WeakMap();
+  pedanova.on("shown", () => shown && shown.isConnected && last && say(shown, last)); // what is said is of the answer that is seen
   pedanova.tip = function (element, text) {
     if (!words.has(element)) {
       element.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && say(element, event));
@@ -143,10 +152,10 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     const told = typeof text === "function" ? text(event) : text;
     const tip = pedanova.byId("tip");
     if (!tip) return;
-    if (!told) return hush(element);
+    if (!told || event.buttons) return hush(element);
     if (tip.textContent !== told) tip.textContent = told;
     tip.hidden = false;
-    shown = element;
+    [shown, last] = [element, event];
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(window.innerWidth - width - 8, Math.max(8, event.clientX + 12));
     const below = event.clientY + 18;

@@ -2,10 +2,14 @@
 "use strict";
 pedanova.densities = (function () {
   const { make, svg: draw, set, say, byId, percent } = pedanova;
-  const FIRST = 9, MOST = 12; // cards before "show all", and up to how many all are shown
-  const HEIGHT = 132, TOP = 8, BOTTOM = 108, SIDE = 8;
-  let grid = null, more = null, all = false, order = [];
-  const cards = new Map();
+  const FIRST = 9; // cards before "show all"
+  const HEIGHT = 112, TOP = 6, BOTTOM = 92, SIDE = 8;
+  let grid = null, more = null, all = false, order = [], here = [];
+  const cards = new Map(), seen = new Set(); // by name; those that are on the screen
+  const near = new IntersectionObserver((entries) => {
+    entries.forEach(({ target, isIntersecting }) => { if (isIntersecting) seen.add(target.dataset.parameter); else seen.delete(target.dataset.parameter); });
+    pedanova.page.more();
+  }, { rootMargin: "200px" });
 
   function mount() {
     const title = make("h2", "", "Where good values lie");
@@ -13,15 +17,15 @@ pedanova.densities = (function () {
     const how = pedanova.source.isLive() ? "drag to brush · click to enlarge" : "click to enlarge";
     const legend = key();
     legend.append(make("span", "how", how));
-    byId("densities").append(make("div", "card-head", title, legend));
-    grid = make("div", "grid");
     more = make("button", "quiet show-all");
     more.type = "button";
     more.addEventListener("click", () => { all = !all; pedanova.page.show(); });
-    byId("densities").append(grid, more);
+    byId("densities").append(make("div", "card-head", make("div", "", title, more), legend));
+    grid = make("div", "grid");
+    byId("densities").append(grid);
     grid.classList.toggle("brushed", pedanova.source.isLive());
     pedanova.hover.subscribe(mark);
-    pedanova.on("news", () => cards.clear()); // parameters may be cut in another way
+    pedanova.on("news", () => { cards.forEach((card) => near.unobserve(card.element)); cards.clear(); }); // parameters may be cut in another way
   }
 
   /* What the lines are. */
@@ -34,16 +38,16 @@ pedanova.densities = (function () {
   function tell(state, answer) {
     document.querySelectorAll(".key .against").forEach((one) => { say(one, state.question.baseline === "uniform" ? "uniform draw" : "region"); });
     document.querySelectorAll(".key .before").forEach((one) => {
-      one.hidden = !answer.ghost;
+      one.classList.toggle("none", !answer.ghost); // its room is kept: a brush moves no other word
       say(one.lastChild, state.pinned ? "target of A" : "before the brush");
     });
   }
 
-  /* The order of the first answer stays, so that nothing runs away from the pointer. */
+  /* The order of the first answer about all stays, so that nothing runs away from the pointer; new parameters come last. */
   function ordered(answer) {
-    const known = pedanova.facts.parameters.map((one) => one.name);
-    if (!order.length && answer.importances) order = answer.importances.map((row) => row.parameter);
-    return order.length ? order : known;
+    const known = pedanova.facts.parameters.map((one) => one.name), given = answer.importances || [];
+    if (!order.length && given.length >= known.length) order = given.map((row) => row.parameter);
+    return order.length ? [...order.filter((name) => pedanova.byName.has(name)), ...known.filter((name) => !order.includes(name))] : known;
   }
 
   /* The grid, then one card after the other: those that are seen first. */
@@ -54,24 +58,29 @@ pedanova.densities = (function () {
   let shown = new Map(); // how each card that is in the grid is painted
   function lay(state, answer) {
     tell(state, answer);
-    const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
-    const here = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
-    more.hidden = names.length <= MOST;
+    const names = ordered(answer), limit = all ? names.length : FIRST;
+    if (!here.length || !pedanova.drag.isOn()) here = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
+    more.hidden = names.length <= FIRST;
     say(more, all ? "Show fewer" : `Show all ${names.length}`);
     const few = pedanova.page.isFew(answer);
     byId("densities").classList.toggle("few", few);
     const rows = new Map((answer.importances || []).map((row) => [row.parameter, row]));
     const ghost = answer.ghost && answer.ghost.densities;
     const items = here.map((name) => {
-      if (!cards.has(name)) cards.set(name, build(pedanova.parameter(name)));
+      if (!cards.has(name)) {
+        cards.set(name, build(pedanova.parameter(name)));
+        near.observe(cards.get(name).element);
+      }
       return cards.get(name).element;
     });
     items.forEach((one, i) => { if (grid.children[i] !== one) grid.insertBefore(one, grid.children[i] || null); });
     while (grid.children.length > items.length) grid.lastElementChild.remove();
     const width = items.length ? items[0].clientWidth - 2 : 0;
-    shown = new Map(width > 0 ? here.map((name) => [name, () => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few)]) : []);
+    shown = new Map(width > 0 ? here.filter((name) => here.length <= FIRST || seen.has(name) || printing()).map((name) => [name, () => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few)]) : []);
     if (few) ticks(); else forget();
   }
+
+  const printing = () => document.body.classList.contains("printing");
 
   function build(parameter) {
     const name = make("button", "card-name", pedanova.nameOf(parameter.name));
@@ -91,8 +100,8 @@ pedanova.densities = (function () {
   function paint(card, row, state, answer, ghost, width, few) {
     const { parameter, root } = card, density = answer.densities && answer.densities[parameter.name];
     if (!parameter.shape) { say(card.words, "never varied"); return; }
-    const scale = pedanova.scales.of(parameter, [SIDE, width - SIDE]);
-    if (card.width !== width) {
+    const held = pedanova.drag.isOn() && card.width, scale = held ? card.scale : pedanova.scales.of(parameter, [SIDE, width - SIDE]);
+    if (card.width !== width && !held) {
       card.width = width;
       set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
       card.layer.replaceChildren(card.body, pedanova.plot.axis({ parameter, scale, bottom: BOTTOM }));
@@ -102,11 +111,13 @@ pedanova.densities = (function () {
     const part = pedanova.brushOf(state.question, parameter.name), hidden = state.hidden.includes(parameter.name);
     set(card.element, { class: ["density", noise ? "noise" : "", state.chosen === parameter.name ? "chosen" : "", few ? "few" : "", part && !hidden ? "selected" : ""].filter(Boolean).join(" ") });
     say(card.share, row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "");
-    const baseline = state.question.baseline, seen = [density, ghost && ghost.target, baseline, few, width];
-    if (!card.seen || seen.some((one, i) => one !== card.seen[i])) { // the very same answer need not be read again
-      const look = JSON.stringify(seen);
-      if (card.look !== look) card.body.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }));
-      [card.look, card.seen] = [look, seen];
+    const baseline = state.question.baseline, most = answer.pending ? card.most : undefined; // heights are scaled anew once it rests
+    const drawn = [density, ghost && ghost.target, baseline, few, card.width, most];
+    if (!card.drawn || drawn.some((one, i) => one !== card.drawn[i])) { // the very same answer need not be read again
+      const look = JSON.stringify(drawn), plot = card.look === look ? null : pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, most, top: TOP, bottom: BOTTOM });
+      if (plot) card.body.replaceChildren(plot);
+      if (plot && !answer.pending) card.most = plot.most;
+      [card.look, card.drawn] = [look, drawn];
     }
     card.scale = scale;
     card.density = density;
@@ -135,7 +146,7 @@ pedanova.densities = (function () {
       card.bars = bars(front, parameter, scale, { top: 0, height: HEIGHT });
     } else {
       card.brush = pedanova.brush.range({
-        svg: front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: BOTTOM - TOP, name: parameter.name,
+        svg: front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: BOTTOM - TOP, margin: SIDE, name: parameter.name,
         onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
         onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
         onClick: () => pedanova.sheet.open(parameter.name),
@@ -197,9 +208,9 @@ pedanova.densities = (function () {
     if (!pedanova.source.isLive() || pedanova.source.can("trials") !== true) return;
     try {
       const found = await pedanova.source.ask("trials", pedanova.asked(), { limit: 5 }, { slot: "ticks" });
-      if (found.refused) return;
+      if (found.refused) return forget();
       const good = pedanova.pane.rowsOf(found).filter((row) => row.in === "target");
-      for (const card of cards.values()) stand(card, good, "row-tick");
+      if (pedanova.page.isFew(pedanova.page.answer())) for (const card of cards.values()) stand(card, good, "row-tick");
     } catch (error) {
       if (error !== pedanova.STALE) throw error;
     }
@@ -249,5 +260,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, steps, small, reveal, bars, key, tell, brushable };
+  return { mount, steps, small, reveal, bars, key, tell, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
 })();

@@ -74,17 +74,22 @@ pedanova.exports = (function () {
       svg: drawing && vector && (async () => { const seen = drawing(); return seen && new Blob([(seen.text ? seen : plainOf(seen)).text], { type: "image/svg+xml" }); }),
       png: drawing && (async () => { const seen = drawing(); return seen && pictureOf(seen); }),
     };
-    const place = make("span", "exports");
+    const list = make("span", "exports"), menu = make("details", "menu", make("summary", "", "⋯"), list);
+    pedanova.set(menu.firstChild, { "aria-label": `Save ${what}` });
+    pedanova.tip(menu.firstChild, `Save ${what}`);
     for (const [form, blobOf] of Object.entries(files)) {
       if (!blobOf) continue;
       const one = button(form.toUpperCase(), `Save ${what} as ${form.toUpperCase()}`, async () => {
+        menu.open = false;
         const blob = await blobOf();
         if (blob) save(`pedanova-${key}.${form}`, blob);
       });
       pedanova.set(one, { "data-export": form, "data-of": key });
-      place.append(one);
+      list.append(one);
     }
-    return place;
+    menu.addEventListener("focusout", ({ relatedTarget }) => { if (!menu.contains(relatedTarget)) menu.open = false; });
+    menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.firstChild.focus(); } });
+    return menu;
   }
 
   /* --- the cards above the tabs ------------------------------------------------------------------------------- */
@@ -139,8 +144,8 @@ pedanova.exports = (function () {
   pedanova.on("shown", () => {
     if (placed) return;
     placed = true;
-    pedanova.byId("matters").append(buttons({ key: "importance", what: "the ranking", csv: rankingLines, drawing: rankingDrawing }));
-    pedanova.byId("densities").append(buttons({ key: "densities", what: "the densities", csv: densityLines, drawing: densityDrawing }));
+    document.querySelector("#matters .card-head").append(buttons({ key: "importance", what: "the ranking", csv: rankingLines, drawing: rankingDrawing }));
+    document.querySelector("#densities .card-head > div").append(buttons({ key: "densities", what: "the densities", csv: densityLines, drawing: densityDrawing }));
   });
 
   return { barsDrawing, buttons, plainOf, save };

@@ -28,7 +28,7 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.metric, state.chosen, plane.body.clientWidth]);
     if (found.refused) {
       [plane, table].forEach((piece) => pane.said(piece.note, ""));
-      pane.clear(plane.body, make("p", "refused", found.refused));
+      pane.clear(plane.body, pane.refused(found));
       pane.clear(table.body);
       return;
     }

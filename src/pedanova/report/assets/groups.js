@@ -33,7 +33,7 @@ pedanova.groups = (function () {
     shownFor = keyOf(state);
     if (held.refused) {
       pane.said(piece.note, "");
-      pane.clear(piece.body, make("p", "refused", held.refused));
+      pane.clear(piece.body, pane.refused(held));
       return;
     }
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} cannot be asked: the notes say why.` : "";

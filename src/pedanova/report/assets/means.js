@@ -24,7 +24,7 @@ pedanova.means = (function () {
     shownFor = keyOf(state);
     if (found.refused) {
       pane.said(piece.note, "");
-      pane.clear(piece.body, make("p", "refused", found.refused));
+      pane.clear(piece.body, pane.refused(found));
       return;
     }
     pane.said(piece.note, said(found, moved, question), moved ? "warned" : "");

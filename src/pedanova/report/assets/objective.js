@@ -196,6 +196,7 @@ pedanova.objective = (function () {
     handle.setPointerCapture(event.pointerId);
     handle.focus({ preventScroll: true });
     drag = { moved: false };
+    pedanova.drag.begin();
     const pull = (move) => {
       const box = root.getBoundingClientRect();
       drag.moved = true;
@@ -205,8 +206,10 @@ pedanova.objective = (function () {
       handle.removeEventListener("pointermove", pull);
       handle.removeEventListener("pointerup", end);
       handle.removeEventListener("pointercancel", end);
-      if (drag && drag.moved) pedanova.state.change({}, { live: false });
+      const moved = drag && drag.moved;
       drag = null;
+      pedanova.drag.end();
+      if (moved) pedanova.state.change({}, { live: false });
     };
     handle.addEventListener("pointermove", pull);
     handle.addEventListener("pointerup", end);

@@ -9,6 +9,8 @@ pedanova.page = (function () {
   let turn = 0; // how often something came to rest
   const REST = 30; // milliseconds for which a mouse that is held stands still before densities are asked for
   const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
+  const MANY = 40; // parameters beyond which those on the screen are asked for first
+  const QUIET = 400, SLOW = 300, AGAIN = 2000; // milliseconds: before all of many are asked for; until a sign; until somebody is asked again
 
   const known = (names) => names.map((name) => pedanova[name]).filter(Boolean);
   const first = () => known(["objective", "ranking", "chips"]); // in the frame itself
@@ -35,6 +37,7 @@ pedanova.page = (function () {
     mountTabs();
     pedanova.state.subscribe((state, { live }) => (live ? follow() : settle()));
     window.addEventListener("resize", eachFrame(() => show()));
+    pedanova.on("released", () => show());
     pedanova.on("theme", () => show());
     await settle();
     document.body.dataset.ready = "yes";
@@ -72,7 +75,7 @@ pedanova.page = (function () {
   /* What never changes: the buttons, and who answers. */
   function frame(facts) {
     byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine."
-      : "Made by pedanova from counts; no row of the data is in this file, and it needs no network."));
+      : "Made by pedanova; no row of the data is in this file, and it needs no network."));
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
       { key: "redo", label: "↷", title: "Redo (Ctrl+Shift+Z)", press: pedanova.state.redo, enabled: pedanova.state.canRedo },
@@ -127,38 +130,90 @@ pedanova.page = (function () {
     waiting = false;
     show();
     if (!pedanova.source.known("answer", pedanova.asked(), { sure: true }) && pedanova.source.isLive()) {
+      const mine = turn;
       if (!(await bars()) || !(await spread())) return;
+      if (isMany()) await pause(QUIET);
+      if (mine !== turn) return;
     }
-    if (await ask(true)) askGhost();
+    if (!(await ask(true, isMany() ? { drawn: false } : {}))) return;
+    askGhost();
+    if (pedanova.facts.early) await complete();
+  }
+
+  /* Facts that came before there was a model: where the parts of the rows end. */
+  async function complete() {
+    if (pedanova.facts.live !== "http") return;
+    const found = await pedanova.source.request("facts");
+    if (!found.ok) return;
+    pedanova.facts = { ...pedanova.facts, ...(await found.json()) };
+    show();
+  }
+
+  const isMany = () => pedanova.source.isLive() && pedanova.facts.parameters.length > MANY;
+
+  /* The parameters whose bars or densities are on the screen; at first the first ones. */
+  function seen() {
+    const names = [...pedanova.ranking.seen().slice(0, MANY), ...pedanova.densities.seen(), pedanova.sheet.seen()].filter(Boolean);
+    return names.length ? [...new Set(names)] : pedanova.facts.parameters.slice(0, MANY).map((one) => one.name);
   }
 
   /* The quickest answer; densities are those of the last one until its own come. */
-  const bars = () => (answer && answer.densities ? ask(false, { drawn: false }) : ask(false));
+  const bars = () => (isMany() ? ask(false, { drawn: false, names: seen() }) : answer && answer.densities ? ask(false, { drawn: false }) : ask(false));
 
   async function ask(sure, more = {}) {
     const question = pedanova.asked();
     return unlessStale(pedanova.source.ask("answer", question, { sure, ...more }), (found) => {
-      const stale = more.drawn === false && !found.refused ? { densities: answer.densities, undrawn: true } : {};
-      answer = { ...found, ...stale, asked: pedanova.source.keyOf("answer", question) };
+      if (isLost(found)) return false;
+      const asked = pedanova.source.keyOf("answer", question), known = Boolean(answer) && answer.asked === asked && !answer.undrawn;
+      const stale = more.drawn === false && !found.refused ? { densities: answer ? answer.densities : {}, undrawn: !known } : {};
+      answer = { ...found, ...stale, ...(sure || found.refused ? {} : { importances: found.importances.map(marked) }), asked };
+      if (found.sure && found.importances) marks = new Map(found.importances.map((row) => [row.parameter, row.significant]));
       show();
+      return true;
     });
   }
+
+  let marks = new Map(); // who was above chance in the last sure answer: so it stays until the next one
+  const marked = (row) => ({ ...row, significant: row.significant ?? marks.get(row.parameter) ?? null });
 
   async function spread() {
     if (!answer.undrawn) return true;
     const asked = answer.asked;
-    return unlessStale(pedanova.source.ask("densities", pedanova.asked(), {}, { slot: "answer" }), (found) => {
+    return unlessStale(pedanova.source.ask("densities", pedanova.asked(), isMany() ? { names: seen() } : {}, { slot: "answer" }), (found) => {
       if (found.refused || answer.asked !== asked || !answer.undrawn) return;
       answer = { ...answer, densities: found.densities, undrawn: false };
       show();
     });
   }
 
+  /* Something else came into sight: it is drawn, and of many parameters its density is asked for. */
+  const more = eachFrame(async () => {
+    show();
+    if (!answer || !answer.densities || answer.undrawn || !isMany()) return;
+    const { asked } = answer, names = seen().filter((name) => !Object.hasOwn(answer.densities, name));
+    if (!names.length || asked !== pedanova.source.keyOf("answer", pedanova.asked())) return;
+    await unlessStale(pedanova.source.ask("densities", pedanova.asked(), { names }, { slot: "more" }), (found) => {
+      if (found.refused || answer.asked !== asked) return;
+      answer = { ...answer, densities: { ...answer.densities, ...found.densities } };
+      show();
+    });
+  });
+
+  /* Nobody answers: what is shown stays, pale, and somebody is asked again. */
+  let lost = "", again = null;
+  function isLost(found) {
+    lost = found.lost ? found.refused : "";
+    clearTimeout(again);
+    if (!lost) return false;
+    again = setTimeout(settle, AGAIN);
+    if (answer) show(); else headline({});
+    return true;
+  }
+
   /* Whether an answer came; not where a newer question took the place of this one. */
   async function unlessStale(promise, use) {
     try {
-      use(await promise);
-      return true;
+      return use(await promise) !== false;
     } catch (error) {
       if (error !== pedanova.STALE) throw error;
       return false;
@@ -182,7 +237,8 @@ pedanova.page = (function () {
   async function askGhost() {
     const other = behind(pedanova.state.get());
     if (!other || ghost) return;
-    await unlessStale(pedanova.source.ask("answer", other, { sure: false }, { slot: "ghost" }), (found) => {
+    const asking = isMany() ? pedanova.source.ask("densities", other, { names: seen() }, { slot: "ghost" }) : pedanova.source.ask("answer", other, { sure: false }, { slot: "ghost" });
+    await unlessStale(asking, (found) => {
       if (ghostOf !== pedanova.source.keyOf("answer", other)) return;
       ghost = found;
       show();
@@ -194,9 +250,10 @@ pedanova.page = (function () {
     if (!answer) return;
     const state = pedanova.state.get();
     recall(state);
-    const given = Object.freeze({ ...answer, pending: !isAnswered(), ghost: ghost && !ghost.refused ? ghost : null });
+    const given = Object.freeze({ ...answer, pending: !isAnswered() || pedanova.drag.isOn(), ghost: ghost && !ghost.refused ? ghost : null });
     first().forEach((part) => part.show(state, given)); // the strip measures itself: before anything is changed
     document.body.classList.toggle("pending", given.pending);
+    sign(given.pending);
     headline(given);
     for (const tool of shownTools) {
       if (tool.enabled) tool.button.disabled = !tool.enabled();
@@ -206,6 +263,16 @@ pedanova.page = (function () {
     const begun = rest !== null;
     rest = { given, steps: stepsOf(state, given) };
     if (!begun) setTimeout(showRest); // once the bars are seen
+  }
+
+  /* A quiet sign where an answer takes its time. */
+  let slow = null;
+  function sign(pending) {
+    if (pending && slow === null) slow = setTimeout(() => document.body.classList.add("slow"), SLOW);
+    if (pending) return;
+    clearTimeout(slow);
+    slow = null;
+    document.body.classList.remove("slow");
   }
 
   let rest = null; // what is left to draw; a newer answer begins anew, so that nothing old is drawn
@@ -241,27 +308,45 @@ pedanova.page = (function () {
   const inFrame = eachFrame(() => { queued = false; showFirst(); });
   const show = () => { queued = true; inFrame(); }; // at most once a frame
 
+  /* The sentence on top is that of the last sure answer until the next one. */
   function headline(given) {
     const line = byId("headline");
-    const words = given.refused ? refusal(given) : given.headline || firstOf(given.summary) || spoken(given);
-    if (line.textContent !== words) line.textContent = words;
-    line.classList.toggle("refused", Boolean(given.refused));
-    pedanova.tip(line, given.refused ? given.refused : given.summary || "");
+    if (!given.pending || !line.textContent || lost) {
+      pedanova.say(line, lost ? `${lost}${answer ? " What is shown is the last answer." : ""}` : given.refused ? refusal(given) : sentence(given));
+      line.classList.toggle("refused", Boolean(lost || given.refused));
+    }
+    pedanova.tip(line, given.refused ? refusal(given) : given.summary || "");
   }
 
-  const firstOf = (text) => ((text || "").match(/^.*?\.(?=\s+\S|$)/) || [""])[0];
+  const LONGEST = 104; // letters of the sentence
 
-  /* Of an answer that came without a sentence: who leads, and who follows. */
-  function spoken({ importances }) {
-    const [first, second] = [...importances].filter((row) => row.varied !== false && row.share > 0).sort((a, b) => b.share - a.share);
-    if (!first) return "Nothing stands out.";
-    const next = second ? `, then ${pedanova.nameOf(second.parameter)} ${pedanova.percent(second.share)}` : "";
-    return `${pedanova.nameOf(first.parameter)} explains ${pedanova.percent(first.share)} of what decides${next}.`;
+  /* Who leads, by how much and how surely, of what, and who follows; as much of it as there is room for. */
+  function sentence({ importances, rows }) {
+    const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
+    const where = !chosen ? "" : chosen.length <= 36 ? `Where ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
+    const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
+    const parts = `${pane.bandWords(question.target, true)} from ${whole ? "the rest" : pane.bandWords(question.region, true)}`;
+    const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
+    if (!sure.length) return `${where}Nothing separates ${parts} more clearly than chance would.`;
+    const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
+    const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
+    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} leads, with ${percent(row.ratio)} of all importance`, ""] : [`${nameOf(row.parameter)} explains ${percent(row.share)}`, ` of what separates ${parts}`];
+    let text = `${where}${lead}${row.share > 1 ? "" : interval}${of}`;
+    if (text.length > LONGEST) text = `${where}${lead}${of}`;
+    for (const [i, other] of others.entries()) {
+      const next = `${i ? "," : ", then"} ${nameOf(other.parameter)} ${percent(other.share)}`;
+      if (text.length + next.length > LONGEST || other.share > 1) break;
+      text += next;
+    }
+    return `${text}.`;
   }
 
-  /* Why there is no answer, without advice for those who type. */
-  function refusal(given) {
-    const words = given.refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
+  /* Why there is no answer, in words for those who look and do not type. */
+  function refusal({ refused, rows }) {
+    if (rows && rows.selected === 0) return "No row is selected: widen the selection.";
+    const many = refused.match(/^the target has (\d+) of ([\d,]+) rows/);
+    if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]}, too few to say anything: widen the selection or the target.`;
+    const words = refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }
 
@@ -327,7 +412,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, isSettled, refusal, answer: () => answer, show, showNow, renew };
+  return { start, isFew, isSettled, more, refusal, answer: () => answer, show, showNow, renew };
 })();
 
 pedanova.page.start().catch((error) => {

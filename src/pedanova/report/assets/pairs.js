@@ -42,7 +42,7 @@ pedanova.pairs = (function () {
     drawnFor = "";
     if (found.refused) {
       pane.said(list.note, "");
-      pane.clear(list.body, make("p", "refused", found.refused));
+      pane.clear(list.body, pane.refused(found));
     } else {
       const sure = found.rows.filter(isSure).length;
       const what = !found.rows.length ? "There are no two parameters to pair."

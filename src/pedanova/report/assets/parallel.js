@@ -15,9 +15,9 @@ pedanova.parallel = (function () {
   function show(state, answer) {
     asking.follow(state, answer, { limit: LIMIT });
     if (!held) return;
-    if (held.refused) { pane.said(piece.note, ""); pane.clear(piece.body, make("p", "refused", held.refused)); return; }
+    if (held.refused) { pane.said(piece.note, ""); pane.clear(piece.body, pane.refused(held)); return; }
     const key = JSON.stringify([piece.body.clientWidth, pedanova.theme.name(), order(answer)]);
-    if (key !== drawn) { drawn = key; build(state, answer); }
+    if (key !== drawn && !pedanova.drag.isOn()) { drawn = key; build(state, answer); }
     axes.forEach((axis) => axis.brush && resting && axis.brush.show(rangeOf(state, axis.name)));
     axes.forEach((axis) => axis.labels && markLabels(state, axis));
     words(answer);

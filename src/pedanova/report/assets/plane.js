@@ -71,7 +71,7 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (held.refused) {
       pane.said(place.note, "");
-      pane.clear(place.body, make("p", "refused", held.refused));
+      pane.clear(place.body, pane.refused(held));
       return;
     }
     const found = oriented();

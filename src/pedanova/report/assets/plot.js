@@ -44,6 +44,7 @@ pedanova.plot = (function () {
     const found = heights(parameter, density, ghost, baseline, scale);
     if (!found) return group;
     const boxes = boxesOf(scale, parameter.shape), most = options.most || topOf(found);
+    group.most = most;
     const y = (value) => bottom - (Math.min(value, most) / most) * (bottom - top);
     const stroke = scale.labels ? apart : line, zero = boxes.map(() => 0);
     const add = (kind, d) => d && group.append(draw("path", { class: kind, d }));

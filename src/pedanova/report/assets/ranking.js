@@ -1,36 +1,51 @@
-/* What matters: parameters ranked by share, with intervals; what chance alone would do is folded away. */
+/* What matters: parameters ranked by share, with intervals; what chance alone would do is folded away.
+
+   Order, folds and the scale of the bars belong to the last sure answer and stay until the next one: while something is
+   dragged only the bars move. Of a long list only the lines that are seen are there. */
 "use strict";
 pedanova.ranking = (function () {
   const { make, byId, percent, set, say } = pedanova;
   const narrow = window.matchMedia("screen and (max-width: 760px)"); // where small densities stand beside the bars
-  let list = null, axis = null, note = null, open = { noise: false, still: false };
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  const WHOLE = 60, AROUND = 8, SEARCHED = 20; // lines up to which all are there; beyond the box; that are searched
+  const WORDS = { noise: (n) => `~ ${n} not above chance`, still: (n) => `– ${n} never varied` };
+  let box = null, list = null, axis = null, note = null, search = null, fit = null, open = { noise: null, still: null }; // null: where there is room
+  let frame = null, held = false, shown = null; // held: new rows came while the mouse is here
   const rows = new Map();
 
   function mount() {
     const title = make("h2", "", "What matters");
     title.id = "matters-title";
-    axis = make("div", "rank-axis");
-    axis.setAttribute("aria-hidden", "true");
+    axis = set(make("div", "rank-axis"), { "aria-hidden": "true" });
+    fit = pedanova.button("fit", "Fit the scale to the longest bar", () => { frame.most = 0; frame = arrange(shown.answer); pedanova.page.show(); }, "fit");
+    search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
+    search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
+    const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
+    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of what separates the target from the rest\nit explains alone: 100 % is all of it"), headed("ratio", "Its part of the sum of all shares"));
     list = make("ol", "rank");
+    box = make("div", "rank-box", list);
+    box.addEventListener("scroll", pedanova.eachFrame(() => { lines(); pedanova.page.more(); }));
+    box.addEventListener("pointerleave", () => { if (held) { held = false; pedanova.page.show(); } });
+    pedanova.on("news", () => { held = box.matches(":hover"); });
     note = make("p", "note");
-    byId("matters").append(make("div", "card-head", title, make("p", "hint", "part of what decides that each explains alone")), axis, list, note);
+    byId("matters").append(make("div", "card-head", title, search), head, box, note);
+    search.hidden = pedanova.facts.parameters.length <= SEARCHED;
   }
 
-  /* Families: a child stands under its parent, and a family where its best member ranks. */
-  function families(importances) {
-    const place = new Map(importances.map((row, i) => [row.parameter, i]));
+  /* Families: a child stands under its parent, and a family where its best member ranks; copies stand in one line. */
+  function families(importances, copies) {
+    const own = importances.filter((row) => !Object.hasOwn(copies, row.parameter));
+    const place = new Map(own.map((row, i) => [row.parameter, i]));
     const parentOf = (name) => (pedanova.parameter(name).parents || []).find((parent) => place.has(parent));
     const heads = new Map();
-    for (const row of importances) {
+    for (const row of own) {
       let head = row.parameter, depth = 0;
       while (parentOf(head) && depth < 8) { head = parentOf(head); depth += 1; }
       if (!heads.has(head)) heads.set(head, []);
       heads.get(head).push({ row, depth });
     }
     return [...heads.entries()].map(([head, members]) => ({
-      head,
-      members: ordered(head, members, parentOf),
-      best: Math.min(...members.map(({ row }) => place.get(row.parameter))),
+      members: ordered(head, members, parentOf), best: Math.min(...members.map(({ row }) => place.get(row.parameter))),
     })).sort((a, b) => a.best - b.best);
   }
 
@@ -42,43 +57,77 @@ pedanova.ranking = (function () {
   const isNoise = (row) => row.significant === false;
   const isStill = (row) => row.varied === false;
 
-  function show(state, answer) {
-    byId("matters").classList.toggle("few", pedanova.page.isFew(answer));
-    if (answer.refused) return refused(answer);
-    const all = families(answer.importances);
-    const kinds = { shown: [], noise: [], still: [] };
-    for (const family of all) {
+  /* The lines by kind, and the scale, which only grows. */
+  function arrange(answer) {
+    const kinds = { shown: [], noise: [], still: [] }, copies = answer.copies || {};
+    for (const family of families(answer.importances, copies)) {
       const telling = family.members.some(({ row }) => !isNoise(row) && !isStill(row));
-      for (const one of family.members) {
-        if (telling && one === family.members[0]) kinds.shown.push(one);
-        else kinds[isStill(one.row) ? "still" : isNoise(one.row) ? "noise" : "shown"].push(one);
-      }
+      family.members.forEach(({ row, depth }, i) => {
+        const kind = telling && !i ? "shown" : isStill(row) ? "still" : isNoise(row) ? "noise" : "shown";
+        kinds[kind].push({ name: row.parameter, depth, also: Object.keys(copies).filter((copy) => copies[copy] === row.parameter) });
+      });
     }
     if (!kinds.shown.length && kinds.noise.length <= 12) { kinds.shown = kinds.noise; kinds.noise = []; }
-    const most = nice(Math.max(0.01, ...answer.importances.flatMap((row) => [row.share, row.high]).filter(Number.isFinite)));
-    scale(most, answer);
-    const items = kinds.shown.map((one) => item(one, most, state, answer));
-    for (const [key, words] of [["noise", (n) => `~ ${n} not above chance`], ["still", (n) => `– ${n} never varied`]]) {
-      if (!kinds[key].length) continue;
-      items.push(fold(key, words(kinds[key].length), kinds[key].map(({ row }) => pedanova.nameOf(row.parameter))));
-      if (open[key]) items.push(...kinds[key].map((one) => item(one, most, state, answer)));
-    }
-    replace(items);
-    const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
-    const words = answer.sample ? `${by} A first answer from ${pedanova.count(answer.sample)} rows.` : by;
-    say(note, answer.pending ? `${words} Intervals are on their way.` : words);
+    const needed = nice(Math.max(0.01, ...answer.importances.flatMap((row) => [row.share, row.high]).filter(Number.isFinite)));
+    return { kinds, needed, most: Math.max(needed, frame ? frame.most : 0), sure: answer.sure !== false };
   }
 
-  /* Without tearing down what has the focus. */
+  function show(state, answer) {
+    byId("matters").classList.toggle("few", pedanova.page.isFew(answer));
+    if (answer.refused && !answer.pending) return refused(answer);
+    if (answer.importances && (!frame || !frame.sure || !(answer.pending || held))) frame = arrange(answer);
+    if (!frame) return undefined;
+    shown = { state, answer, rows: new Map((answer.importances || []).map((row) => [row.parameter, row])) };
+    scale(frame.most);
+    fit.hidden = frame.needed * 1.5 > frame.most;
+    lines();
+    const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
+    const first = answer.sample ? ` A first answer from ${pedanova.count(answer.sample)} rows.` : "";
+    return say(note, answer.pending ? `${first || "A first answer."} Intervals are on their way.`.trim() : `${by}${first}`);
+  }
+
+  /* Everything that can be scrolled to: names, and lines that fold some away; where something is searched, what has it. */
+  function entries() {
+    const { kinds } = frame, wanted = search.value.trim().toLowerCase();
+    const has = (one) => [one.name, ...one.also].some((name) => name.toLowerCase().includes(wanted));
+    if (wanted) return Object.values(kinds).flat().filter(has);
+    return [...kinds.shown, ...Object.keys(WORDS).flatMap((key) => (kinds[key].length ? [{ fold: key }, ...(isOpen(key) ? kinds[key] : [])] : []))];
+  }
+
+  const isOpen = (key) => open[key] ?? (!narrow.matches && Object.values(frame.kinds).flat().length + 2 <= Math.max(240, window.innerHeight - 292) / 30);
+
+  function lines() {
+    if (!shown || !frame) return;
+    const all = entries(), high = narrow.matches ? 48 : 30, whole = all.length <= WHOLE || document.body.classList.contains("printing");
+    const from = whole ? 0 : Math.max(0, Math.floor(box.scrollTop / high) - AROUND), to = whole ? all.length : Math.ceil((box.scrollTop + box.clientHeight) / high) + AROUND;
+    const items = all.slice(from, to).map((one) => (one.fold ? fold(one.fold) : item(one)));
+    list.style.paddingTop = `${from * high}px`;
+    list.style.paddingBottom = `${Math.max(0, all.length - to) * high}px`;
+    replace(items);
+    seen = all.slice(from, to).map((one) => one.name).filter(Boolean);
+  }
+
+  let seen = []; // names of the lines that are there
+
+  /* Without tearing down what has the focus; lines that change their place glide there. */
   function replace(items) {
+    const old = [...list.children];
+    if (old.length === items.length && old.every((one, i) => one === items[i])) return;
+    const before = new Map(calm.matches ? [] : old.map((one) => [one, one.offsetTop]));
     items.forEach((one, i) => { if (list.children[i] !== one) list.insertBefore(one, list.children[i] || null); });
     while (list.children.length > items.length) list.lastElementChild.remove();
+    for (const one of items) {
+      const by = before.has(one) ? before.get(one) - one.offsetTop : 0;
+      if (by && Math.abs(by) < 400) one.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], { duration: 180, easing: "ease-out" });
+    }
   }
 
-  function refused(answer) {
+  function refused() {
+    shown = null;
+    seen = [];
     replace([]);
-    axis.replaceChildren();
-    note.textContent = "";
+    [list.style.paddingTop, list.style.paddingBottom] = ["", ""];
+    say(note, "Nothing is ranked: the good rows are too few.");
   }
 
   const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].find((one) => one >= most * 0.999) || Math.ceil(most);
@@ -94,43 +143,43 @@ pedanova.ranking = (function () {
     axis.replaceChildren(make("div", "rank-marks", ...marks));
   }
 
-  function fold(key, words, names) {
+  function fold(key) {
     if (!rows.has(`fold ${key}`)) {
-      const handle = make("button", "fold");
-      handle.type = "button";
-      handle.addEventListener("click", () => { open = { ...open, [key]: !open[key] }; pedanova.page.show(); });
+      const handle = set(make("button", "fold"), { type: "button" });
+      handle.addEventListener("click", () => { open = { ...open, [key]: !isOpen(key) }; lines(); pedanova.page.more(); });
       rows.set(`fold ${key}`, make("li", "folded", handle));
     }
-    const line = rows.get(`fold ${key}`), handle = line.firstChild, look = JSON.stringify([words, names, open[key]]);
+    const names = frame.kinds[key].map((one) => pedanova.nameOf(one.name)), words = WORDS[key](names.length);
+    const line = rows.get(`fold ${key}`), handle = line.firstChild, look = JSON.stringify([words, names, isOpen(key)]);
     if (line.look === look) return line;
     line.look = look;
-    handle.replaceChildren(`${words} ${open[key] ? "▾" : "▸"}`, make("span", "printed", ` ${names.join(", ")}`));
-    pedanova.tip(handle, names.join(", "));
-    handle.setAttribute("aria-expanded", String(open[key]));
+    handle.replaceChildren(`${words} ${isOpen(key) ? "▾" : "▸"}`, make("span", "printed", ` ${names.join(", ")}`));
+    pedanova.tip(handle, names.slice(0, 30).join(", "));
+    handle.setAttribute("aria-expanded", String(isOpen(key)));
     return line;
   }
 
-  function item({ row, depth }, most, state, answer) {
-    if (!rows.has(row.parameter)) rows.set(row.parameter, build(row.parameter));
-    const one = rows.get(row.parameter), parts = one.parts, density = (answer.densities || {})[row.parameter];
-    const missing = (density || {}).missing;
+  function item({ name, depth, also }) {
+    if (!rows.has(name)) rows.set(name, build(name));
+    const { state, answer } = shown, one = rows.get(name), density = (answer.densities || {})[name], row = shown.rows.get(name) || one.row;
+    const missing = (density || {}).missing, chosen = state.chosen === name;
     const active = depth && missing && missing[1] !== null ? `active in ${percent(1 - missing[1])}` : "";
-    const look = JSON.stringify([row, depth, most, state.chosen === row.parameter, active]);
-    if (one.look !== look) draw(one, row, depth, most, state.chosen === row.parameter, active);
-    one.look = look;
+    one.classList.toggle("stale", !shown.rows.has(name)); // its answer comes with those of all
+    if (!row) return one;
+    const look = JSON.stringify([row, depth, frame.most, chosen, active, also]);
+    if (one.look !== look) draw(one, row, depth, chosen, active, also);
+    [one.look, one.row] = [look, row];
     const extra = pedanova.ranking.extra && pedanova.ranking.extra(row, state, answer);
-    if (extra || parts.extra.firstChild) parts.extra.replaceChildren(...[extra].filter(Boolean));
-    if (narrow.matches) pedanova.densities.small(parts.small, row, answer);
+    if (extra || one.parts.extra.firstChild) one.parts.extra.replaceChildren(...[extra].filter(Boolean));
+    if (narrow.matches) pedanova.densities.small(one.parts.small, row, answer);
     return one;
   }
 
-  function draw(one, row, depth, most, chosen, active) {
-    const { parts } = one;
+  function draw(one, row, depth, chosen, active, also) {
+    const { parts } = one, { most } = frame;
     one.className = ["ranked", isNoise(row) ? "noise" : "", depth ? "child" : "", chosen ? "chosen" : ""].filter(Boolean).join(" ");
     one.style.setProperty("--depth", depth);
-    one.dataset.parameter = row.parameter;
-    one.dataset.share = row.share;
-    one.dataset.ratio = row.ratio;
+    Object.assign(one.dataset, { parameter: row.parameter, share: row.share, ratio: row.ratio });
     const width = (part) => `${(100 * Math.min(1, Math.max(0, part / most))).toFixed(2)}%`;
     parts.bar.style.width = width(row.share);
     const known = Number.isFinite(row.low) && row.low !== null && row.high !== null;
@@ -141,17 +190,18 @@ pedanova.ranking = (function () {
     }
     say(parts.share, isStill(row) ? "–" : percent(row.share));
     say(parts.ratio, isStill(row) ? "" : percent(row.ratio));
-    say(parts.active, active);
-    set(parts.button, { "aria-pressed": String(chosen), "aria-description": told(row, active) });
-    pedanova.tip(parts.button, told(row, active, "\n"));
+    say(parts.active, also.length ? `= ${also.map(pedanova.nameOf).join(", ")}` : active);
+    set(parts.button, { "aria-pressed": String(chosen), "aria-description": told(row, active, also) });
+    pedanova.tip(parts.button, told(row, active, also, "\n"));
   }
 
   /* A row in words. */
-  function told(row, active, joint = ", ") {
-    if (isStill(row)) return `${row.parameter}${joint}never varied in these rows`;
+  function told(row, active, also, joint = ", ") {
+    const name = also.length ? `${row.parameter} (the same as ${also.join(", ")})` : row.parameter;
+    if (isStill(row)) return `${name}${joint}never varied in these rows`;
     const known = row.low !== null && row.high !== null;
-    const parts = [row.parameter, `explains ${percent(row.share)} alone${known ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`,
-      `${percent(row.ratio)} of the importance`];
+    const parts = [name, `explains ${percent(row.share)} alone${known ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
+    if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all shares`);
     if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "not above chance, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
     if (active) parts.push(active);
     return parts.join(joint);
@@ -172,5 +222,5 @@ pedanova.ranking = (function () {
     return Object.assign(make("li", "ranked", parts.button), { parts });
   }
 
-  return { mount, show, extra: null };
+  return { mount, show, extra: null, seen: () => seen };
 })();

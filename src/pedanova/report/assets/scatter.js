@@ -19,7 +19,7 @@ pedanova.scatter = (function () {
       wanted = key;
       ask(question, key);
     }
-    if (found && drawn !== JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()])) build(key);
+    if (found && !pedanova.drag.isOn() && drawn !== JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()])) build(key);
     if (found && !found.refused && axes) paint(state);
   }
 
@@ -39,7 +39,7 @@ pedanova.scatter = (function () {
 
   function build(key) {
     drawn = JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()]);
-    if (found.refused) { pane.clear(place.body, make("p", "refused", found.refused)); return; }
+    if (found.refused) { pane.clear(place.body, pane.refused(found)); return; }
     const rows = pane.rowsOf(found), room = pane.width(place.body, 280, 720), high = Math.min(440, Math.max(260, room * 0.62)), ratio = window.devicePixelRatio || 1;
     axes = [pane.axisOf(pair[0], rows.map((row) => row.values[pair[0]]), [LEFT + 8, room - RIGHT]), pane.axisOf(pair[1], rows.map((row) => row.values[pair[1]]), [high - FOOT - 8, TOP])];
     axes.rows = rows;
@@ -104,6 +104,7 @@ pedanova.scatter = (function () {
     event.preventDefault();
     const from = pointOf(event);
     stage.setPointerCapture(event.pointerId);
+    pedanova.drag.begin();
     const move = (live) => (next) => {
       const to = pointOf(next);
       if (Math.hypot(to[0] - from[0], to[1] - from[1]) < CLICK) return;
@@ -111,8 +112,12 @@ pedanova.scatter = (function () {
     };
     const follow = pedanova.eachFrame(move(true));
     stage.addEventListener("pointermove", follow);
-    const end = (next) => { stage.removeEventListener("pointermove", follow); requestAnimationFrame(() => move(false)(next)); };
-    stage.addEventListener("pointerup", end, { once: true });
+    const end = (next) => {
+      ["pointerup", "pointercancel"].forEach((kind) => stage.removeEventListener(kind, end));
+      stage.removeEventListener("pointermove", follow);
+      requestAnimationFrame(() => { pedanova.drag.end(); move(false)(next); });
+    };
+    ["pointerup", "pointercancel"].forEach((kind) => stage.addEventListener(kind, end));
   }
 
   /* A box is two brushes. */

@@ -13,6 +13,7 @@ pedanova.sheet = (function () {
 
   function open(which) {
     name = which;
+    pedanova.page.more();
     parts = null;
     const dialog = byId("sheet");
     if (!dialog.open) dialog.showModal();
@@ -69,7 +70,8 @@ pedanova.sheet = (function () {
     if (row.varied === false) return "It never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
     const noise = row.significant === false ? " Not above what chance alone would do." : "";
-    return `It explains ${percent(row.share)} of what decides${sure}, ${percent(row.ratio)} of the importance.${noise}`;
+    const part = row.ratio === null ? "" : `; ${percent(row.ratio)} of the sum of all shares`;
+    return `It explains ${percent(row.share)}${sure} of what separates ${pedanova.pane.bandWords(pedanova.asked().target, true)} from the rest${part}.${noise}`;
   }
 
   function interact(parameter, scale, bottom) {
@@ -122,5 +124,5 @@ pedanova.sheet = (function () {
     parts.table.replaceChildren(make("summary", "", "Table"), make("div", "scroll", make("table", "", make("thead", "", heads), make("tbody", "", ...rows))));
   }
 
-  return { mount, show, open };
+  return { mount, show, open, seen: () => name };
 })();

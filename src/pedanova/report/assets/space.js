@@ -15,7 +15,7 @@ pedanova.space = (function () {
     held = found;
     if (found.refused) {
       pane.said(panel.note, "");
-      pane.clear(panel.body, make("p", "refused", found.refused));
+      pane.clear(panel.body, pane.refused(found));
       return;
     }
     const about = `To reach ${pane.questionWords(question, false)}.`;

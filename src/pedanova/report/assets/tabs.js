@@ -14,12 +14,18 @@ pedanova.pane = (function () {
     return { element, head, tools, note, body };
   }
 
+  /* Why a piece has no answer. */
+  const refused = (found) => make("p", "refused", pedanova.page.refusal(found));
+
   const clear = (element, ...children) => { element.replaceChildren(...children.filter(Boolean)); return element; };
 
   /* Words of the selection, empty for all rows. */
   function selectionWords(question) {
-    const parts = Object.entries(question.selection || {}).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
-    if (question.study) parts.unshift(`${question.study.column} = ${question.study.name}`);
+    const { within } = pedanova.facts, own = within ? within.selection || {} : {}; // what all of a file is about
+    const parts = Object.entries({ ...own, ...question.selection }).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
+    const study = question.study || (within && within.study);
+    if (study) parts.unshift(`${study.column} = ${study.name}`);
+    if (within && !Object.keys(own).length && within.words) parts.unshift(within.words);
     return parts.join(", ");
   }
 
@@ -63,6 +69,7 @@ pedanova.pane = (function () {
           const first = await pedanova.source.ask(part, start, extra);
           if (!first.refused) [found, moved] = [first, pedanova.source.keyOf(part, start) !== pedanova.source.keyOf(part, question)];
         }
+        if (found.lost && last) { wanted = null; return; } // what is shown stays until somebody answers again
         shown = key;
         last = found;
         element.removeAttribute("aria-busy");
@@ -185,5 +192,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, refused, roving, rowsOf, cellWords, said, selectionWords, table, width };
 })();

@@ -29,7 +29,7 @@ pedanova.trials = (function () {
     held = found;
     if (found.refused) {
       pane.said(piece.note, "");
-      pane.clear(piece.body, make("p", "refused", found.refused));
+      pane.clear(piece.body, pane.refused(found));
       pane.clear(foot);
       return;
     }

@@ -35,6 +35,7 @@ pedanova.watch = (function () {
     since = Math.max(since, news.version || 0);
     told = [...(news.changes || []).map((one) => one.text).reverse(), ...told].slice(0, MOST);
     say(news);
+    if (changed && pedanova.drag.isOn()) await new Promise((next) => { const off = pedanova.on("released", () => { off(); next(); }); });
     if (changed) await renew(news);
   }
 

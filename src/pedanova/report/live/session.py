@@ -17,7 +17,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import inside
+from pedanova.report.page.answers import fewer, inside
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
@@ -74,9 +74,13 @@ class SessionState:
     """What is analysed just now, with its answers: both are replaced together."""
 
     analysis: TrialData
+    kept: ResultCache[dict[str, Any]]
     version: int = 1
     changes: tuple[dict[str, Any], ...] = ()  # something new in the data, in a sentence each
-    kept: ResultCache[dict[str, Any]] = field(default_factory=lambda: ResultCache(KEPT))
+
+
+def state_of(analysis: TrialData, version: int = 1, changes: tuple[dict[str, Any], ...] = ()) -> SessionState:
+    return SessionState(analysis, ResultCache(fewer(KEPT, analysis)), version, changes)
 
 
 class Session:
@@ -121,7 +125,7 @@ class Session:
         )
         self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
         self._lock = Lock()
-        self._state = SessionState(analysis)
+        self._state = state_of(analysis)
 
     @property
     def analysis(self) -> TrialData:
@@ -133,7 +137,7 @@ class Session:
             now = self._state
             version = now.version + 1
             new = ({"version": version, "rows": analysis.rows, "text": text} for text in changes)
-            self._state = SessionState(analysis, version, (*now.changes, *new)[-REMEMBERED:])
+            self._state = state_of(analysis, version, (*now.changes, *new)[-REMEMBERED:])
         return version
 
     def facts(self, live: str = "http") -> dict[str, Any]:

@@ -41,11 +41,12 @@ from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.answer import Glance
+from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, digits, exact, inside_span
 from pedanova.report.page.question import USUAL, PageQuestion, Span, condition_of, labels_by_text, lines_of, python_rows
-from pedanova.report.sentences import headline, shares_over_studies, summarize
+from pedanova.report.sentences import shares_over_studies, summarize
 from pedanova.space.parameters import Space, in_words
 
 _RESULTS: WeakKeyDictionary[TrialData, ResultCache[Any]] = WeakKeyDictionary()
@@ -124,34 +125,62 @@ def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[st
 
 
 def answer(
-    a: TrialData, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **how: Unpack[How]
+    a: TrialData,
+    question: PageQuestion,
+    *,
+    sure: bool = True,
+    drawn: bool = True,
+    names: Sequence[str] | None = None,
+    source: str = "",
+    **how: Unpack[How],
 ) -> dict[str, Any]:
     """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
-    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice.
+    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice. With `names`
+    it is about these parameters alone, and by counts until there is a model: of very many, those on the screen come first.
     """
+    if names is not None and not sure and is_unfitted(a):
+        how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
     result: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
     try:
         here = inside(a, question, of=None if sure else some_rows(a, question))
         if sure or question.good == "selection":
             _ = here.analysis  # too few rows are refused at once
     except PedanovaError as error:
-        return result | {"refused": str(error), "lines": None, "ends": None}
+        return result | {"refused": str(error), "lines": None, "ends": None} | counted(a, question)
     result |= {"sample": here.sample, "ends": ends_of(a, question, here)}
     result["lines"] = lines_of(question, here.target, here.region, source, how)
     shapes = bins_for(a)
     try:
-        table = numbers(here, question, how, sure=sure)
+        table = numbers(here, question, how, sure=sure, names=names)
         return result | table | (spread_of(here, question, shapes, how, sure=sure) if drawn else {})
     except QueryError as error:
         return result | {"refused": str(error)} | what_can_be_drawn(here, question, shapes, how)
 
 
 @refusing
-def densities(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
-    """What an answer that need not be sure leaves for later: where its rows lie."""
+def densities(
+    a: TrialData, question: PageQuestion, names: Sequence[str] | None = None, **how: Unpack[How]
+) -> dict[str, Any]:
+    """What an answer that need not be sure leaves for later: where its rows lie; of all parameters or of some."""
+    if names is not None and is_unfitted(a):
+        how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
     here = inside(a, question, of=some_rows(a, question))
-    return spread_of(here, question, bins_for(a), how, sure=False)
+    if names is None:
+        return spread_of(here, question, bins_for(a), how, sure=False)
+    return {"densities": drawn(glance_at(here, question, how).of(names).densities, question, bins_for(a))}
+
+
+def is_unfitted(a: TrialData) -> bool:
+    """Whether a model may answer that has not been fitted yet."""
+    return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
+
+
+def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
+    """How many rows are selected, where nothing else can be said of them."""
+    if a.observations is None or not question.selects:
+        return {}
+    return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
@@ -161,21 +190,26 @@ def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
     return a.excerpt
 
 
-def numbers(here: Inside, question: PageQuestion, how: How, *, sure: bool) -> dict[str, Any]:
+def numbers(
+    here: Inside, question: PageQuestion, how: How, *, sure: bool, names: Sequence[str] | None = None
+) -> dict[str, Any]:
     if sure:
         table = importance_of(here.analysis, Question(here.target, here.region, **question.how(how)))
         rows = here.analysis.rows
     else:
         glance = glance_at(here, question, how)
-        table, rows = glance.importances, glance.rows
+        table, rows = (glance if names is None else glance.of(names)).importances, glance.rows
     first = table.rows[0]
+    importances = importance_rows(table.rows)
+    if not sure and names is not None:  # a ratio is one among all
+        importances = [row | {"ratio": None, "raw_ratio": None} for row in importances]
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
-        "headline": headline(table),
         "summary": summarize(table),
         "rows": here.count(rows, first.n_region, first.n_target),
-        "importances": importance_rows(table.rows),
+        "importances": importances,
+        "copies": dict(table.copies),
         "trials": importance_rows(table.trials) or None,
         "notes": [str(note) for note in table.notes],
     }
@@ -184,8 +218,13 @@ def numbers(here: Inside, question: PageQuestion, how: How, *, sure: bool) -> di
 def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
     """Made once: bars are asked for first, then where the rows lie, then intervals, and then another baseline."""
     key = json.dumps([what, question.to_json(), how], sort_keys=True, default=str)
-    result: Value = _RESULTS.setdefault(a, ResultCache(KEPT)).get(key, make)
+    result: Value = _RESULTS.setdefault(a, ResultCache(fewer(KEPT, a))).get(key, make)
     return result
+
+
+def fewer(most: int, a: TrialData) -> int:
+    """How many results are kept: as many as take the room of so many with twenty parameters."""
+    return max(4, min(most, 20 * most // len(a.tallies)))
 
 
 def glance_at(here: Inside, question: PageQuestion, how: How) -> Glance:
@@ -222,7 +261,7 @@ def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str,
     try:
         inner = here.analysis
     except QueryError:
-        return {}
+        return counted(here.rows, question)
     rows = here.count(inner.rows)
     try:
         first = inner.contrasts(here.target, here.region)[0][0]

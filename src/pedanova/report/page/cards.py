@@ -215,11 +215,11 @@ CARDS = (
     Card(
         "answer",
         answers.answer,
-        {"sure": flag(default=True), "drawn": flag(default=True)},
+        {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
         (*OPTIONS, "source"),
         in_file=lambda plan: ((question, {}, one) for question, one in plan.answered),
     ),
-    Card("densities", answers.densities, takes=OPTIONS),
+    Card("densities", answers.densities, {"names": PARAMETERS}, OPTIONS),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
     Card("targets", answers.targets, {"parts": QUANTILES}, ("smoothing", "estimator", "seed"), slow=True),

@@ -26,12 +26,13 @@ from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import Baseline, How
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
-from pedanova.measures.surrogate.row_model import USUAL_PARTS
+from pedanova.measures.surrogate.row_model import USUAL_PARTS, RowModel
 from pedanova.report.names import short_names
 from pedanova.report.page.question import PageQuestion, Span, labels_by_text
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 
 RUNGS = USUAL_PARTS
+MANY = 40  # parameters beyond which those on the screen are answered first
 MOST_RUNGS = 24
 WHOLE = Fraction(1)
 Reach: TypeAlias = Callable[[object], tuple[float, int]]
@@ -140,13 +141,19 @@ def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]
     """The facts of a page whose every question is asked live."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
     by_rows = how.get("estimator") == "counts" or how.get("smoothing", "auto") != "auto"
+    model, early = a.row_model, False
+    if not by_rows and len(a.tallies) > MANY and isinstance(model, RowModel) and not model.is_fitted:
+        by_rows = early = (
+            True  # the page need not wait for a model of very many parameters: it asks for these facts again
+        )
     ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=how.get("seed", 0))
-    return facts_of(a, title, ladder, start)
+    return facts_of(a, title, ladder, start) | {"early": early}
 
 
 def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> dict[str, Any]:
     """JSON: all that does not change with the question."""
-    short, shapes = short_names(tuple(a.space)), bins_for(a)
+    space, shapes = a.space, bins_for(a)
+    short = short_names(tuple(space))
     ends = [None if rung.threshold is None else rounded(rung.threshold) for rung in ladder.rungs]
     sign = "≤" if sign_of(a.direction) > 0 else "≥"
 
@@ -158,7 +165,7 @@ def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> d
         "rows": a.rows,
         "dropped": a.dropped,
         "objective": objective_of(a),
-        "parameters": [parameter_of(name, a.space[name], shapes.get(name), short[name]) for name in a.space],
+        "parameters": [parameter_of(name, space[name], shapes.get(name), short[name]) for name in space],
         "rungs": [
             {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where(end)}
             for rung, end in zip(ladder.rungs, ends, strict=True)
