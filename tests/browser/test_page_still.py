@@ -169,10 +169,7 @@ def test_new_rows_move_nothing_under_the_mouse(page: Page, growing: tuple[Explor
     page.until("return pedanova.page.isSettled() && pedanova.page.answer().rows.selected === 1000")
     assert page.run(order) == before
     ActionChains(page.driver, duration=0).move_to_element(page.find("#title")).perform()
-    page.until(
-        "return String([...document.querySelectorAll('#matters .ranked')].map((one) => one.dataset.parameter)) !== String(arguments[0])",
-        before,
-    )
+    page.until(f"return String((() => {{ {order} }})()) !== String(arguments[0])", before)
     page.driver.get("about:blank")
 
 

@@ -220,7 +220,7 @@ pedanova.objective = (function () {
   function pulled(which, side, x) {
     const band = pedanova.state.get().question[which], ends = [...endsOf(band)];
     ends[side] = side ? Math.max(nearest(which, x), ends[0] ? ends[0] + least() : 0) : Math.min(started(x), inmost(which));
-    const at = (side === 1) === isDown() ? 1 : 0, value = band.value && spread ? [...band.value] : null;
+    const at = (side === 1) === isDown() ? 1 : 0, value = band.value && spread && pedanova.source.isLive() ? [...band.value] : null;
     if (value) value[at] = ends[side] === side ? null : Number(scaleOf(pedanova.facts.objective).value(x).toPrecision(3));
     const fits = value && ends[0] < ends[1] && (value[0] === null || value[1] === null || value[0] <= value[1]);
     change(which, ends, true, fits ? { value } : { part: ends });
@@ -257,8 +257,13 @@ pedanova.objective = (function () {
   /* The target stays inside the region: the one that moves pushes the other. */
   function change(which, ends, live, band = { part: ends }) {
     const { question } = pedanova.state.get(), other = which === "target" ? "region" : "target";
-    const known = pedanova.source.isLive() ? NICE : pedanova.facts.rungs.map((rung) => rung.part);
-    const [from, to] = ends, there = endsOf(question[other]), next = [...there];
+    const [from, to] = ends, there = endsOf(question[other]), next = [...there], known = NICE;
+    if (!pedanova.source.isLive()) { // both go to steps that the file holds
+      const fits = pedanova.facts.rungs.map((rung) => rung.part).filter((part) => (which === "target" ? part > to : part < to));
+      const nearest = fits.reduce((best, part) => (Math.abs(Math.log(part / there[1])) < Math.abs(Math.log(best / there[1])) ? part : best), fits[0]);
+      pedanova.state.ask({ [which]: { part: [0, to] }, [other]: { part: [0, nearest] } }, { live });
+      return;
+    }
     next[0] = which === "target" ? Math.min(there[0], from) : Math.max(there[0], from);
     if (which === "target" && to >= there[1]) next[1] = known.find((one) => one > to) || 1;
     if (which === "region" && to <= there[1]) next[1] = [...known].reverse().find((one) => one < to) || known[0];

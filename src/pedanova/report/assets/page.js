@@ -60,7 +60,8 @@ pedanova.page = (function () {
     const { name, direction, several } = facts.objective;
     const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";
     const dropped = facts.dropped ? `, ${pedanova.count(facts.dropped)} left out` : "";
-    byId("facts").textContent = `${pedanova.plural(facts.rows, "row")}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")} · ${name}${arrow}`;
+    const rows = facts.within && facts.within.of !== facts.rows ? `${pedanova.count(facts.rows)} of ${pedanova.plural(facts.within.of, "row")}` : pedanova.plural(facts.rows, "row");
+    byId("facts").textContent = `${rows}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")} · ${name}${arrow}`;
   }
 
   /* New rows: what was answered is forgotten, what is asked stays. */

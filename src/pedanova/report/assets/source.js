@@ -6,7 +6,7 @@ pedanova.source = (function () {
   const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
-    answer: "This file has no answer to that: it has those to the steps of the objective's edges.",
+    answer: "This file holds the answers to its own steps of target and region.",
     pairs: "This file has the pairs of its first questions only; pedanova explore counts them for every one.",
     plane: "This file has the planes of its first questions only; pedanova explore counts them for every one.",
     groups: "This file has the studies side by side for its first question only; pedanova explore --group asks them every one.",
@@ -157,6 +157,9 @@ pedanova.source = (function () {
   /* What was answered before, at once; undefined where nothing was. */
   const known = (part, question, extra = {}) => kept.get(keyOf(part, question, extra));
 
+  /* Whether a question has an answer: whoever is there is asked, a file holds some. */
+  const answers = (question) => isLive() || kept.has(keyOf("answer", question, { sure: true }));
+
   /* Whether a part can be asked here: true, or why not. */
   function can(part) {
     const parts = pedanova.facts.ask;
@@ -171,5 +174,5 @@ pedanova.source = (function () {
     newest.forEach((one) => { one.key = null; });
   }
 
-  return { open, ask, known, can, enter, isLive, forget, keyOf, request };
+  return { answers, open, ask, known, can, enter, isLive, forget, keyOf, request };
 })();

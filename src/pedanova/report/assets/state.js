@@ -51,8 +51,8 @@ pedanova.state = (function () {
   function fits(key, value) {
     const known = (name) => pedanova.byName.has(name);
     return {
-      question: () => isQuestion(value),
-      pinned: () => value === null || isQuestion(value),
+      question: () => isQuestion(value) && pedanova.source.answers(value),
+      pinned: () => value === null || (isQuestion(value) && pedanova.source.answers(value)),
       hidden: () => Array.isArray(value) && value.every(known),
       pair: () => value === null || isPair(value, known),
       chosen: () => value === null || known(value),

@@ -190,4 +190,6 @@ class Session:
         """The page as a file, about the selected rows alone, opened at this question."""
         here = inside(self.study_of(question), question)
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
-        return draw_page(payload_of(here.analysis, title, [(here.target, here.region)], **question.how(self.options)))
+        rows: dict[str, Any] = {"within": question.box() or None, "study": question.study}
+        asked = [(here.target, here.region)]
+        return draw_page(payload_of(self.study_of(question), title, asked, **rows, **question.how(self.options)))

@@ -136,8 +136,8 @@ def answer(
 ) -> dict[str, Any]:
     """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
-    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice. With `names`
-    it is about these parameters alone, and by counts until there is a model: of very many, those on the screen come first.
+    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice. With
+    `names` it is about these parameters alone, and by counts until there is a model: those on the screen come first.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")

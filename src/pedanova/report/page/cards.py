@@ -21,8 +21,8 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers
-from pedanova.report.page.facts import Ladder, facts_of, ladder_of, part_of, rounded
-from pedanova.report.page.question import PageQuestion, Picks, Span, chosen_part
+from pedanova.report.page.facts import MANY, Ladder, facts_of, ladder_of, part_of, rounded
+from pedanova.report.page.question import FixedRows, PageQuestion, Picks, Span, StudyName, chosen_part, lines_of
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer
@@ -289,26 +289,38 @@ def payload_of(
     within: object = None,
     budget: str | None = None,
     group: str | None = None,
+    study: StudyName | None = None,
     **options: Unpack[How],
 ) -> Payload:
-    """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
+    """Facts and answers of the static page; `options` are those of `Analysis.importance`.
+
+    Of very many parameters it holds the questions that were asked for, and intervals of the first.
+    """
+    fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
     a = a if within is None else a.within(within)
+    many = len(a.tallies) > MANY
     if group is not None:
         groups_by(a, group)  # a column that names no studies is an error before the long work
     how, wanted = check_options(options), check_questions(questions)
     modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
     parts = {part for pair in wanted for part in pair if part}
-    steps = ladder_of(a, parts, ladder, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
+    rungs = [1] if many and ladder is None else ladder
+    steps = ladder_of(a, parts, rungs, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
     baseline, of = how.pop("baseline"), how.pop("of")
     own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
     bands = [as_region(rung.part, "target") for rung in steps.rungs]
     plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
     plain += [replace(one, baseline="region") for one in own]
-    every = distinct(replace(one, baseline=base) for one in plain for base in BASELINES)
+    bases = (baseline,) if many else BASELINES
+    every = distinct([own[0], *(replace(one, baseline=base) for one in plain for base in bases)])
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
     for one in each:
-        result = answers.answer(a, one, **how)
+        sure = how if not many or one == own[0] else {**how, "draws": 0}
+        result = answers.answer(a, one, **sure)
+        if fixed is not None and result["lines"] is not None:
+            inner = answers.inside(a, one)
+            result["lines"] = lines_of(one, inner.target, inner.region, options=sure, fixed=fixed)
         ends = result.get("ends") or {}  # the objective of single rows: for drawing, a few digits of it will do
         blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
         answered.append((one, {**result, "ends": blurred or None}))
@@ -326,7 +338,8 @@ def payload_of(
     facts = facts_of(a, title.strip() or TITLE, steps, own[0])
     followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
-    return {"facts": facts | {"budget": followed, "means": means, "group": group}, "answers": given}
+    facts |= {"budget": followed, "means": means, "group": group, "within": None if fixed is None else fixed.to_json()}
+    return {"facts": facts, "answers": given}
 
 
 def check_options(options: Mapping[str, Any]) -> How:

@@ -11,7 +11,7 @@ import keyword
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -239,18 +239,68 @@ def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class FixedRows:
+    """The rows that all of a file is about, as they were chosen among all of an analysis."""
+
+    rows: object  # as `within` takes it; None for all
+    of: int  # rows that they were chosen from
+    selection: Mapping[str, Span | Picks] = field(default_factory=dict)
+    study: StudyName | None = None
+
+    @classmethod
+    def chosen(cls, rows: object, of: int, space: Space, study: StudyName | None = None) -> FixedRows:
+        box = rows if isinstance(rows, Mapping) and all(name in space for name in rows) else {}
+        return cls(rows, of, {name: chosen_part(name, part, space) for name, part in box.items()}, study)
+
+    @property
+    def question(self) -> PageQuestion:
+        return PageQuestion(selection=self.selection, study=self.study)
+
+    @property
+    def python(self) -> str:
+        if self.rows is None:
+            return ""
+        return f".within({self.question.box()!r})" if self.selection else f".within({self.text or 'rows'})"
+
+    @property
+    def text(self) -> str:
+        return repr(self.rows) if isinstance(self.rows, str) else ""
+
+    @property
+    def condition(self) -> str | None:
+        return self.rows if isinstance(self.rows, str) else condition_of(self.question) or None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "of": self.of,
+            "selection": {name: part.to_json() for name, part in self.selection.items()},
+            "words": self.rows if isinstance(self.rows, str) else "some of the rows",
+            "study": None if self.study is None else self.study.to_json(),
+        }
+
+
 USUAL: dict[str, Any] = {**DEFAULT.how}
 ALWAYS = "`"  # no name with one in it can stand in a condition
 
 
 def lines_of(
-    question: PageQuestion, target: Region, region: Region, source: str = "", options: Mapping[str, Any] | None = None
+    question: PageQuestion,
+    target: Region,
+    region: Region,
+    source: str = "",
+    options: Mapping[str, Any] | None = None,
+    fixed: FixedRows | None = None,
 ) -> dict[str, str | None]:
-    """The lines of a question whose target and region, inside its selection, are these."""
+    """The lines of a question whose target and region, inside its selection (and the rows that are `fixed`), are these."""
     how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
     how |= {"baseline": question.baseline} if question.baseline != "region" else {}
     how |= {"of": question.of} if question.of != "space" else {}
     condition = condition_of(question)
+    if fixed is not None:
+        question = replace(question, study=fixed.study)
+        whole = fixed.condition
+        condition = None if whole is None else f"({whole}) and {condition}" if condition else whole
     shell = None
     if condition is not None:  # the command that prints the same table; `source` is quoted already
         words = ["--within", condition] if condition else []
@@ -259,17 +309,20 @@ def lines_of(
         for name, value in how.items():
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         shell = f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
-    return {"python": python_line(question, target, region, how), "shell": shell, "condition": condition or None}
+    python = python_line(question, target, region, how, "" if fixed is None else fixed.python)
+    return {"python": python, "shell": shell, "condition": condition or None}
 
 
 # --- Python ------------------------------------------------------------------------------------------
 
 
-def python_line(question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any]) -> str:
+def python_line(
+    question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any], within: str = ""
+) -> str:
     rows = [python_rows(target), *([] if region.is_all else [python_rows(region)])]
     given = ", ".join([*rows, *(f"{name}={value!r}" for name, value in how.items())])
     whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
-    return f"{whole}{f'.within({question.box()!r})' if question.selection else ''}.importance({given})"
+    return f"{whole}{within}{f'.within({question.box()!r})' if question.selection else ''}.importance({given})"
 
 
 def python_rows(rows: Region) -> str:
