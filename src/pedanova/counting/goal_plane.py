@@ -37,13 +37,15 @@ class GoalPlane:
     front: Counts  # rows that no other row beats in every objective
 
 
-def goal_plane(observed: Observations, codes: Codes, *, cells: int = CELLS) -> GoalPlane:
-    """`codes` are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+def goal_plane(
+    observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1), cells: int = CELLS
+) -> GoalPlane:
+    """`codes` are 0 in the target, 1 elsewhere in the region, 2 elsewhere; `axes` are places of two objectives."""
     if len(observed.goals) < 2:
         raise QueryError("there is one objective; a plane needs two")
     rows = codes < 2
     losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
-    first, second = observed.goals[:2]
+    first, second = (observed.goals[axis] for axis in axes)
     (xs, log_x), (ys, log_y) = (edges_of(goal, goal.values[rows], cells) for goal in (first, second))
     at = [place(goal.values[rows], edges) for goal, edges in ((first, xs), (second, ys))]
 

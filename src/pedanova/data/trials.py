@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -73,7 +73,15 @@ class Trials(Table):
         return f"{len(self):,} of {self.total:,} rows" if len(self) < self.total else ""
 
     def __len__(self) -> int:
-        return len(self.columns["row"])
+        return len(self.columns[self.own("row")])
+
+    def own(self, word: str) -> str:
+        """The name of the column ``"row"``, ``"trial"`` or ``"in"``; another one where a parameter is called so."""
+        return own_name(word, (*self.objectives, *self.parameters))
+
+
+def own_name(word: str, names: Collection[str]) -> str:
+    return own_name(f"{word}_", names) if word in names else word
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
@@ -86,7 +94,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
-    if name == "row":
+    if name == own_name("row", (*goals, *observed.space)):
         return (rows[::-1] if descending else rows)[:many]
     if name not in observed.space:
         names = ("row", *goals, *observed.space)
@@ -134,11 +142,12 @@ def trials_of(
 ) -> Trials:
     """These rows; `codes` say which of them lie in target and region."""
     parameters = tuple(observed.space) if names is None else tuple(names)
-    columns: dict[str, list[Cell]] = {"row": rows.tolist()}
+    named = *(goal.name for goal in observed.goals), *parameters
+    columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}
     if observed.trials is not None:
-        columns["trial"] = [number(value) for value in observed.trials[rows].tolist()]
+        columns[own_name("trial", named)] = [number(value) for value in observed.trials[rows].tolist()]
     if codes is not None:
-        columns["in"] = [MEMBERS[code] for code in codes.tolist()]
+        columns[own_name("in", named)] = [MEMBERS[code] for code in codes.tolist()]
     for goal in observed.goals:
         columns[goal.name] = [number(value) for value in goal.values[rows].tolist()]
     for name in parameters:

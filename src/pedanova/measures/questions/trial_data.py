@@ -197,10 +197,12 @@ class TrialData:
             return None
         return RowModel(self.space, sample.few.take(some), sampled_from=many).with_dependence_of(sample)
 
-    def goal_plane(self, target: object = DEFAULT.target, region: object = DEFAULT.region) -> GoalPlane:
-        """Rows of target and region on the plane of the first two objectives, and their front."""
+    def goal_plane(
+        self, target: object = DEFAULT.target, region: object = DEFAULT.region, axes: tuple[int, int] = (0, 1)
+    ) -> GoalPlane:
+        """Rows of target and region on the plane of two objectives, and the front of all of them."""
         codes = self.codes(self.resolve(target, "target"), self.resolve(region, "region"))
-        return goal_plane(self.observed(), codes)
+        return goal_plane(self.observed(), codes, axes=axes)
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""

@@ -80,6 +80,9 @@ pedanova.densities = (function () {
     if (few) ticks(); else forget();
   }
 
+  /* Whether there are more names than bars. */
+  const isCut = ({ brush, labels, shape }) => brush === "labels" && labels.length > shape.labels.length;
+
   const printing = () => document.body.classList.contains("printing");
 
   function build(parameter) {
@@ -122,8 +125,8 @@ pedanova.densities = (function () {
     card.scale = scale;
     card.density = density;
     card.baseline = baseline;
-    const said = few || noise || !density || !density.good ? "" : density.good.words;
-    say(card.words, said ? `more often: ${said}` : "");
+    const said = few || noise || !density || !density.good ? "" : density.good.words, cut = isCut(parameter) ? `${pedanova.count(parameter.labels.length)} values: search them in the large view` : "";
+    say(card.words, said ? `more often: ${said}` : cut);
     pedanova.tip(card.words, said);
     set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
     pick(card, part);
@@ -260,5 +263,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, steps, small, reveal, bars, key, tell, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
+  return { mount, steps, small, reveal, bars, key, tell, toggle, isCut, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
 })();

@@ -70,7 +70,7 @@ pedanova.exports = (function () {
      already; each may be left out. */
   function buttons({ key, what, csv, drawing, vector = true }) {
     const files = {
-      csv: csv && (async () => new Blob([csvOf(await csv())], { type: "text/csv" })),
+      csv: csv && (async () => { const lines = await csv(); return Array.isArray(lines) ? new Blob([csvOf(lines)], { type: "text/csv" }) : lines; }),
       svg: drawing && vector && (async () => { const seen = drawing(); return seen && new Blob([(seen.text ? seen : plainOf(seen)).text], { type: "image/svg+xml" }); }),
       png: drawing && (async () => { const seen = drawing(); return seen && pictureOf(seen); }),
     };

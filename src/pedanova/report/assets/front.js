@@ -1,8 +1,8 @@
 /* Several objectives: where the good rows lie and the front runs, and what matters for each objective alone. */
 "use strict";
 pedanova.front = (function () {
-  const { make, svg, pane } = pedanova;
-  let plane = null, table = null, asking = null, held = null, shownFor = "";
+  const { make, set, svg, pane } = pedanova;
+  let plane = null, table = null, asking = null, held = null, shownFor = "", axes = { across: 0, up: 1 };
 
   function mount(element) {
     plane = pane.piece("goals", "Good rows and the front", { csv: planeLines, drawing: () => plane.body.querySelector("svg") });
@@ -13,7 +13,7 @@ pedanova.front = (function () {
   }
 
   function show(state, answer) {
-    asking.follow(state, answer);
+    asking.follow(state, answer, axes);
     const key = JSON.stringify([state.metric, state.chosen, plane.body.clientWidth]);
     if (held && key !== shownFor) redraw(state);
   }
@@ -34,16 +34,33 @@ pedanova.front = (function () {
     }
     const target = pane.bandWords(question.target, true);
     pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives for its first question alone.` : `Filled: ${target}. ${found.best}`, moved ? "warned" : "");
-    pane.clear(plane.body, picture(found.plane), legend(target));
+    pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target));
     pane.said(table.note, `${state.metric === "share" ? "Share" : "Ratio"} for all objectives together, and for ${target} by each alone.`);
     pane.clear(table.body, make("div", "scroll", importances(found.importances, state)));
+  }
+
+  /* Which two of the objectives are drawn; of a file, which two it has. */
+  function picks(names) {
+    const many = pedanova.source.isLive() ? names.length : Math.min(names.length, 4);
+    const pick = (axis, label) => {
+      const list = set(make("select", ""), { "aria-label": label });
+      names.slice(0, many).forEach((name, i) => list.append(Object.assign(make("option", "", name), { value: i, selected: axes[axis] === i })));
+      list.addEventListener("change", () => {
+        const other = axis === "across" ? "up" : "across", at = Number(list.value);
+        const next = { ...axes, [axis]: at, ...(axes[other] === at ? { [other]: axes[axis] } : {}) };
+        axes = pedanova.source.isLive() || next.across < next.up ? next : { across: next.up, up: next.across };
+        asking.follow(pedanova.state.get(), null, axes);
+      });
+      return make("label", "", `${label} `, list);
+    };
+    return make("p", "plane-picks", pick("across", "across"), pick("up", "up"));
   }
 
   function legend(target) {
     return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", "goal-key front", "the front: rows that no other beats in everything"));
   }
 
-  function picture(found) {
+  function picture(found, many) {
     const room = pane.width(plane.body, 280, 640), left = 58, foot = 40, top = 24, high = Math.min(420, room * 0.7), right = 12;
     const [across, up] = found.axes;
     const scaleOf = (axis, range) => pedanova.scales[axis.log ? "log" : "linear"]([axis.edges[0], axis.edges[axis.edges.length - 1]], range);
@@ -58,7 +75,9 @@ pedanova.front = (function () {
     const step = Math.min((room - left - right) / (across.edges.length - 1), high / (up.edges.length - 1));
     const most = Math.max(...found.cells.map((cell) => cell[2])), size = (many) => Math.max(1.4, (step / 2) * Math.sqrt(many / most) * 1.15);
     for (const [i, j, all, good] of found.cells) drawing.append(dot(found, [i, j, all, good], middle(across, x, i), middle(up, y, j), size));
-    drawing.append(frontOf(found, (cell) => [middle(across, x, cell[0]), middle(up, y, cell[1])]));
+    const at = (cell) => [middle(across, x, cell[0]), middle(up, y, cell[1])];
+    if (many === 2) drawing.append(frontOf(found, at));
+    else drawing.append(...found.cells.filter((cell) => cell[4] > 0).map(at).map(([cx, cy]) => svg("circle", { class: "goal-front", cx, cy, r: 5 }))); // no line joins them
     drawing.append(name(across, (left + room - right) / 2, top + high + foot - 8, "middle", room - left), name(up, 2, 11, "start", room));
     return drawing;
   }

@@ -61,7 +61,9 @@ pedanova.page = (function () {
     const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";
     const dropped = facts.dropped ? `, ${pedanova.count(facts.dropped)} left out` : "";
     const rows = facts.within && facts.within.of !== facts.rows ? `${pedanova.count(facts.rows)} of ${pedanova.plural(facts.within.of, "row")}` : pedanova.plural(facts.rows, "row");
-    byId("facts").textContent = `${rows}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")} · ${name}${arrow}`;
+    const unused = facts.notes.filter((note) => note.kind === "unused").map((note) => note.text);
+    byId("facts").textContent = `${rows}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")}${unused.length ? `, ${pedanova.plural(unused.length, "column")} not used` : ""} · ${name}${arrow}`;
+    pedanova.tip(byId("facts"), unused.join("\n"));
   }
 
   /* New rows: what was answered is forgotten, what is asked stays. */
@@ -375,7 +377,8 @@ pedanova.page = (function () {
       pedanova.set(tab.handle, { type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": `panel-${tab.key}` });
       tab.handle.addEventListener("click", () => {
         pedanova.state.change({ tab: tab.key });
-        if (window.matchMedia("(max-width: 760px)").matches) requestAnimationFrame(() => tab.panel.scrollIntoView()); // they stand at the bottom
+        if (!window.matchMedia("(max-width: 760px)").matches) return; // on a phone tabs stand at the bottom
+        const off = pedanova.on("shown", () => { off(); tab.panel.scrollIntoView(); });
       });
       tab.handle.addEventListener("keydown", (event) => move(event, tab));
       tab.panel = make("div", "panel", make("h2", "print-title", tab.title));

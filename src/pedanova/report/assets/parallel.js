@@ -207,7 +207,7 @@ pedanova.parallel = (function () {
 
   function lines() {
     const names = held && held.columns ? Object.keys(held.columns) : [];
-    return [names, ...(names.length ? held.columns.row.map((_, i) => names.map((name) => held.columns[name][i])) : [])];
+    return [names, ...(names.length ? held.columns[held.own.row].map((_, i) => names.map((name) => held.columns[name][i])) : [])];
   }
 
   pedanova.register({

@@ -2,7 +2,7 @@
 "use strict";
 pedanova.sheet = (function () {
   const { make, svg: draw, set, byId, short, percent, times, button } = pedanova;
-  const TOP = 16, BELOW = 36, SIDE = 28;
+  const TOP = 16, BELOW = 36, SIDE = 28, MOST = 30; // names that a search shows
   let name = null, last = null, parts = null;
 
   function mount() {
@@ -32,11 +32,11 @@ pedanova.sheet = (function () {
     title.id = "sheet-title";
     set(byId("sheet"), { "aria-labelledby": "sheet-title" });
     const root = draw("svg", {});
-    const built = { parameter, root, layer: draw("g"), front: draw("g"), said: make("p", "sheet-said"), good: make("p", "sheet-said"), ends: make("div", "sheet-ends"), table: make("details", "sheet-table", make("summary", "", "Table")), width: 0 };
+    const built = { parameter, root, layer: draw("g"), front: draw("g"), said: make("p", "sheet-said"), good: make("p", "sheet-said"), ends: make("div", "sheet-ends"), find: make("div", "sheet-find"), table: make("details", "sheet-table", make("summary", "", "Table")), width: 0 };
     root.append(built.layer, built.front);
     const whole = parameter.name === pedanova.nameOf(parameter.name) ? parameter.words : `${parameter.name} · ${parameter.words}`;
     built.plot = make("div", "sheet-plot", root);
-    byId("sheet").replaceChildren(make("div", "sheet-head", title, close), make("p", "note", whole), built.said, pedanova.densities.key(), built.plot, built.good, built.ends, built.table);
+    byId("sheet").replaceChildren(make("div", "sheet-head", title, close), make("p", "note", whole), built.said, pedanova.densities.key(), built.plot, built.good, built.ends, built.find, built.table);
     return built;
   }
 
@@ -62,6 +62,7 @@ pedanova.sheet = (function () {
     pedanova.densities.tell(state, answer);
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
+    if (!parts.find.firstChild && pedanova.densities.isCut(parameter)) finder(parameter);
     table(parameter, density, baseline);
   }
 
@@ -108,6 +109,19 @@ pedanova.sheet = (function () {
     if (!pedanova.densities.brushable(parameter)) return;
     const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values. Drag over the plot, or its ends, to select some.");
     parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
+  }
+
+  /* More names than bars: they are searched, and picked one by one. */
+  function finder(parameter) {
+    const field = set(make("input", "rank-search"), { type: "search", "aria-label": `Search the values of ${parameter.name}` }), list = make("div", "");
+    const fill = () => {
+      const fits = parameter.labels.filter((label) => label.toLowerCase().includes(field.value.trim().toLowerCase()));
+      const pick = (label) => button(label, `Select ${label}, or no longer`, () => pedanova.densities.toggle(parameter, label));
+      list.replaceChildren(...fits.slice(0, MOST).map(pick), make("p", "note", `${pedanova.count(fits.length)} of ${pedanova.count(parameter.labels.length)} values${fits.length > MOST ? `, ${MOST} shown` : ""}; the bars are the most frequent and all others together.`));
+    };
+    field.addEventListener("input", fill);
+    fill();
+    parts.find.append(field, list);
   }
 
   function table(parameter, density, baseline) {

@@ -37,6 +37,7 @@ pedanova.source = (function () {
 
   /* What a file's answers differ by: it holds the surest, of all the pairs that it has. */
   function plain(part, extra) {
+    if (part === "objectives") return extra;
     if (part !== "plane") return {};
     const [first, second] = pedanova.facts.parameters.map((one) => one.name).filter((name) => name === extra.first || name === extra.second);
     return { first, second };

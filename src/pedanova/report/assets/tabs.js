@@ -128,10 +128,10 @@ pedanova.pane = (function () {
 
   /* Rows of an answer in columns, each as {row, trial, in, values: {name: value}}. */
   function rowsOf(found) {
-    const columns = found.columns || {}, names = [...(found.objectives || []), ...(found.parameters || [])];
-    return (columns.row || []).map((row, i) => ({
-      row, trial: columns.trial ? columns.trial[i] : null, in: columns.in ? columns.in[i] : null,
-      values: Object.fromEntries(names.map((name) => [name, columns[name][i]])),
+    const { columns = {}, own = {} } = found, names = [...(found.objectives || []), ...(found.parameters || [])];
+    const of = (word, i) => (Object.hasOwn(columns, own[word]) ? columns[own[word]][i] : null); // a parameter may be called so
+    return (columns[own.row] || []).map((row, i) => ({
+      row, trial: of("trial", i), in: of("in", i), values: Object.fromEntries(names.map((name) => [name, columns[name][i]])),
     }));
   }
 

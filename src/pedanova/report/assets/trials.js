@@ -45,7 +45,7 @@ pedanova.trials = (function () {
 
   function grid(found, rows) {
     const names = [...found.objectives, ...found.parameters], first = rows.some((row) => row.trial !== null) ? "trial" : "row";
-    const top = make("tr", "", header("row", first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name))));
+    const top = make("tr", "", header(found.own.row, first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name))));
     const lines = rows.map((row) => line(row, names, found, first));
     const table = make("table", "trials-table", make("thead", "", top), make("tbody", "", ...lines));
     return pedanova.tip(table, (event) => (event.target.dataset && event.target.dataset.whole) || ""); // one for all cells
@@ -118,18 +118,31 @@ pedanova.trials = (function () {
       step("Next ›", "Next page", offset + PAGE, offset + PAGE < found.total), step("»", "Last page", last, offset < last));
   }
 
-  /* All rows of the selection with every digit, asked piece by piece. */
+  /* All rows of the selection with every digit: as they come from a server, or asked of a notebook piece by piece. */
   async function everything() {
-    const question = pedanova.asked();
+    const question = pedanova.asked(), { offset: _, limit: __, ...order } = extra(0, 0);
+    if (pedanova.facts.live === "http") return streamed(await pedanova.source.request("trials", { question, ...order }));
     let lines = [], names = [], total = 1;
     for (let from = 0; from < total; from += CHUNK) {
       const found = await pedanova.source.ask("trials", question, extra(from, CHUNK), { slot: "trials csv" });
       if (found.refused) throw new Error(found.refused);
       total = found.total;
       names = Object.keys(found.columns);
-      found.columns.row.forEach((_, i) => lines.push(names.map((name) => found.columns[name][i])));
+      found.columns[found.own.row].forEach((_, i) => lines.push(names.map((name) => found.columns[name][i])));
     }
     return [names, ...lines];
+  }
+
+  async function streamed(answer) {
+    if (!answer.ok) { pedanova.code.said((await answer.json()).refused); return null; }
+    const pieces = [], reader = answer.body.getReader();
+    for (let size = 0, next = await reader.read(); !next.done; next = await reader.read()) {
+      pieces.push(next.value);
+      size += next.value.length;
+      pedanova.code.said(`${(size / 1e6).toFixed(1)} MB of rows …`, 60000);
+    }
+    pedanova.code.said("The rows are saved");
+    return new Blob(pieces, { type: "text/csv" });
   }
 
   pedanova.register({

@@ -32,7 +32,7 @@ try:
     import uvicorn
     from starlette.applications import Starlette
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import HTMLResponse, JSONResponse, Response
+    from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
     from starlette.routing import Route
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -329,11 +329,17 @@ def application(session: Session, keys: Keys) -> Starlette:
         page = await queue.slowly(lambda: session.report(wanted.question))
         return HTMLResponse(page, headers={"content-disposition": 'attachment; filename="report.html"'})
 
+    async def trials(request: Request) -> Response:
+        wanted = session.request(await body_of(request) | {"part": "trials"})
+        lines = await queue.slowly(lambda: session.csv(wanted))
+        return StreamingResponse(lines, media_type="text/csv")
+
     routes = [
         Route("/", page),
         Route("/facts", facts),
         Route("/ask", in_words(ask), methods=["POST"]),
         Route("/report", in_words(report), methods=["POST"]),
+        Route("/trials", in_words(trials), methods=["POST"]),
     ]
     return Starlette(routes=routes)
 

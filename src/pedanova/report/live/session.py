@@ -6,7 +6,7 @@ The server and the notebook both send it requests in plain JSON; it knows nothin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, cast
@@ -17,7 +17,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import fewer, inside
+from pedanova.report.page.answers import csv_lines, fewer, inside, trials
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
@@ -185,6 +185,14 @@ class Session:
         study = groups_by(a, question.study.column)[question.study.name]
         draw_like(study, a)
         return study
+
+    def csv(self, request: PageRequest) -> Iterator[str]:
+        """All rows of the selection with every digit, some lines at a time."""
+        order = {name: request.extras[name] for name in ("sort", "descending")}
+        rows = trials(self.study_of(request.question), request.question, **order, offset=0, limit=None)
+        if rows["refused"] is not None:
+            raise QueryError(rows["refused"])
+        return csv_lines(rows["columns"])
 
     def report(self, question: PageQuestion) -> str:
         """The page as a file, about the selected rows alone, opened at this question."""

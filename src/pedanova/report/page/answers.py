@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar, Unpack, cast
 from weakref import WeakKeyDictionary
 
@@ -507,12 +510,24 @@ ORDER_OF_FRONTS = (
 )
 
 
+MOST_MODELLED = 5  # objectives beyond which counts answer, without intervals: a model of each would take too long
+
+
 @refusing
-def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
-    """Shares for each objective and for all together, and the plane of the first two."""
+def objectives(
+    a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
+) -> dict[str, Any]:
+    """Shares for each objective and for all together, and the plane of two of them."""
     inner, target, region = asked_of(a, question)
-    answers = compare_objectives(inner, Question(target, region, **question.how(how)))
-    plane = inner.goal_plane(target, region)
+    goals = [goal.name for goal in inner.observed().goals]
+    if max(across, up) >= len(goals) or across == up:
+        raise QueryError(f"a plane needs two of the {len(goals)} objectives, not {across} and {up}")
+    brief = len(goals) > MOST_MODELLED
+    if brief:
+        how = {**how, "estimator": "counts", "draws": 0}
+    asking = Question(target, region, **question.how(how))
+    answers = kept(a, "objectives", question, how, lambda: compare_objectives(inner, asking))
+    plane = inner.goal_plane(target, region, (across, up))
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
@@ -520,7 +535,8 @@ def objectives(a: TrialData, question: PageQuestion, **how: Unpack[How]) -> dict
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
     ]
     return {
-        "best": ORDER_OF_FRONTS,
+        "best": ORDER_OF_FRONTS + " From counts, without intervals." * brief,
+        "names": goals,
         "importances": {name: importance_rows(one.rows) for name, one in answers.items()},
         "plane": {"axes": axes, "cells": cells},  # those that hold rows: across, up, rows, good rows, rows of the front
     }
@@ -584,11 +600,30 @@ def place_of(question: PageQuestion, name: str) -> str:
 
 @refusing
 def trials(
-    a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
+    a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int | None
 ) -> dict[str, Any]:
-    """A page of the table of rows, best first or in the order of a column."""
+    """A page of the table of rows, or all of them, best first or in the order of a column."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit)
     return rows_to_json(shown_rows(a, question, read), a.space, infinite=True)
+
+
+PIECE = 5_000  # rows of a table that is sent piece by piece
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula, at the beginning of a text
+
+
+def csv_lines(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """A table as CSV, in pieces."""
+
+    def plain(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell not in ("-inf",) else cell
+
+    rows = zip(*columns.values(), strict=True)
+    piece: list[Sequence[Any]] = [list(columns)]
+    while piece:
+        text = io.StringIO()
+        csv.writer(text).writerows([plain(cell) for cell in row] for row in piece)
+        yield text.getvalue()
+        piece = list(islice(rows, PIECE))
 
 
 @refusing
@@ -625,5 +660,6 @@ def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict
         "objectives": list(table.objectives),
         "parameters": list(table.parameters),
         "total": table.total,
+        "own": {word: table.own(word) for word in ("row", "trial", "in")},
         "columns": columns,
     }

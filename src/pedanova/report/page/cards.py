@@ -27,6 +27,7 @@ from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer
 MOST_PARTS = 64
+MOST_PLANES = 4  # objectives, every two of which a file shows on a plane
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 OPTIONS = ("smoothing", "estimator", "draws", "seed", "force")  # of `importance`; the question has the others
 Check: TypeAlias = Callable[[Any, str, Space], Any]
@@ -166,8 +167,11 @@ def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    if plan.analysis.levels.several:
-        yield plan.questions[0], {}, answers.objectives(plan.analysis, plan.questions[0], **plan.how)
+    if not plan.analysis.levels.several:
+        return
+    for across, up in combinations(range(min(len(plan.analysis.observed().goals), MOST_PLANES)), 2):
+        axes = {"across": across, "up": up}
+        yield plan.questions[0], axes, answers.objectives(plan.analysis, plan.questions[0], **axes, **plan.how)
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
@@ -225,7 +229,14 @@ CARDS = (
     Card("targets", answers.targets, {"parts": QUANTILES}, ("smoothing", "estimator", "seed"), slow=True),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
-    Card("objectives", answers.objectives, takes=OPTIONS, slow=True, in_file=objectives_in_file),
+    Card(
+        "objectives",
+        answers.objectives,
+        {"across": whole(0, 1_000), "up": whole(1, 1_000)},
+        OPTIONS,
+        slow=True,
+        in_file=objectives_in_file,
+    ),
     Card("along", answers.along_budget, takes=OPTIONS, in_file=along_in_file),
     Card(
         "groups",

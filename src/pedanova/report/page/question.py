@@ -292,7 +292,7 @@ def lines_of(
     options: Mapping[str, Any] | None = None,
     fixed: FixedRows | None = None,
 ) -> dict[str, str | None]:
-    """The lines of a question whose target and region, inside its selection (and the rows that are `fixed`), are these."""
+    """The lines of a question whose target and region, inside its selection and the `fixed` rows, are these."""
     how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
     how |= {"baseline": question.baseline} if question.baseline != "region" else {}
     how |= {"of": question.of} if question.of != "space" else {}
