@@ -60,7 +60,7 @@ pedanova.compare = (function () {
     const before = new Map(two.importances.map((row) => [row.parameter, row]));
     const rows = one.importances.filter((row) => before.has(row.parameter)).map((row) => recovered(row, before.get(row.parameter)));
     rows.sort((a, b) => Number(b.clear) - Number(a.clear) || Math.abs(b.difference) - Math.abs(a.difference));
-    return { refused: null, rows, summary: "" };
+    return { refused: null, rows, summary: "", lines: { python: `pa.difference(${one.lines.python}, ${two.lines.python})` } };
   }
 
   function recovered(one, two) {
@@ -82,7 +82,8 @@ pedanova.compare = (function () {
     const said = !differs(state) ? "Now change the selection, the target or the region: that is B." : found ? found.refused || found.summary || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
-      said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null);
+      said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,
+      found && found.lines && differs(state) ? make("p", "compare-code", make("code", "", found.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(found.lines.python, "Python"))) : null);
   }
 
   function sentence() {

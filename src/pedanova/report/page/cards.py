@@ -323,7 +323,7 @@ def payload_of(
     plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
     plain += [replace(one, baseline="region") for one in own]
     bases = (baseline,) if many else BASELINES
-    every = distinct([own[0], *(replace(one, baseline=base) for one in plain for base in bases)])
+    every = distinct(replace(one, baseline=base) for one in plain for base in bases)
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
     for one in each:
