@@ -188,8 +188,9 @@ class Session:
 
     def csv(self, request: PageRequest) -> Iterator[str]:
         """All rows of the selection with every digit, some lines at a time."""
+        who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
-        rows = trials(self.study_of(request.question), request.question, **order, offset=0, limit=None)
+        rows = trials(self.study_of(request.question), request.question, **order, offset=0, limit=None, **who)
         if rows["refused"] is not None:
             raise QueryError(rows["refused"])
         return csv_lines(rows["columns"])

@@ -600,11 +600,17 @@ def place_of(question: PageQuestion, name: str) -> str:
 
 @refusing
 def trials(
-    a: TrialData, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int | None
+    a: TrialData,
+    question: PageQuestion,
+    sort: str | None,
+    descending: bool,
+    offset: int,
+    limit: int | None,
+    **how: Unpack[How],
 ) -> dict[str, Any]:
     """A page of the table of rows, or all of them, best first or in the order of a column."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit)
-    return rows_to_json(shown_rows(a, question, read), a.space, infinite=True)
+    return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
 
 PIECE = 5_000  # rows of a table that is sent piece by piece
@@ -627,23 +633,23 @@ def csv_lines(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
 
 
 @refusing
-def parallel(a: TrialData, question: PageQuestion, limit: int) -> dict[str, Any]:
+def parallel(a: TrialData, question: PageQuestion, limit: int, **how: Unpack[How]) -> dict[str, Any]:
     read = partial(trial_table, limit=None, sample=limit)
-    return rows_to_json(shown_rows(a, question, read), a.space)
+    return rows_to_json(shown_rows(a, question, read, how), a.space)
 
 
 @refusing
-def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
+def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **how: Unpack[How]) -> dict[str, Any]:
     """A sample of the rows on the plane of two parameters."""
     read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
-    return rows_to_json(shown_rows(a, question, read), a.space)
+    return rows_to_json(shown_rows(a, question, read, how), a.space)
 
 
-def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Trials]) -> Trials:
+def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Trials], how: How) -> Trials:
     """Rows of the selection; which of them are good, where that can be said."""
     inner, target, region = asked_of(a, question)
     try:
-        return read(inner, Question(target, region, of=question.of))
+        return read(inner, Question(target, region, **question.how(how)))
     except QueryError:  # no good row among them
         return read(inner, Question(None))
 

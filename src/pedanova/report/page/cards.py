@@ -30,6 +30,7 @@ MOST_PARTS = 64
 MOST_PLANES = 4  # objectives, every two of which a file shows on a plane
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 OPTIONS = ("smoothing", "estimator", "draws", "seed", "force")  # of `importance`; the question has the others
+WHO_ANSWERS = ("smoothing", "estimator", "seed")  # those that decide which rows a part of the space holds
 Check: TypeAlias = Callable[[Any, str, Space], Any]
 Answer: TypeAlias = dict[str, Any]
 FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # with what is asked beside the question
@@ -226,7 +227,7 @@ CARDS = (
     Card("densities", answers.densities, {"names": PARAMETERS}, OPTIONS),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
-    Card("targets", answers.targets, {"parts": QUANTILES}, ("smoothing", "estimator", "seed"), slow=True),
+    Card("targets", answers.targets, {"parts": QUANTILES}, WHO_ANSWERS, slow=True),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
     Card(
@@ -247,9 +248,15 @@ CARDS = (
         slow=True,
         in_file=groups_in_file,
     ),
-    Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
-    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS)}, needs_rows=True),
-    Card("points", answers.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
+    Card("trials", answers.trials, ROWS_OF_TABLE, WHO_ANSWERS, needs_rows=True),
+    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS)}, WHO_ANSWERS, needs_rows=True),
+    Card(
+        "points",
+        answers.points,
+        {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)},
+        WHO_ANSWERS,
+        needs_rows=True,
+    ),
     Card(
         "difference",
         answers.difference_of,
@@ -322,7 +329,7 @@ def payload_of(
     bands = [as_region(rung.part, "target") for rung in steps.rungs]
     plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
     plain += [replace(one, baseline="region") for one in own]
-    bases = (baseline,) if many else BASELINES
+    bases: tuple[Baseline, ...] = (baseline,) if many else BASELINES  # type: ignore[assignment]
     every = distinct(replace(one, baseline=base) for one in plain for base in bases)
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
