@@ -51,7 +51,7 @@ def analysis(trials: dict[str, np.ndarray]) -> pa.Analysis:
 
 def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
     path = tmp_path / "run.pedanova"
-    analysis.save(path, model=False)
+    analysis.save(path, rows=False)
     loaded = pa.load(path)
     assert loaded.data.tallies == analysis.data.tallies
     assert loaded.notes == analysis.notes

@@ -139,7 +139,7 @@ def test_a_filter_is_the_table_that_it_leaves(where: str, tmp_path: Path) -> Non
         pa.analyze(place, "loss", where=where, scan=pa.Scan(stream=True)),
     ):
         assert answers(other, QUESTIONS[:1]) == told
-    for rows in (False, True):
+    for rows in (None, True):
         one.save(path, rows=rows)
         assert answers(pa.load(path), QUESTIONS[:1]) == told
 
@@ -149,13 +149,13 @@ def test_rows_picked_by_their_objective_are_counted(tmp_path: Path) -> None:
     a, path = pa.analyze(study(), "loss", where=0.6), tmp_path / "some.pedanova"
     told = answers(a)
     assert a.importance().estimator == "counts"
-    for rows in (False, True):
+    for rows in (None, True):
         a.save(path, rows=rows)
         assert answers(pa.load(path)) == told
 
 
 def test_save_and_load(a: pa.Analysis, told: list[dict[str, Any]], tmp_path: Path) -> None:
-    for rows in (False, True):
+    for rows in (None, True):
         a.save(tmp_path / "a.pedanova", rows=rows)
         b = pa.load(tmp_path / "a.pedanova")
         assert answers(b) == told

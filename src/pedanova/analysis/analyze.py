@@ -298,7 +298,7 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     --------
     >>> import tempfile, pathlib, pedanova as pa
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
-    >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
+    >>> pa.analyze(pa.demo_trials(), "error").save(path)
     >>> pa.load(path)
     Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
     """

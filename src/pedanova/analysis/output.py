@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from pedanova.base.files import Attachment
 from pedanova.base.table import html_table
 from pedanova.base.terminal import TableColumn, printable
 from pedanova.base.threads import as_threads
@@ -18,8 +17,7 @@ from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.question import DEFAULT, How, Question
 from pedanova.measures.questions.ask import trial_table
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.surrogate.estimate import ALONE
-from pedanova.measures.surrogate.row_model import RowModel, from_attachment, to_attachment
+from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -102,7 +100,7 @@ class Output:
         shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
         return trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
 
-    def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
+    def save(self, path: str | os.PathLike[str], *, rows: bool | None = None) -> None:
         """Write the counts to a small file; `load` reads it, and answers as this analysis does.
 
         Parameters
@@ -110,22 +108,21 @@ class Output:
         path
             Where to; a file that is there is replaced.
         rows
-            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and `reduce` can be asked
-            of the file. Without them none of their settings is in it.
-        model
-            Keep what few rows (up to 5,000) say beyond their counts: posterior samples of the model, and the p-values
-            of the usual questions and of those asked so far.
+            Whether to keep the rows too, so that every question can be asked of the file: conditions, pairs, `reduce`,
+            and the model of few rows. By default those of tables with up to 5,000 rows in memory are kept. Without
+            rows no single setting is in the file, and counts answer.
 
         Examples
         --------
         >>> import tempfile, pathlib, pedanova as pa
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
-        >>> pa.analyze(pa.demo_trials(), "error").save(path, model=False)
+        >>> pa.analyze(pa.demo_trials(), "error").save(path)
         >>> len(pa.load(path))
         1000
         """
         data = self.data
-        attachments = attachments_of(data, rows=rows) if rows or model else {}
+        few = data.observations is not None and data.rows <= MOST_ROWS
+        attachments = {"rows": rows_kept(data.observed())} if (few if rows is None else rows) else {}
         kept = (data.objective, data.dropped, data.levels, data.tallies, data.notes)
         write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
@@ -269,20 +266,6 @@ class Output:
         return explore(self.data, **about, port=port, show=open, wait=wait, **how)
 
 
-MOST_TARGETS = 64  # of a ladder that a file answers beforehand
-
-
-def attachments_of(data: TrialData, *, rows: bool) -> dict[str, Attachment]:
-    """The rows, if they are to be kept; else what a model knows of them, or what an earlier file did."""
-    if rows:
-        return {"rows": rows_kept(data.observed())}
-    model = data.row_model
-    if isinstance(model, RowModel):
-        levels, objection = data.levels, ALONE if data.is_alone() else ""
-        return {"known": to_attachment(model, levels.direction, levels.quantiles[:MOST_TARGETS], objection=objection)}
-    return {} if data.attached is None else {"known": data.attached}
-
-
 def read_data(path: str | os.PathLike[str]) -> TrialData:
     """What a file keeps, as far as it can be asked."""
     stored = read_tallies(path)
@@ -292,19 +275,14 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
     """Fields of trial data."""
+    if "rows" not in stored.attachments:
+        return {}
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
-    rows = next(iter(stored.tallies.values())).rows
     try:
-        if "rows" in stored.attachments:
-            observed = rows_from(stored.attachments["rows"], space)
-            threads = as_threads(None)
-            source = InMemory(observed, stored.levels.nan, threads)
-            return {"observations": observed, "threads": threads, "_source": source}
-        if "known" in stored.attachments:
-            attachment = stored.attachments["known"]
-            return {"_model": from_attachment(attachment, space, rows), "attached": attachment}
+        observed = rows_from(stored.attachments["rows"], space)
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:
         raise FormatError(f"what is attached is damaged ({type(error).__name__}: {error})") from None
-    return {}
+    threads = as_threads(None)
+    return {"observations": observed, "threads": threads, "_source": InMemory(observed, stored.levels.nan, threads)}

@@ -40,7 +40,7 @@ NOTES = output("notes", False, "print every note in full, not only what may chan
 ROLES = output("roles", False, "print what every column is taken for, and why, instead of the ranking", flag=True)
 QUIET = output("quiet", False, "print the table alone", flag=True)
 SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")
-SAVE_ROWS = output("save_rows", False, "keep the rows in it too, so that the file can be asked everything", flag=True)
+SAVE_ROWS = output("save_rows", None, "keep the rows in it even if they are more than 5,000", flag=True)
 REPORT = output("report", None, "write an HTML report as well", metavar="FILE")
 PAGE = output("output", "report.html", "where to (default report.html)", metavar="FILE")
 TITLE = output("title", None, "above the page (default: the name of the source)", metavar="TEXT")

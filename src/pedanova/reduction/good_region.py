@@ -66,26 +66,24 @@ class Search:
 
     def samples(self) -> PosteriorSamples:
         """The model's table for all rows, as it answered for the importances."""
-        fitted = self.row_model().fitted(self.seed)
-        if fitted is None or fitted.samples is None:
+        samples = self.row_model().fitted(self.seed).samples
+        if samples is None:
             raise TypeError("no model answers for these rows")
-        return fitted.samples
+        return samples
 
     def row_model(self) -> RowModel:
-        if not isinstance(self.query.model, RowModel):
+        if self.query.model is None:
             raise TypeError("a model of a part needs the rows")
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:
         """How far each parameter alone may move the model's function."""
-        fitted = self.row_model().fitted(self.seed)
-        return {} if fitted is None else fitted.influence
+        return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
         """The table of a quicker model of some of the rows alone; None where they teach nothing."""
         every = self.row_model()
-        fitted = every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed)
-        return None if fitted is None else fitted.samples
+        return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
         """Whether each parameter explains anything inside a region; None where too few rows reach the target there."""

@@ -147,7 +147,7 @@ class TestChoice:
         )
 
     def test_a_file_without_the_model_says_what_is_missing(self, smooth: pa.Analysis, tmp_path: Path) -> None:
-        smooth.save(tmp_path / "kept.pedanova", model=False)
+        smooth.save(tmp_path / "kept.pedanova", rows=False)
         kept = pa.load(tmp_path / "kept.pedanova")
         found = kept.importance(draws=0)
         assert found.estimator == "counts"

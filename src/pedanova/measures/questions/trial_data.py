@@ -14,7 +14,6 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.files import Attachment
 from pedanova.base.notes import Note, added, in_order
 from pedanova.base.threads import ResultCache
 from pedanova.counting.arrays import sum_moments
@@ -48,7 +47,7 @@ from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.answer import Glance, ResolvedQuestion
 from pedanova.measures.surrogate.answer import resolve as resolve_question
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Near, Query, choose
-from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, RowModel
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
 from pedanova.space.parameters import Space
 
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
@@ -70,9 +69,8 @@ class TrialData:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
-    _model: AnyModel | None = field(default=None, repr=False)  # where it is not learned from the rows
+    _model: RowModel | None = field(default=None, repr=False)  # where it is that of more rows
     _sample: RowModel | None = field(default=None, repr=False)  # of the table that these rows were taken from
-    attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 
@@ -126,7 +124,7 @@ class TrialData:
         return self.moments if at_hand and not self.levels.several else None
 
     @cached_property
-    def row_model(self) -> AnyModel | None:
+    def row_model(self) -> RowModel | None:
         """What few rows tell beyond their counts; None where there are many, or they are no longer at hand."""
         if self._model is not None or self._source is None or self.rows > MOST_ROWS:
             return self._model
@@ -185,7 +183,7 @@ class TrialData:
     def model_of(self, mask: Mask) -> RowModel | None:
         """What all rows tell about some of them; None where there are too many to ask each."""
         model = self.row_model
-        if not isinstance(model, RowModel):
+        if model is None:
             return None
         return RowModel(self.space, model.few.take(mask[model.few.rows]), around=model)
 
@@ -262,7 +260,7 @@ class TrialData:
     def is_alone(self) -> bool:
         """Whether these rows were picked out of others that tell nothing of them."""
         model = self.row_model
-        return restricted(self.observations) and (not isinstance(model, RowModel) or model.around is None)
+        return restricted(self.observations) and (model is None or model.around is None)
 
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
@@ -286,7 +284,7 @@ class TrialData:
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
-        fixed = model.ranges_of(*masks) if isinstance(model, RowModel) else None
+        fixed = None if model is None else model.ranges_of(*masks)
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
 
     def near_targets(self, target: Region, region: Region) -> tuple[Near, Near] | None:

@@ -22,7 +22,7 @@ from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
-from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues, RowModel
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 MOST_ROWS = 5000  # that a model is fitted to
@@ -41,7 +41,7 @@ class Query:
     region: Region | None
     levels: Levels
     count: int  # rows that count
-    model: AnyModel | None  # None where rows are too many, or no longer at hand
+    model: RowModel | None  # None where rows are too many, or no longer at hand
     masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
     fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
@@ -50,7 +50,7 @@ class Query:
     sample: RowModel | None = None  # some of too many rows, which show copies and repeats
 
     @property
-    def shown(self) -> AnyModel | None:
+    def shown(self) -> RowModel | None:
         """What shows copies, repeats and the sampler."""
         return self.sample if self.model is None else self.model
 
@@ -113,9 +113,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
-        if fitted is None:
-            objection = f"the file keeps the model of seed=0 only, not of seed={question.seed}"
-        elif fitted.samples is None:
+        if fitted.samples is None:
             objection = fitted.objection
         else:
             return model_query_of(query, question, fitted, fitted.samples), []
@@ -182,12 +180,11 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
     check_enough(counted[0].n_target, counted[0].n_region, question)
     if question.draws == 0:
         return Estimate(counted, "counts", notes)
-    p_values, missing = p_values_for(query, question, None)
+    p_values = p_values_for(query, question, None)
     sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
     if question.baseline == "region":
         sureness = with_threshold(query, counted, sureness, **how)
-    rows = with_sureness(counted, sureness)
-    return Estimate([without_p(row) for row in rows] if missing else rows, "counts", [*notes, *missing])
+    return Estimate(with_sureness(counted, sureness), "counts", notes)
 
 
 def with_threshold(
@@ -219,7 +216,7 @@ def with_threshold(
 def with_repeats(query: Query) -> Sequence[Contrast]:
     """The contrasts, told how many of their rows are worth an independent one."""
     model = query.shown
-    if not isinstance(model, RowModel):
+    if model is None:
         return query.contrasts
     masks = query.masks
     spans = None if masks is not None else query.spans(model.ranks)
@@ -233,24 +230,15 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
     return [replace(one, repeats=repeats) for one in query.contrasts] if repeats > 1.0 else query.contrasts
 
 
-def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> tuple[PValues | None, list[Note]]:
-    """p-values from the rows; None where only counts have them, with a note where those are of another question."""
+def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
+    """p-values from the rows; None where only counts have them."""
     model = query.model
     if model is None:
-        return None, []
+        return None
     if query.masks is not None:
-        p_values = model.p_values_of(*query.masks, seed=question.seed)
-    else:
-        spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
-        if spans is None:
-            return None, []
-        p_values = model.p_values(*spans, seed=question.seed)
-    words = "p-values of this question were not kept; save the rows too: ", Arg("rows", True)
-    return p_values, [] if p_values is not None else [Note("answer", *words)]
-
-
-def without_p(row: Importance) -> Importance:
-    return replace(row, p_value=None, p_adjusted=None, significant=None)
+        return model.p_values_of(*query.masks, seed=question.seed)
+    spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
+    return None if spans is None else model.p_values(*spans, seed=question.seed)
 
 
 # --- the model ---------------------------------------------------------------------------------------
@@ -278,19 +266,13 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
         else unvaried(name, inside, rows)
         for name, one, activity, active_share in zip(names, *columns, strict=True)
     ]
-    kept = correction is not None or samples.adaptive or question.baseline != "region"
-    missing: list[Note] = []
     if question.draws:
-        p_values, missing = p_values_for(query, question, model_query)
-        p = [(p_values or {}).get(name, 1.0) for name in names]
+        p_values = p_values_for(query, question, model_query) or {}
+        p = [p_values.get(name, 1.0) for name in names]
         ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, deviation.tolist(), strict=True)
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
-        importances = [without_p(row) for row in importances] if missing else importances
     words = f"a model of all rows was used ({model_query.fitted.skill}); "
-    notes = [Note("answer", words, Arg("estimator", "counts"), " shows the counts alone"), *missing]
-    if not kept:
-        words = "the file has no correction of this question by the rows; save the rows too: "
-        notes.append(Note("answer", words, Arg("rows", True)))
+    notes = [Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")]
     return Estimate(importances, "surrogate", notes, model_query)
 
 

@@ -40,8 +40,8 @@ from pedanova.measures.surrogate.posterior import (
     SOME_POINTS,
     ObjectiveRanks,
     PosteriorSamples,
+    coarse_points,
     even_points,
-    saved_points,
 )
 from pedanova.measures.surrogate.residuals import LeaveOneOut
 from pedanova.measures.surrogate.sampler import (
@@ -118,9 +118,9 @@ class FittedModel:
     configurations: int
     samples: PosteriorSamples | None
     objection: str = ""  # in words, where there are no samples
-    settings: KernelSettings | None = None  # not kept in files,
-    influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it,
-    predictions: LeaveOneOut | None = None  # nor the rows as the others predict them
+    settings: KernelSettings | None = None
+    influence: Mapping[str, float] = field(default_factory=dict)  # how far each parameter alone may move it
+    predictions: LeaveOneOut | None = None  # the rows as the others predict them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +199,7 @@ def fit(
         parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
         samples = PosteriorSamples(
             space=arrangement.space,
-            points=saved_points(arrangement.space, arrangement.cells(places)),
+            points=coarse_points(arrangement.space, arrangement.cells(places)),
             order=order.astype(np.uint16),
             ranks=ObjectiveRanks.of(configurations.signed, parts),
             varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),

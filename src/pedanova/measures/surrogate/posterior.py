@@ -353,7 +353,7 @@ class ObjectiveRanks:
 
 # --- coarse cells --------------------------------------------------------------------------------------
 
-SAVED_CELLS = 250  # of a range, in which points are kept: one byte, with room for missing values
+POINT_CELLS = 250  # of a range, in which points are kept: one byte, with room for missing values
 COUNTED_CELLS = 50  # of a range, in which points are counted
 
 
@@ -475,9 +475,9 @@ class PosteriorSamples:
     def __len__(self) -> int:
         return int(self.order.shape[1])
 
-    def saved_grid(self, name: str) -> CoarseGrid:
+    def point_grid(self, name: str) -> CoarseGrid:
         """The cells in which the points of a parameter are kept."""
-        return coarse_grid(grid_of(self.space[name]), SAVED_CELLS)
+        return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
     def grids(self) -> StackedGrids:
         """The cells in which points are counted."""
@@ -485,7 +485,7 @@ class PosteriorSamples:
 
     def cells(self, name: str) -> Cells:
         """(points,) A cell of the grid for every point: the middle one of those that are merged."""
-        cells: Cells = self.saved_grid(name).middles[self.points[list(self.space).index(name)]]
+        cells: Cells = self.point_grid(name).middles[self.points[list(self.space).index(name)]]
         return cells
 
     def ends(self, span: RankRange) -> tuple[int, int]:
@@ -502,7 +502,7 @@ class PosteriorSamples:
         for name, cells in kept.items():
             if cells.all():
                 continue
-            grid, coarse = grid_of(self.space[name]), self.saved_grid(name)
+            grid, coarse = grid_of(self.space[name]), self.point_grid(name)
             weight = np.concatenate([grid.prior, [1.0, 0.0]])  # no point lies outside the space
             whole = np.bincount(coarse.table, weights=weight, minlength=coarse.cells)
             part = np.bincount(coarse.table, weights=weight * cells, minlength=coarse.cells)
@@ -553,7 +553,7 @@ class PosteriorSamples:
         """(points, parameters) The counted cell of every point, numbered through all parameters."""
         if grids.cells not in self._flat:
             each = zip(self.space, self.points, grids.grids, grids.starts, strict=False)
-            columns = [self.saved_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
+            columns = [self.point_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
             self._flat[grids.cells] = np.stack(columns, axis=1)
         return self._flat[grids.cells]
 
@@ -571,45 +571,11 @@ class PosteriorSamples:
             self._alone["parts"] = explained / max(float(mean @ mean), 1e-300)
         return self._alone["parts"]
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything but the space and the rows' objectives as arrays, for a file."""
-        wide = [column.dtype.itemsize > 1 for column in self.points]
-        varies = [name in self.varying for name in self.space]
-        kinds = {
-            "cells_8": [column for column, two in zip(self.points, wide, strict=True) if not two],
-            "cells_16": [column for column, two in zip(self.points, wide, strict=True) if two],
-        }
-        return {
-            **{kind: np.stack(columns) for kind, columns in kinds.items() if columns},
-            "wide": np.array(wide, dtype=np.uint8),
-            "varies": np.array(varies, dtype=np.uint8),
-            "order": self.order,
-            "parts": self.ranks.parts,
-            "uneven": np.array([self.adaptive], dtype=np.uint8),
-        }
 
-    @classmethod
-    def from_arrays(
-        cls, space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]], copies: Mapping[str, str]
-    ) -> PosteriorSamples:
-        """The inverse of `to_arrays`, given the ranks of the rows and which parameters are copies."""
-        narrow, wide = (iter(arrays.get(kind, ())) for kind in ("cells_8", "cells_16"))
-        points = tuple(next(wide) if two else next(narrow) for two in arrays["wide"])
-        return cls(
-            space=space,
-            points=points,
-            order=arrays["order"],
-            ranks=replace(ranks, parts=arrays["parts"]),
-            varying=tuple(name for name, varies in zip(space, arrays["varies"], strict=True) if varies),
-            adaptive=bool(arrays["uneven"][0]),
-            copies=copies,
-        )
-
-
-def saved_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
+def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
     """(points,) each: the coarse cell of every point, in the narrowest type that has room for it."""
     points: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, parameter in space.items():
-        grid = coarse_grid(grid_of(parameter), SAVED_CELLS)
+        grid = coarse_grid(grid_of(parameter), POINT_CELLS)
         points.append(grid.table[cells[name]].astype(np.uint8 if grid.cells <= 256 else np.uint16))
     return tuple(points)

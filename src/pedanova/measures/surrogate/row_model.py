@@ -1,47 +1,30 @@
-"""What a small table tells beyond its counts: related parameters, p-values and a model, each computed once.
-
-`RowModel` has the rows. `SavedModel` was read from a file, and has the model and the p-values of usual questions.
-"""
+"""What a small table tells beyond its counts: related parameters, p-values and a model, each computed once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields, replace
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.column import Mask
-from pedanova.data.regions import Direction, Region
-from pedanova.errors import FormatError
-from pedanova.measures.chance.dependence import Dependence, Gate, Twins, dependence_of
+from pedanova.measures.chance.dependence import Dependence, dependence_of
 from pedanova.measures.chance.permutation_test import PermutationTest
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows, ranked_rows, varying_names
-from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.surrogate.fit import FittedModel, Skill, fit
-from pedanova.measures.surrogate.posterior import (
-    SAVED_CELLS,
-    ObjectiveRanks,
-    PosteriorSamples,
-    RankRange,
-    StackedGrids,
-    coarse_grid,
-)
+from pedanova.measures.surrogate.fit import FittedModel, fit
+from pedanova.measures.surrogate.posterior import ObjectiveRanks, RankRange, StackedGrids
 from pedanova.measures.surrogate.residuals import cell_sums, corrected, curve_of
-from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, has_excess_repeats, sampler_of
-from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares, can_tell, sampled_shares
+from pedanova.measures.surrogate.sampler import configurations_of, has_excess_repeats, sampler_of
+from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space, children_of
 
-Record = TypeVar("Record")
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
@@ -305,230 +288,3 @@ def _hull(grid: Grid, cells: Cells) -> Mask:
         if block.ordered and len(places):
             kept[block.start + places[0] : block.start + places[-1] + 1] = True
     return kept
-
-
-# --- files ---------------------------------------------------------------------------------------------
-
-USUAL_PARTS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # that pages and people ask for
-MOST_POINTS = 1 << 16
-MOST_DRAWS = 1 << 10
-
-
-@dataclass(frozen=True, eq=False)
-class SavedModel:
-    """A model read from a file, with p-values of the questions that were asked or are usual."""
-
-    ranks: ObjectiveRanks
-    dependence: Dependence
-    saved: FittedModel | None
-    adaptive: bool
-    blocks: bool
-    repeats: Repeats
-    p_values_by_question: Mapping[TestKey, PValues]
-    corrected_by_question: Mapping[CorrectionKey, EstimatedShares]
-
-    def fitted(self, seed: int) -> FittedModel | None:
-        """The model; None for another seed, whose model is not in the file."""
-        return self.saved if seed == 0 else None
-
-    def corrected(
-        self,
-        target: RankRange,
-        region: RankRange,
-        shares: SampledShares,  # noqa: ARG002
-        *,
-        seed: int,
-    ) -> EstimatedShares | None:
-        """The model's shares corrected by the residuals of the rows; None where the file has none."""
-        return self.corrected_by_question.get((target, region, seed))
-
-    def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues | None:
-        """p-values of every parameter for ranges of ranks; None where the file has none."""
-        return self.p_values_by_question.get((target, region, self.blocks, seed))
-
-    def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues | None:  # noqa: ARG002
-        """None: a file has no rows."""
-        return None
-
-
-AnyModel: TypeAlias = RowModel | SavedModel
-
-
-def to_attachment(
-    model: RowModel, direction: Direction, ladder: Iterable[Fraction], *, objection: str = ""
-) -> Attachment:
-    """What a file keeps of a model; usual questions are tested now. No samples, where there is an objection to them.
-
-    Targets of the `ladder` inside all rows are answered as well, as profiles ask for them.
-    """
-    fitted = model.fitted(0) if len(model.rows) >= FEWEST_ROWS else None
-    if objection and fitted is not None:
-        fitted = replace(fitted, samples=None, objection=objection)
-    questions = [*usual_questions(model, None if fitted is None else fitted.samples, direction)]
-    for target, region in questions:
-        model.p_values(target, region, seed=0)
-    every = (0, len(model.ranks))
-    questions += [((0, model.ranks.up_to_part(part)), every) for part in ladder]
-    samples = None if fitted is None or fitted.predictions is None else fitted.samples
-    for target, region in dict.fromkeys(questions):
-        if samples is not None and can_tell(samples, target, region):
-            shares = sampled_shares(samples, target, region, children=children_of(model.space))
-            model.corrected(target, region, shares, seed=0)
-    dependence, tested = model.dependence, model.p_values_by_question
-    names = dependence.names
-    header: dict[str, Any] = {
-        "adaptive": bool(model.adaptive),
-        "blocks": model.blocks,
-        "repeats": [*astuple(model.repeats)],
-        "gates": [[*astuple(gate)] for gate in dependence.gates],
-        "twins": [[*astuple(pair)] for pair in dependence.twins],
-        "copies": [[*pair] for pair in dependence.copies.items()],
-        "lesson": None if fitted is None else header_of(fitted),
-        "names": list(names),
-        "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],
-        "corrected": [[*target, *region, seed] for target, region, seed in model.corrected_by_question],
-    }
-    table = [[p_values.get(name, 1.0) for name in names] for p_values in tested.values()]
-    p_table = np.array(table, dtype=np.float64).reshape(len(table), len(names))  # (questions, parameters)
-    corrections = [np.stack(one) for one in model.corrected_by_question.values()]
-    arrays = {"values": model.ranks.values, "rows": model.ranks.rows, "p": p_table}
-    arrays |= {"corrections": np.stack(corrections)} if corrections else {}
-    if fitted is not None and fitted.samples is not None:
-        arrays |= fitted.samples.to_arrays()
-    return Attachment(header, arrays)
-
-
-def usual_questions(
-    model: RowModel, samples: PosteriorSamples | None, direction: Direction
-) -> Iterator[tuple[RankRange, RankRange]]:
-    """Targets and regions that are usual parts of the rows; and after an adaptive sampler of the space as well."""
-    more = [(samples.ranks, True)] if samples is not None and samples.adaptive else []
-    for ranks, of_space in [(model.ranks, False), *more]:
-        regions = [Region("quantile", Fraction(0), part) for part in USUAL_PARTS]
-        spans = [ranks.range_of(region, direction, of_space=of_space) for region in regions]
-        for target, region in combinations(dict.fromkeys(spans), 2):
-            if LEAST_TARGET <= ranks.size(target) < ranks.size(region):
-                yield target, region
-
-
-def header_of(fitted: FittedModel) -> dict[str, Any]:
-    """The numbers of a fit for a file, without its samples."""
-    return {
-        "skill": [*astuple(fitted.skill)],
-        "sampler": [*astuple(fitted.sampler)],
-        "configurations": fitted.configurations,
-        "objection": fitted.objection,
-        "drawn": fitted.samples is not None,
-    }
-
-
-def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedModel:
-    """The inverse of `to_attachment`; raises FormatError where the file is damaged."""
-    header, arrays = attachment.header, attachment.arrays
-    ranks = ranks_from(arrays, rows)
-    names = tuple(map(text_from, header["names"]))
-    copies = {text_from(copy): text_from(original) for copy, original in header["copies"]}
-    if any(name not in space for name in (*names, *copies, *copies.values())):
-        raise FormatError("tests parameters that it does not have")
-    return SavedModel(
-        ranks=ranks,
-        dependence=Dependence(
-            names,
-            tuple(record_from(Gate, one) for one in header["gates"]),
-            tuple(record_from(Twins, one) for one in header["twins"]),
-            copies,
-        ),
-        saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays, copies),
-        adaptive=bool(header["adaptive"]),
-        blocks=bool(header["blocks"]),
-        repeats=record_from(Repeats, header["repeats"]),
-        p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
-        corrected_by_question=corrections_from(header["corrected"], arrays, len(space)),
-    )
-
-
-def record_from(kind: type[Record], values: Sequence[object]) -> Record:
-    """The inverse of `astuple` for plain fields: every value as the type that its field declares."""
-    declared = [str(one.type) for one in fields(kind)]  # type: ignore[arg-type]
-    return kind(*(FROM_FILE[name](value) for name, value in zip(declared, values, strict=True)))
-
-
-def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
-    values, counts = arrays["values"], arrays["rows"]
-    rising = len(values) and len(values) == len(counts) and bool(np.all(np.diff(values) > 0))
-    if not rising or not np.all(np.diff(counts, prepend=0) > 0) or int(counts[-1]) != rows:
-        raise FormatError("has objectives that are not in order")
-    return ObjectiveRanks(values.astype(np.float64), counts.astype(np.int64), counts / counts[-1])
-
-
-def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[Any]) -> dict[TestKey, PValues]:
-    if table.shape != (len(keys), len(names)) or not np.all((table >= 0) & (table <= 1)):
-        raise FormatError("has p-values that cannot be")
-    each = (dict(zip(names, line, strict=True)) for line in table.tolist())
-    return dict(zip(map(key_from, keys), each, strict=True))
-
-
-def corrections_from(
-    keys: list[list[int]], arrays: Mapping[str, NDArray[Any]], parameters: int
-) -> dict[CorrectionKey, EstimatedShares]:
-    table = arrays["corrections"] if keys else np.empty((0, 4, parameters))
-    if table.shape != (len(keys), 4, parameters) or not np.isfinite(table).all():
-        raise FormatError("has shares of a shape that cannot be")
-    return {key_from(key): EstimatedShares(*columns) for key, columns in zip(keys, table, strict=True)}
-
-
-def key_from(numbers: list[int]) -> Any:
-    first, last, begin, end, *others = map(int, numbers)
-    return ((first, last), (begin, end), *others)
-
-
-def fitted_from(
-    header: Mapping[str, Any],
-    space: Space,
-    ranks: ObjectiveRanks,
-    arrays: Mapping[str, NDArray[Any]],
-    copies: Mapping[str, str],
-) -> FittedModel:
-    return FittedModel(
-        skill=record_from(Skill, header["skill"]),
-        sampler=record_from(SamplerEvidence, header["sampler"]),
-        configurations=int(header["configurations"]),
-        samples=samples_from(space, ranks, arrays, copies) if header["drawn"] else None,
-        objection=text_from(header["objection"]),
-    )
-
-
-def samples_from(
-    space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]], copies: Mapping[str, str]
-) -> PosteriorSamples:
-    order, parts = arrays["order"], arrays["parts"]
-    if order.ndim != 2 or not 0 < order.shape[0] <= MOST_DRAWS or not 0 < order.shape[1] <= MOST_POINTS:
-        raise FormatError("has a model's table of a shape that cannot be")
-    every = np.arange(order.shape[1])
-    if order.dtype != np.uint16 or any(not np.array_equal(np.sort(line), every) for line in order):
-        raise FormatError("has points of a model that are not in an order")
-    if parts.shape != ranks.values.shape or not np.all(np.diff(parts, prepend=0.0) >= 0) or abs(parts[-1] - 1) > 1e-9:
-        raise FormatError("has parts of the space that are not in order")
-    if len(arrays["wide"]) != len(space) or len(arrays["varies"]) != len(space):
-        raise FormatError("has a model of other parameters")
-    samples = PosteriorSamples.from_arrays(space, ranks, arrays, copies)
-    for column, parameter in zip(samples.points, space.values(), strict=True):
-        cells = coarse_grid(grid_of(parameter), SAVED_CELLS).cells
-        if column.shape != every.shape or int(column.max(initial=0)) >= cells:
-            raise FormatError("has points of a model outside the space")
-    return samples
-
-
-def text_from(value: object) -> str:
-    if not isinstance(value, str):
-        raise FormatError(f"has {value!r} where text belongs")
-    return value
-
-
-FROM_FILE: Mapping[str, Callable[[Any], object]] = {
-    "str": text_from,
-    "int": int,
-    "bool": bool,
-    "float": float,
-    "float | None": lambda value: None if value is None else float(value),
-}
