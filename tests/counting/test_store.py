@@ -73,7 +73,7 @@ def test_objectives_too_small_to_square_come_back(size: float, tmp_path: Path) -
 
 
 def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis, tmp_path: Path) -> None:
-    analysis.save(tmp_path / "a.pedanova")
+    analysis.save(tmp_path / "a.pedanova", rows=False)
     loaded = pa.load(tmp_path / "a.pedanova")
     assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
     with pytest.raises(LevelsError, match=r"3.3 %.*no longer at hand.*3 %, 4 %"):
@@ -85,7 +85,7 @@ def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis,
 def test_small_studies_keep_every_quantile(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
     few = {name: column[:100] for name, column in trials.items()}
     a = pa.analyze(few, "loss")
-    a.save(tmp_path / "a.pedanova")
+    a.save(tmp_path / "a.pedanova", rows=False)
     loaded = pa.load(tmp_path / "a.pedanova")
     for target in (0.033, 0.111, 0.47):
         assert loaded.importance(target, **COUNTS) == a.importance(target, **COUNTS)
@@ -118,7 +118,7 @@ def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
     """Of 1,000 rows thresholds, counts and sums remain: no parameter's value is among them."""
     random = np.random.default_rng(0)
     data = {"x": random.random(1_000), "y": random.normal(size=1_000)}
-    pa.analyze(data, "y", space={"x": pa.Float(0, 1)}).save(tmp_path / "a.pedanova")
+    pa.analyze(data, "y", space={"x": pa.Float(0, 1)}).save(tmp_path / "a.pedanova", rows=False)
     content = (tmp_path / "a.pedanova").read_bytes()
     header, arrays = unpacked(content)
     unfolded = [array.tobytes() for array in arrays.values()]

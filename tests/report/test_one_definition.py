@@ -34,7 +34,7 @@ def a() -> pa.Analysis:
     units, step = random.integers(1, 200, rows), 5 * random.integers(0, 30, rows)
     near = np.minimum(np.abs(np.log10(x) + 3), 0.3 + 3 * np.abs(np.log10(x) + 1))
     kind = random.choice(["adam", "rmsprop", "sgd"], rows, p=[0.2, 0.3, 0.5])
-    loss = near + np.abs(units - 60) / 200 + np.abs(step - 40) / 400 + 0.3 * (kind == "sgd")
+    loss = near + np.abs(units - 60) / 200 + np.abs(step - 40) / 250 + 0.3 * (kind == "sgd")
     space = {
         "x": pa.Float(1e-5, 1, log=True),
         "units": pa.Int(1, 199),

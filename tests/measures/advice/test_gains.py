@@ -214,7 +214,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Any) -> None:
         pa.analyze(smooth_trials(30, 0), "loss", space=SMOOTH).gains()
     saved = tmp_path / "a.pedanova"
     a = pa.analyze(smooth_trials(60, 0), "loss", space=SMOOTH)
-    a.save(saved)
+    a.save(saved, rows=False)
     with pytest.raises(LevelsError, match="no longer at hand"):
         pa.load(saved).gains()
     a.save(saved, rows=True)

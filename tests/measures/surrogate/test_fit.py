@@ -80,15 +80,6 @@ def test_rows_told_twice_are_told_once(told: dict[str, float]) -> None:
     assert named(drawn_of(rows_of(twice, np.tile(loss, 2), space))) == told
 
 
-def test_a_file_gives_the_same_answers() -> None:
-    samples = drawn_of(rows_of(*study()))
-    again = PosteriorSamples.from_arrays(samples.space, samples.ranks, samples.to_arrays(), {})
-    for target, region in ((0.1, 1.0), (at_most(0.5), 1.0), (0.05, 0.3)):
-        one, two = asked(samples, target, region), asked(again, target, region)
-        assert np.array_equal(one.each, two.each)
-    assert sum(array.nbytes for array in samples.to_arrays().values()) < 1_000_000
-
-
 def test_equal_sets_of_rows_have_equal_answers() -> None:
     columns, loss, space = study()
     tied = np.where(loss <= np.quantile(loss, 0.3), 0.0, loss)

@@ -14,14 +14,14 @@ from pedanova.measures.surrogate import posterior as module
 from pedanova.measures.surrogate.kernel import layout_of
 from pedanova.measures.surrogate.posterior import (
     COUNTED_CELLS,
+    POINT_CELLS,
     POINTS,
-    SAVED_CELLS,
     ObjectiveRanks,
     PosteriorSamples,
     StackedGrids,
     coarse_grid,
+    coarse_points,
     even_points,
-    saved_points,
 )
 from pedanova.space.grid import grid_of
 
@@ -122,7 +122,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-@pytest.mark.parametrize("most", [SAVED_CELLS, COUNTED_CELLS, 3])
+@pytest.mark.parametrize("most", [POINT_CELLS, COUNTED_CELLS, 3])
 def test_every_cell_has_its_place(parameter: object, most: int) -> None:
     grid = grid_of(parameter)  # type: ignore[arg-type]
     merged = coarse_grid(grid, most)
@@ -137,7 +137,7 @@ def test_every_cell_has_its_place(parameter: object, most: int) -> None:
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
 def test_merging_twice_is_merging_once(parameter: object) -> None:
     grid = grid_of(parameter)  # type: ignore[arg-type]
-    fine, coarse = coarse_grid(grid, SAVED_CELLS), coarse_grid(grid, COUNTED_CELLS)
+    fine, coarse = coarse_grid(grid, POINT_CELLS), coarse_grid(grid, COUNTED_CELLS)
     again = fine.to(coarse)
     # A saved cell may straddle two coarse ones: it is then counted in one of them.
     off = np.abs(again[fine.table].astype(int) - coarse.table.astype(int))
@@ -161,7 +161,7 @@ def some_draws(points: int = 300, draws: int = 4) -> PosteriorSamples:
     cells = {name: rng.integers(0, grid_of(one).cells, points).astype(np.int32) for name, one in SPACE.items()}
     order = np.stack([rng.permutation(points) for _ in range(draws)]).astype(np.uint16)
     return PosteriorSamples(
-        SPACE, saved_points(SPACE, cells), order, ObjectiveRanks.of(np.arange(100.0)), tuple(SPACE), adaptive=False
+        SPACE, coarse_points(SPACE, cells), order, ObjectiveRanks.of(np.arange(100.0)), tuple(SPACE), adaptive=False
     )
 
 

@@ -108,7 +108,7 @@ def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypa
 
 
 def test_rows_that_are_no_longer_at_hand(a: pa.Analysis, tmp_path: Any) -> None:
-    a.save(tmp_path / "a.pedanova")
+    a.save(tmp_path / "a.pedanova", rows=False)
     shown = pa.load(tmp_path / "a.pedanova").widget(**COUNTS, reduce=False)
     assert isinstance(shown, Widget)
     assert "no longer at hand" in shown._repr_html_()

@@ -108,7 +108,7 @@ def test_facts_say_what_can_be_asked(session: Session, a: pa.Analysis, tmp_path:
     facts = session.facts()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert all(able is True for able in facts["ask"].values())
-    a.save(tmp_path / "kept.pedanova")
+    a.save(tmp_path / "kept.pedanova", rows=False)
     kept = Session(pa.load(tmp_path / "kept.pedanova").data).facts()["ask"]
     assert kept["answer"] is True
     assert "no longer at hand" in kept["brush"]

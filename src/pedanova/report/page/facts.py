@@ -26,12 +26,12 @@ from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import Baseline, How
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
-from pedanova.measures.surrogate.row_model import USUAL_PARTS, RowModel
+from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.report.names import short_names
 from pedanova.report.page.question import PageQuestion, Span, labels_by_text
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 
-RUNGS = USUAL_PARTS
+RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # that people ask for
 MANY = 40  # parameters beyond which those on the screen are answered first
 MOST_RUNGS = 24
 WHOLE = Fraction(1)
