@@ -2,6 +2,7 @@
 
     python benchmarks/advice.py gains --data DATA_DIR --out gains.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
+    python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py time
     python benchmarks/advice.py tell --out gains.jsonl
@@ -19,15 +20,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from shared import options_of, words
+from shared import by_tpe, options_of, words
 
 # isort: split
 import numpy as np
-from samples import drawn_evenly
-from tables import TABLES, read_table
+from samples import drawn_evenly, kept_truth, suggested
+from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
 
 import pedanova as pa
@@ -223,20 +225,145 @@ def by_hypershap(*_: Any) -> dict[str, Any]:
     return {}
 
 
+# --- next trials -----------------------------------------------------------------------------------
+
+FIRST, BATCH, MARKS = 40, 10, (60, 80, 105, 120)
+NEXT_FUNCTIONS = (*FUNCTIONS[:5], "cell of operations")
+
+
+def shares_truth(problem: Problem, folder: str | None) -> np.ndarray:
+    """The true share of every parameter for the best tenth."""
+    table = TableWorld(Path(folder or "."), problem.name, beside_noise=False)
+    world = problem.world if isinstance(problem, FunctionProblem) else table
+    place = Path(folder or ".") / "truths"
+    place.mkdir(exist_ok=True)
+    return kept_truth(world, place)[0]
+
+
+def judged(problem: Problem, settings: Any, objective: Any, marks: list[str | None], truth: Any) -> Record:
+    more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
+    result = problem.analyze(settings, objective, number=np.arange(len(objective)), **more).importance(force=True)
+    rows = [result[name] for name in problem.space]
+    ratios, exact = np.array([row.ratio for row in rows]), np.maximum(truth, 0.0) / np.maximum(truth, 0.0).sum()
+    inside = [(row.low or 0.0) - 1e-4 <= one <= (row.high or 0.0) + 1e-4 for row, one in zip(rows, truth, strict=True)]
+    return {"l1": float(np.abs(ratios - exact).sum()), "cover": float(np.mean(inside)), "by": result.estimator}
+
+
+def next_case(name: str, folder: str | None, seed: int, way: str) -> list[Record]:
+    """From the same first trials, by chance or as proposed, judged at some sizes."""
+    problem = problem_named(name, folder)
+    truth = shares_truth(problem, folder)
+    rng = np.random.default_rng([seed, 7])
+    settings = problem.draw(FIRST, rng)
+    objective = problem.run(settings, rng)
+    marks: list[str | None] = [None] * FIRST
+    rng = np.random.default_rng([seed, 8, len(way)])
+    records = []
+    while len(objective) < MARKS[-1]:
+        many = min(BATCH, next(mark for mark in MARKS if mark > len(objective)) - len(objective))
+        if way == "random":
+            fresh: list[Any] = problem.draw(many, rng)
+        else:
+            more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
+            trials = problem.analyze(settings, objective, **more).next_trials(many, way, seed=seed)
+            fresh = [completed(problem.space, trial.values) for trial in trials]
+        settings += fresh
+        marks += [None if way == "random" else way] * many
+        objective = np.concatenate([objective, problem.run(fresh, rng)])
+        if len(objective) in MARKS:
+            record = judged(problem, settings, objective, marks, truth)
+            records.append({"problem": name, "seed": seed, "way": way, "rows": len(objective), **record})
+    return records
+
+
+def win_case(name: str, folder: str | None, seed: int) -> list[Record]:
+    """The best value after as many trials more: ours against TPE, from the same first trials."""
+    import optuna
+
+    problem = problem_named(name, folder)
+    rng = np.random.default_rng([seed, 7])
+    first = problem.draw(FIRST, rng)
+    start = problem.run(first, rng)
+    settings, objective, marks = list(first), start, [None] * FIRST
+    while len(objective) < 2 * FIRST:
+        more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
+        trials = problem.analyze(settings, objective, **more).next_trials(BATCH, "win", seed=seed)
+        fresh = [completed(problem.space, trial.values) for trial in trials]
+        settings, marks = settings + fresh, marks + ["win"] * BATCH
+        objective = np.concatenate([objective, problem.run(fresh, rng)])
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=0))
+    for setting in first:
+        plain = completed(problem.space, setting)
+        study.enqueue_trial({key: by_place(problem.space[key], value) for key, value in plain.items()})
+    theirs: list[Any] = []
+
+    def evaluate(trial: Any) -> float:
+        theirs.append(suggested(trial, problem.space))
+        return float(problem.run(theirs[-1:], rng)[0])
+
+    study.optimize(evaluate, n_trials=2 * FIRST)
+    ours, tpe = (float(problem.true(some).min()) for some in (settings, theirs))
+    return [{"problem": name, "seed": seed, "win": ours, "tpe": tpe, "scale": problem.scale}]
+
+
+def by_place(parameter: Any, value: Any) -> Any:
+    """An ordinal is suggested to Optuna by its place."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return list(parameter.values).index(value) if isinstance(parameter, pa.Ordinal) else value
+
+
+# --- the stop sentence -----------------------------------------------------------------------------
+
+LOOKS, END = (50, 75, 100, 150), 250
+
+
+def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Record]:
+    """A study that is read while it grows: when the sentence is said first, and what comes after it."""
+    problem = problem_named(name, folder)
+    rng = np.random.default_rng([seed, 21])
+    if sampler == "random":
+        settings = problem.draw(END, rng)
+        objective = problem.run(settings, rng)
+    else:
+        settings = []
+
+        def evaluate(trial: Any) -> float:
+            settings.append(suggested(trial, problem.space))
+            return float(problem.run(settings[-1:], rng)[0])
+
+        objective = np.array([trial.value for trial in by_tpe(evaluate, END, seed).trials])
+    record: Record = {"problem": name, "seed": seed, "sampler": sampler, "said": None}
+    for rows in LOOKS:
+        advice = problem.analyze(settings[:rows], objective[:rows], number=np.arange(rows)).needed(force=True).stop
+        if advice.settled:
+            last = problem.analyze(settings, objective, number=np.arange(END)).importance(force=True)
+            best, end = float(objective[:rows].min()), float(objective.min())
+            record |= {"said": rows, "first": advice.first, "last": next(iter(last))}
+            record["better"] = (best - end) / max(float(np.median(objective[:rows])) - best, 1e-300)
+            record["relative"] = (best - end) / max(abs(best), 1e-300)
+            break
+    return [record]
+
+
 # --- running and telling ---------------------------------------------------------------------------
 
 
 def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
-    names = options.problems or [*FUNCTIONS, *(TABLES if options.data else ())]
+    tables = [name for name in TABLES if options.data and (Path(options.data) / f"{name}.json").exists()]
+    functions = NEXT_FUNCTIONS if options.part in ("next", "win") else FUNCTIONS
+    names = options.problems or [*functions, *tables]
     for seed in range(options.first, options.first + options.seeds):
         for name in names:
             if options.part == "gains":
-                yield from (
-                    (gains_case, name, options.data, seed, rows, default, run)
-                    for rows in SIZES
-                    for default in ("centre", "random")
-                    for run in (False, True)
-                )
+                ways = product(SIZES, ("centre", "random"), (False, True))
+                yield from ((gains_case, name, options.data, seed, *way) for way in ways)
+            elif options.part == "next":
+                yield from ((next_case, name, options.data, seed, way) for way in ("random", "know"))
+            elif options.part == "win":
+                yield win_case, name, options.data, seed
+            else:
+                yield from ((stop_case, name, options.data, seed, sampler) for sampler in ("random", "tpe"))
 
 
 def work(case: tuple[Any, ...]) -> tuple[str, list[Record]]:
@@ -266,8 +393,48 @@ def run_all(options: Any) -> None:
 
 def tell(options: Any) -> None:
     records = [json.loads(line) for line in Path(options.out).read_text().splitlines()]
-    if (records and "error" in records[0]) or "refused" in records[0]:
-        tell_gains(records)
+    kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win, "stop_case": tell_stop}
+    for kind, tell_them in kinds.items():
+        some = [record for record in records if json.loads(record["key"])[0] == kind]
+        if some:
+            tell_them(some)
+
+
+def tell_next(records: Sequence[Record]) -> None:
+    names = sorted({record["problem"] for record in records})
+    mean: dict[tuple[str, str, int], float] = {}
+    for name, way, rows in product(names, ("random", "know"), MARKS):
+        some = [one for one in records if (one["problem"], one["way"], one["rows"]) == (name, way, rows)]
+        mean[name, way, rows] = float(np.mean([one["l1"] for one in some])) if some else np.nan
+    print("problem | " + " | ".join(f"{way} {rows}" for way in ("random", "know") for rows in MARKS))
+    for name in names:
+        cells = [f"{mean[name, way, rows]:.3f}" for way in ("random", "know") for rows in MARKS]
+        print(" | ".join([name, *cells]))
+    for rows in MARKS:
+        better = [mean[name, "know", rows] < mean[name, "random", rows] for name in names]
+        print(f"better at {rows}: {sum(better)} of {len(names)}")
+    as_good = [mean[name, "know", 80] <= mean[name, "random", 105] for name in names]
+    print(f"80 as good as 105 at random: {sum(as_good)} of {len(names)}")
+    for way in ("random", "know"):
+        print(f"coverage {way}: {np.mean([one['cover'] for one in records if one['way'] == way]):.3f}")
+
+
+def tell_win(records: Sequence[Record]) -> None:
+    for name in [*sorted({record["problem"] for record in records}), "all"]:
+        some = [one for one in records if name in (one["problem"], "all")]
+        as_good = [one["win"] <= one["tpe"] + 1e-9 * one["scale"] for one in some]
+        print(f"{name}: not worse than TPE in {np.mean(as_good):.2f} of {len(some)} pairs")
+
+
+def tell_stop(records: Sequence[Record]) -> None:
+    for sampler in ("random", "tpe"):
+        some = [one for one in records if one["sampler"] == sampler]
+        said = [one for one in some if one["said"]]
+        first = [one["first"] != one["last"] for one in said]
+        for key in ("better", "relative"):
+            wrong = sum(a or one[key] > 0.02 for a, one in zip(first, said, strict=True))
+            false = f"false by {key} in {wrong} ({sum(first)} first places)"
+            print(f"{sampler}: {len(some)} studies, said in {len(said)}, {false}")
 
 
 def tell_gains(records: Sequence[Record]) -> None:
@@ -293,9 +460,22 @@ def tell_gains(records: Sequence[Record]) -> None:
         print(" | ".join(map(str, line)))
 
 
+def tell_time() -> None:
+    """Seconds of the processor that gains take after the fit: 1,000 trials of ten parameters."""
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.random(1000) for j in range(10)}
+    loss = sum((1 + j) * (columns[f"x{j}"] - 0.4) ** 2 for j in range(10)) + 0.05 * rng.normal(size=1000)
+    analysis = pa.analyze({**columns, "loss": loss}, "loss", space=dict.fromkeys(columns, pa.Float(0, 1)))
+    analysis.importance()
+    for _ in range(5):
+        begin = time.process_time()
+        analysis.gains(dict.fromkeys(columns, 0.9))
+        print(f"{time.process_time() - begin:.3f} s")
+
+
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "next", "stop", "time", "tell"))
+    parser.add_argument("part", choices=("gains", "next", "win", "stop", "time", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
     parser.add_argument("--out", default="advice.jsonl")
     parser.add_argument("--problems", type=words)
@@ -306,6 +486,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.part == "tell":
         tell(options)
+    elif options.part == "time":
+        tell_time()
     else:
         run_all(options)
 

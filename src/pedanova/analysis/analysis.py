@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from pedanova.analysis.output import Output
 from pedanova.base.notes import Note
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.advice.ask import gains_of
+from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
+from pedanova.measures.advice.needed import Needed
+from pedanova.measures.advice.next_trials import NextTrials
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
@@ -637,6 +639,74 @@ class Analysis(Output):
         ('learning_rate', True)
         """
         return gains_of(self.data, default, region, Question(seed=seed).seed)
+
+    def next_trials(
+        self, n: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
+    ) -> NextTrials:
+        """Configurations to run next, each with its reason: docs/how-to/advice.md.
+
+        Parameters
+        ----------
+        n
+            How many.
+        goal
+            ``"know"``: what makes the ranking surer; ``"win"``: what is likely good; ``"both"``: in turn.
+        within
+            A box or a condition that they must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
+        seed
+            Of the model and of the candidates.
+
+        Returns
+        -------
+        NextTrials
+            ``for t in trials: study.enqueue_trial(t.values, user_attrs=t.attributes)``; ``.to_csv()``, ``.to_json()``.
+
+        Raises
+        ------
+        QueryError
+            Fewer configurations than `n` are left, or an option is none of these.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error").first(200)
+        >>> trials = a.next_trials(3, "know", within="units > 64")
+        >>> [trial.values["units"] > 64 for trial in trials]
+        [True, True, True]
+        """
+        return next_trials_of(self.data, n, goal, within, Question(seed=seed).seed)
+
+    def needed(
+        self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]
+    ) -> Needed:
+        """About how many more trials make the ranking sure, and whether more would hardly change anything.
+
+        Parameters
+        ----------
+        width
+            Of the 95 % intervals of shares that are narrow enough.
+        target, region, how
+            As in `importance`.
+
+        Returns
+        -------
+        Needed
+            By parameter further trials until its interval is so narrow; ``.apart`` until the first two are told apart;
+            ``.stop`` says whether to stop.
+
+        Raises
+        ------
+        QueryError
+            `width` is no part, or fewer than two parameters varied.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> needed = pa.analyze(pa.demo_trials(), "error").first(100).needed(width=0.2)
+        >>> needed.pair, needed["learning_rate"].more > needed["lucky_number"].more
+        (('learning_rate', 'units'), True)
+        """
+        return needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def reduce(
         self,

@@ -29,6 +29,7 @@ class FewRows:
     signed: Reals  # (rows,) the objective, lower is better; what is no number is the worst
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where a column has one
+    designed: bool = False  # some were proposed by `next_trials`
 
     @property
     def order(self) -> Reals | None:
@@ -48,6 +49,7 @@ class FewRows:
             signed=self.signed[some],
             rows=self.rows[some],
             trials=None if self.trials is None else self.trials[some],
+            designed=self.designed,
         )
 
 
@@ -62,7 +64,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
     cells = {name: cells_of(columns[name], grid) for name, grid in grids.items()}
     exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
     trials = None if observed.trials is None else observed.trials[rows].astype(np.float64)
-    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials)
+    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials, observed.designed)
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:

@@ -19,7 +19,7 @@ from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, read_goals, result_like_notes
 from pedanova.data.observations import Observations
 from pedanova.data.options import Reading
-from pedanova.data.records import Records
+from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
 from pedanova.data.row_doubts import sentinel_notes
 from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
@@ -106,7 +106,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
     trials = trial_numbers(records.columns, records.rows, ordered=records.metadata.ordered)
-    observed = replace(observed, trials=trials, origin=origin)
+    marked = [~records.columns[name].absent() for name in mark_columns(records.columns)]
+    observed = replace(observed, trials=trials, origin=origin, designed=any(mask.any() for mask in marked))
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *doubts, *choice.notes)

@@ -74,6 +74,14 @@ class CurveSource:
 RepeatPolicy = Literal["all", "mean", "median"]
 
 
+MARK = "pedanova_next"  # the column, or attribute of a trial, that says that `next_trials` proposed it
+
+
+def mark_columns(names: Iterable[str]) -> list[str]:
+    """Columns that mark proposed trials, as they are or behind a prefix of the tool."""
+    return [name for name in names if name == MARK or name.endswith((f"_{MARK}", f".{MARK}", f"/{MARK}"))]
+
+
 @dataclass(frozen=True, slots=True)
 class SourceMetadata:
     """A log's own account of itself. What a user says goes before it."""

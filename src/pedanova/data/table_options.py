@@ -14,7 +14,7 @@ from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.conditions import as_reals
 from pedanova.data.objectives import as_scores, guess_directions, known_directions, seeds_of
 from pedanova.data.options import Reading
-from pedanova.data.records import Records, RepeatPolicy, SourceMetadata
+from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, without_copies
@@ -91,7 +91,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
         conditions=own_space or metadata.space is None or metadata.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, settings),
         exclude=request.exclude if own_space or request.params is not None or not metadata.params else None,
-        aside=metadata.aside,
+        aside=(*metadata.aside, *mark_columns(records.columns)),
         feasible=request.feasible if request.feasible is not None else metadata.feasible,
         reading=request.reading if request.state is not None else replace(request.reading, state=metadata.state),
         repeats=request.repeats or metadata.repeats,

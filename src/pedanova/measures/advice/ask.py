@@ -1,8 +1,8 @@
-"""Questions about what to do: gains."""
+"""Questions about what to do: what tuning wins, what to run next, and when to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,18 +14,36 @@ from pedanova.data.column import Mask, as_column
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import rows_in_box
 from pedanova.data.trials import sampled, taken
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
-from pedanova.measures.advice.gains import Gains, Tuning, find_gains
+from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
+from pedanova.measures.advice.needed import Needed, NeededTrials, StopAdvice, advise, until_apart, until_narrow
+from pedanova.measures.advice.next_trials import (
+    NEAR_ROWS,
+    Goal,
+    NextTrial,
+    NextTrials,
+    allowed,
+    check_goal,
+    check_movable,
+    choose_next,
+    distinct,
+    neighbours,
+)
+from pedanova.measures.importance import Importance
+from pedanova.measures.question import Question, as_whole
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
-from pedanova.measures.surrogate.objective_model import KnownObjective, Settings, objective_of
+from pedanova.measures.surrogate.objective_model import KnownObjective, Settings, objective_of, process_of
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch
 from pedanova.space.values import Label
 
+MOST_TRIALS = 501  # that are proposed at once, and one more
+CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
 SAMPLE = 2000  # rows of a larger table that a model is fitted to
 BEST_RUN = 200  # rows, the best of all, that are candidates for the best configuration
 
@@ -137,10 +155,10 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
             raise QueryError(f"default: {name}={value!r} lies outside the region; choose one inside")
 
 
-def points_of(model: RowModel, seed: int) -> Settings:
+def points_of(model: RowModel, seed: int, *, count: int = FEWER_POINTS) -> Settings:
     """(points, parameters) Configurations all over the space."""
     rows = model.rows
-    places = even_points(rows.arrangement, rows.places, count=FEWER_POINTS, seed=seed, copies=model.dependence.copies)
+    places = even_points(rows.arrangement, rows.places, count=count, seed=seed, copies=model.dependence.copies)
     return in_space_order(model.space, rows.arrangement.cells(places))
 
 
@@ -155,3 +173,91 @@ def run_settings(model: RowModel, rules: Rules) -> Settings:
 def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
     settings: Settings = np.stack([cells[name] for name in space], axis=1).astype(np.int32)
     return settings
+
+
+def next_trials_of(data: TrialData, n: object, goal: object, within: object, seed: int) -> NextTrials:
+    """Configurations to run next."""
+    many, aim = as_whole(n, "n", 1, MOST_TRIALS), check_goal(goal)
+    part, notes = model_at_hand(data)
+    model = part.around or part
+    rules = Rules(model.space, part.few.cells)
+    check_movable(rules)
+    rng = np.random.default_rng([seed, 0x7E7])
+    run = in_space_order(model.space, part.few.cells)
+    kept = {} if part.around is None else cells_kept(model, part, None)
+    points = points_of(model, seed + len(run), count=CANDIDATE_SIDE**2)
+    goals: list[Goal] = [("know", "win")[i % 2] if aim == "both" else aim for i in range(many)]
+    near = neighbours(rules, run_settings(part, rules)[:NEAR_ROWS], rng)[: 0 if aim == "know" else None]
+    near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
+    candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
+    if len(candidates) < many:
+        raise QueryError(Arg("n", n), f" is more than there is left to run ({len(candidates):,} configurations)")
+    fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
+    objective = process_of(model.rows, fitted, model.dependence.copies)
+    if objective is None:
+        notes.append(Note("answer", "too few different trials for a model: the proposals are drawn evenly"))
+        trials = [NextTrial(present(one), "know", "drawn evenly", None, None, None) for one in rules.values(candidates)]
+        return NextTrials(tuple(trials[:many]), tuple(rules.names), tuple(notes))
+    trusted = fitted is not None and fitted.settings is not None
+    if not trusted:
+        why = f"{len(model.rows)} rows are few" if fitted is None else fitted.objection
+        notes.append(Note("answer", f"the model is not to be trusted yet ({why}): every other proposal fills a gap"))
+    best = float(objective.process.predict(objective.embed(run)).min())
+    chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)
+    places = [place for place, *_ in chosen]
+    drawn = data.levels.sign * objective.draw(candidates[places], DRAWS, rng)
+    ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
+    rows = zip(rules.values(candidates[places]), chosen, ends, strict=True)
+    trials = [NextTrial(present(one), way, why, middle, low, high) for one, (_, way, why), (low, middle, high) in rows]
+    return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
+
+
+def present(values: Mapping[str, Label | None]) -> dict[str, Label]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def needed_of(data: TrialData, width: object, question: Question) -> Needed:
+    """How many more trials make the answer sure, and whether to stop."""
+    if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width <= 1:
+        raise QueryError(Arg("width", width), " must be a part above 0 and at most 1, such as 0.1")
+    answer = importance_of(data, question)
+    rows = [row for row in answer.rows if row.varied and row.high is not None]
+    if len(rows) < 2:
+        raise QueryError("fewer than two parameters varied; there is no ranking to make sure of")
+    needs = []
+    for row in rows:
+        wide = (row.high or 0.0) - (row.low or 0.0)
+        more = until_narrow(data.rows, wide, float(width))
+        needs.append(NeededTrials(row.name, row.share, wide, more.more, more.low, more.high))
+    return Needed(
+        rows=tuple(needs),
+        apart=until_apart(data.rows, rows[0], rows[1]),
+        pair=(rows[0].name, rows[1].name),
+        width=float(width),
+        trials=data.rows,
+        stop=stop_of(data, rows, question.seed),
+        notes=answer.notes,
+    )
+
+
+def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvice:
+    """Whether more trials would hardly change the ranking or the best value."""
+    model = None if data.levels.several else data.row_model
+    if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
+        return advise(rows, None, 0.0)
+    known = objective_of(model.rows, model.fitted(seed), model.dependence.copies)
+    signed = model.few.signed[np.isfinite(model.few.signed)]
+    distance = float(np.median(signed) - signed.min())
+    return advise(rows, None if known is None else may_improve(model, known, seed), distance)
+
+
+def may_improve(model: RowModel, known: KnownObjective, seed: int) -> float:
+    """How much lower than at all trials the objective may be somewhere, with a chance of 5 %."""
+    rules = Rules(model.space, model.few.cells)
+    run = run_settings(model, rules)
+    rng = np.random.default_rng([seed, 0x570])
+    near = neighbours(rules, run[:NEAR_ROWS], rng)
+    tuning = Tuning(rules, known, run[:1], {}, seed)
+    points = np.concatenate([points_of(model, seed), near, tuning.best_near(run[:1])])
+    at_trials, elsewhere = tuning.drawn(run, points)
+    return max(0.0, float(np.quantile(at_trials.min(axis=1) - elsewhere.min(axis=1), 0.95)))

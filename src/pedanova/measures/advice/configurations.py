@@ -16,7 +16,7 @@ from pedanova.errors import Arg, QueryError, SpaceError, UnknownParameterError, 
 from pedanova.measures.chance.ranked_rows import regimes_of
 from pedanova.measures.surrogate.objective_model import Settings
 from pedanova.space.grid import Cells, Grid, grid_of
-from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch, parents_first
+from pedanova.space.parameters import Int, Moving, Parameter, Space, Switch, parents_first
 from pedanova.space.values import Label, Value
 
 INACTIVE, FREE = -1, -2  # in place of a block: no value at all, or as one likes
@@ -24,33 +24,24 @@ MOST_VALUES = 33  # of a range that are tried,
 MOST_NAMES = 64  # and of categories
 
 
-def cell_values(parameter: Parameter, at: NDArray[np.floating] | None = None) -> list[Label]:
-    """A value of every cell, its middle on the scale of the parameter; `at` says how far between its ends instead."""
-    grid = grid_of(parameter)
-    at = np.full(grid.cells, 0.5) if at is None else at
+def cell_values(parameter: Parameter) -> list[Label]:
+    """A value of every cell: its middle on the scale of the parameter."""
     if isinstance(parameter, Switch):
-        ends = np.cumsum([grid_of(domain).cells for domain in parameter.regimes])[:-1]
-        parts = zip(parameter.regimes, np.split(at, ends), strict=True)
-        return [value for domain, part in parts for value in cell_values(domain, part)]
-    if grid.labels is not None:
-        return list(grid.labels)
-    edges = np.linspace(0.0, 1.0, grid.cells + 1) if grid.edges is None else grid.edges
-    if isinstance(parameter, Float | Int) and parameter.log:
-        values = np.exp(np.log(edges[:-1]) + at * np.log(edges[1:] / edges[:-1]))
-    else:
-        values = edges[:-1] + at * np.diff(edges)
-    if isinstance(parameter, Int):
-        return whole_values(parameter, edges, values)
-    low, high = (parameter.low, parameter.high) if isinstance(parameter, Float) else (0.0, 1.0)
-    return np.clip(values, low, high).tolist()  # type: ignore[no-any-return]
+        return [value for domain in parameter.regimes for value in cell_values(domain)]
+    grid = grid_of(parameter)
+    if isinstance(parameter, Int) and grid.labels is None:
+        return whole_values(parameter, grid)
+    return grid.centres()
 
 
-def whole_values(parameter: Int, edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[Label]:
-    """The whole number on the lattice next to each value, inside its cell where the cell has one."""
+def whole_values(parameter: Int, grid: Grid) -> list[Label]:
+    """The whole number on the lattice next to the middle of each cell, inside it where the cell has one."""
+    edges = np.asarray(grid.edges)
     low, step = parameter.low, parameter.step
     first = np.ceil((edges[:-1] - low) / step)
     last = np.maximum(np.ceil((edges[1:] - low) / step) - 1, first)
-    steps = np.clip(np.round((values - low) / step), first, last)
+    middles = np.array(grid.centres(), dtype=np.float64)
+    steps = np.clip(np.round((middles - low) / step), first, last)
     return [min(max(low + int(one) * step, low), parameter.high) for one in steps]
 
 
@@ -173,12 +164,11 @@ class Rules:
         known = self.values(settings)[0] | dict(values)
         return {key: as_column(key, [value]) for key, value in known.items() if value is not None}
 
-    def values(self, settings: Settings, rng: np.random.Generator | None = None) -> list[dict[str, Label | None]]:
-        """Values by name of every configuration, None where it has none; somewhere in each cell with `rng`."""
+    def values(self, settings: Settings) -> list[dict[str, Label | None]]:
+        """Values by name of every configuration, the middles of its cells; None where it has none."""
         columns: dict[str, list[Label | None]] = {}
         for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
-            every = self._middles[j] if rng is None else cell_values(self.space[name], rng.random(grid.cells))
-            columns[name] = [every[cell] if cell < grid.cells else None for cell in settings[:, j]]
+            columns[name] = [self._middles[j][cell] if cell < grid.cells else None for cell in settings[:, j]]
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         for name, parameter in self.space.items():
             if isinstance(parameter, Moving):

@@ -20,9 +20,9 @@ from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
 from pedanova.space.grid import Reals
 from pedanova.space.values import Label
 
-DRAWS = 128
+DRAWS = 96
 ENDS = (0.025, 0.975)
-CANDIDATES = 48  # of the best configurations, that a parameter is put back to its default in
+CANDIDATES = 32  # of the best configurations, that a parameter is put back to its default in
 SAFE = 0.1  # of what all together win: a loss that does not count,
 LEAST_SAFE = 0.02  # or so much of the objective's spread
 CLIMBS = 2  # times the number of parameters: steps of the search for the best configuration

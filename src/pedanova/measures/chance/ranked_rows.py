@@ -56,6 +56,7 @@ class RankedRows:
     signed: Reals  # (rows,) the objective, lower is better
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where the order of the trials is known
+    designed: bool = False  # some were proposed by `next_trials`
 
     def __len__(self) -> int:
         return len(self.places)
@@ -77,7 +78,8 @@ class RankedRows:
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     """These rows; one without a number as objective counts as the worst."""
-    return ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
+    rows = ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
+    return replace(rows, designed=few.designed)
 
 
 def ranked(

@@ -156,6 +156,8 @@ def fit(
     with one_thread():
         dependence = dependence or dependence_of(rows)
         sampler = sampler_of(configurations_of(rows), dependence) if near is None else near.sampler
+        sampler = replace(sampler, designed=rows.designed)
+        eager = sampler.adaptive and not sampler.designed  # most rows are good ones
         rows = rows.without(dependence.copies)
         configurations = configurations_of(rows)
         count = len(configurations)
@@ -184,13 +186,13 @@ def fit(
             skill, settings = Skill(1.0, len(chosen)), known
         else:
             skill, settings = cross_validate(data, chosen)
-        if not skill.trusted:
+        if not (skill.trusted or (sampler.designed and skill.correlation >= LEAST_SKILL)):
             return replace(none, skill=skill, objection=f"a model predicts the order of the rows badly ({skill})")
         weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(count)
         rng = np.random.default_rng([seed, 0xF17])
         scores = scores_of(configurations.levels, weights)
-        scores = compressed(scores) if sampler.adaptive else scores
-        likelihood = data.likelihood(chosen, scores[chosen], adaptive=sampler.adaptive)
+        scores = compressed(scores) if eager else scores
+        likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
         settings = likelihood.best(settings, steps=effort.steps)
         given = spread_rows(data, effort.rows, data.feature_weights(settings))
         process = data.condition(given, scores[given], settings)

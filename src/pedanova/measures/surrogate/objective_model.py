@@ -35,6 +35,7 @@ PRIOR, NOISE_PRIOR, USUAL_NOISE = (
 )  # on the logs of weights and noise, and where the latter has its centre
 WIDEN = 1.5  # times the deviation of the draws, which take the settings as known
 SOME_POINTS = 31**2  # that rows are spread by
+LEAST_LEVELS = 4  # different objectives, less one, that a process needs
 TAIL = 20  # the outermost of so many parts tell how scores go on beyond the rows
 
 
@@ -118,11 +119,16 @@ def objective_of(rows: RankedRows, fitted: FittedModel, copies: Mapping[str, str
     whole = configurations_of(rows)
     if is_complete(whole):
         return table_of(whole, rows.arrangement.space)
-    if fitted.settings is None:
+    return None if fitted.settings is None else process_of(rows, fitted, copies)
+
+
+def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str, str]) -> ObjectiveModel | None:
+    """The process, trusted or not; None where nothing varies."""
+    configurations = configurations_of(rows.without(copies))
+    if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
     with one_thread():
-        rows = rows.without(copies)
-        return model_of(configurations_of(rows), fitted)
+        return model_of(configurations, None if fitted is None else fitted.settings)
 
 
 def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
@@ -142,14 +148,14 @@ def mean_objectives(configurations: Configurations) -> Reals:
     return means / configurations.repeats
 
 
-def model_of(configurations: Configurations, fitted: FittedModel) -> ObjectiveModel:
+def model_of(configurations: Configurations, known: KernelSettings | None) -> ObjectiveModel:
     """The process of the scores that predict left out rows better."""
     arrangement = configurations.arrangement
     layout = layout_of(arrangement, configurations.places)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
     data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(points), FULL)
     means = mean_objectives(configurations)
-    start = fitted.settings or KernelSettings.initial(arrangement.varying)
+    start = known or KernelSettings.initial(arrangement.varying)
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
     plain = (means - means.mean()) / max(float(means.std()), 1e-300)

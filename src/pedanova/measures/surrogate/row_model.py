@@ -213,7 +213,7 @@ class RowModel:
         """Whether the sampler preferred good configurations."""
         if self.around is None and self._fitted:
             return next(iter(self._fitted.values())).sampler.adaptive
-        return sampler_of(configurations_of(self.rows), self.dependence).adaptive
+        return self.rows.designed or sampler_of(configurations_of(self.rows), self.dependence).adaptive
 
     def between(self, span: RankRange) -> Mask:
         """(rows,) Which of `rows` lie in a range of ranks."""

@@ -64,6 +64,7 @@ class SamplerEvidence:
     again: float  # better configurations were run more often
     drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
     repeated: bool = False  # configurations came again more often than independent columns allow
+    designed: bool = False  # a mark says that `next_trials` proposed some
 
     @property
     def deviations(self) -> float:
@@ -73,7 +74,7 @@ class SamplerEvidence:
     @property
     def adaptive(self) -> bool:
         """Whether the sampler preferred good configurations."""
-        return self.deviations > SURE or (self.repeated and self.again > LIKELY)
+        return self.designed or self.deviations > SURE or (self.repeated and self.again > LIKELY)
 
 
 def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:

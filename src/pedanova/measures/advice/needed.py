@@ -1,0 +1,229 @@
+"""How many more trials are needed, and whether to stop: from intervals of shares, and from samples of the objective.
+
+Intervals become narrower by a power of the number of trials, about its root: the exponents 0.4 and 0.6 give the
+interval of a count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pedanova.base.digits import percent, short
+from pedanova.base.notes import Note
+from pedanova.base.table import NamedTable, Printed
+from pedanova.measures.distributions import normal_below, normal_quantile
+from pedanova.measures.importance import Importance
+
+RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which intervals become narrower
+SURE = 1.96
+SOME = 1.28  # deviations: an interval of 80 % for the distance of two shares
+FIRST_STAYS = 0.95  # the chance from which the first place is settled
+NEGLIGIBLE = 0.02  # of the distance from the median trial to the best one: an improvement that hardly counts
+NODES = normal_quantile((np.arange(200) + 0.5) / 200)  # of a normal law, each as likely as the others
+MOST = 1e6  # more trials than that are never
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number of further trials with an interval; None for one that cannot be said.
+
+    Attributes
+    ----------
+    more
+        About so many; None where no number helps.
+    low, high
+        An interval of about 80 %; `high` is None where there is no end.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> estimate = pa.analyze(pa.demo_trials(), "error").first(100).needed().apart
+    >>> estimate.more is None or estimate.low <= estimate.more
+    True
+    """
+
+    more: int | None
+    low: int
+    high: int | None
+
+    def __str__(self) -> str:
+        if self.more is None:
+            return f"more than {self.low:,}"
+        end = "no end" if self.high is None else f"{self.high:,}"
+        return "none" if self.more == 0 == self.high else f"about {self.more:,} ({self.low:,} to {end})"
+
+
+@dataclass(frozen=True, slots=True)
+class NeededTrials:
+    """What one parameter needs.
+
+    Attributes
+    ----------
+    name
+        The parameter.
+    share, width
+        Its share, and how wide its 95 % interval is.
+    more, low, high
+        Further trials until the interval is narrow enough; None where that cannot be said.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.analyze(pa.demo_trials(), "error").first(100).needed(width=0.9)["solver"].more
+    0
+    """
+
+    name: str
+    share: float
+    width: float
+    more: int | None
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StopAdvice:
+    """Whether more trials would hardly change ranking and best value.
+
+    Attributes
+    ----------
+    settled
+        Whether both hardly change.
+    first, first_stays
+        The first parameter, and the chance that it stays the first.
+    better, negligible
+        How much better the best value may become (with a chance of 5 %), and what would hardly count: a fiftieth of
+        the distance from the median trial to the best. None where no model tells.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> advice = pa.analyze(pa.demo_trials(), "error").needed().stop
+    >>> advice.first, advice.first_stays > 0.9
+    ('learning_rate', True)
+    """
+
+    settled: bool
+    first: str
+    first_stays: float
+    better: float | None
+    negligible: float
+
+    def __str__(self) -> str:
+        stays = f"{self.first} stays first with a chance of {percent(self.first_stays)}"
+        if self.better is None:
+            return f"Whether to stop cannot be told: {stays}, and no model tells how much better the best may become."
+        gain = f"the best value becomes better by at most {short(self.better, 2)}"
+        if self.settled:
+            return f"More trials will hardly change this: {stays}, and {gain}."
+        return f"Go on: {stays}, and {gain}; {short(self.negligible, 2)} would hardly count."
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Needed(NamedTable[NeededTrials]):
+    """How many more trials until the answer is sure, by parameter: ``n["lr"].more``, ``n.apart``, ``n.stop``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    apart
+        Further trials until the first two are told apart.
+    pair
+        These two.
+    width
+        Of the intervals that are narrow enough.
+    trials
+        That there are.
+    stop
+        Whether more trials would hardly change the answer.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> needed = pa.analyze(pa.demo_trials(), "error").first(100).needed()
+    >>> needed.trials, needed.pair[0]
+    (100, 'learning_rate')
+    """
+
+    rows: tuple[NeededTrials, ...]
+    apart: Estimate
+    pair: tuple[str, str]
+    width: float
+    trials: int
+    stop: StopAdvice
+    notes: tuple[Note, ...] = field(default=())
+
+    def printed(self) -> Printed:
+        return [
+            self.column("parameter", lambda row: row.name),
+            self.percents("share"),
+            self.percents("width", "interval's width"),
+            self.column("more trials", lambda row: str(Estimate(row.more, row.low, row.high)), kind="words"),
+        ]
+
+    def heading(self) -> str:
+        return f"Trials needed until 95 % intervals are narrower than {percent(self.width)}, beside {self.trials:,}"
+
+    def summary(self) -> str:
+        """Sentences on the first two, and on whether to stop.
+
+        Returns
+        -------
+        str
+            Sentences.
+        """
+        first, second = self.pair
+        return f"To tell {first} from {second}: {self.apart} more. {self.stop}"
+
+
+def trials_for(rows: int, factor: float, power: float) -> int | None:
+    """Further trials until an interval is narrower by a factor; None where they are too many."""
+    if not math.isfinite(factor):
+        return None
+    total = rows * max(1.0, factor) ** (1.0 / power)
+    return None if total > MOST else math.ceil(total - rows)
+
+
+def until_narrow(rows: int, width: float, wanted: float) -> Estimate:
+    more, low, high = (trials_for(rows, width / wanted, power) for power in (RATE, FAST, SLOW))
+    return Estimate(more, int(MOST) if low is None else low, high)
+
+
+def deviation_of(row: Importance) -> float:
+    return ((row.high or row.share) - (row.low or 0.0)) / (2.0 * SURE)
+
+
+def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
+    """Further trials until two shares differ by more than the deviations of both allow."""
+    off = math.hypot(deviation_of(first), deviation_of(second))
+    gap = first.share - second.share
+
+    def until(distance: float) -> int | None:
+        return trials_for(rows, SURE * off / distance if distance > 0.0 else math.inf, RATE)
+
+    least = until(gap + SOME * off)
+    return Estimate(until(gap), int(MOST) if least is None else least, until(gap - SOME * off))
+
+
+def chance_of_staying(rows: Sequence[Importance]) -> float:
+    """The chance that the first share is larger than every other."""
+    first, *others = rows
+    if not others:
+        return 1.0
+    places = first.share + deviation_of(first) * NODES[:, None]
+    off = np.array([max(deviation_of(one), 1e-9) for one in others])
+    return float((normal_below((places - np.array([one.share for one in others])) / off).prod(axis=1)).mean())
+
+
+def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
+    """From ranked shares, how much better the best may become, and how far it is from the median trial."""
+    stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
+    settled = stays >= FIRST_STAYS and better is not None and better <= negligible
+    return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -1,0 +1,231 @@
+"""Which configurations to run next: those that make the ranking surer, those that are likely good, or both.
+
+Surer: where the objective may lie on either side of the best tenth's edge, and is uncertain (straddle). Good: where an
+improvement is to be expected. Each choice makes its neighbours less uncertain before the next one is made.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from pedanova.base.digits import percent, short
+from pedanova.base.notes import Note
+from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.terminal import TableColumn
+from pedanova.data.column import Mask, as_column
+from pedanova.data.records import MARK
+from pedanova.data.regions import RowSet, as_rows
+from pedanova.errors import Arg, QueryError
+from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.distributions import normal_below
+from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
+from pedanova.space.grid import Reals
+from pedanova.space.parameters import Moving
+from pedanova.space.values import Label
+
+Goal: TypeAlias = Literal["know", "win", "both"]
+TARGET = 0.1  # the best part, whose edge is looked for
+STRADDLE = 1.96  # deviations that count as much as the distance to that edge
+NEAR_ROWS, MOVES = 12, 25  # of the best trials, and changes of each, that are candidates
+
+
+@dataclass(frozen=True, slots=True)
+class NextTrial:
+    """A configuration to run.
+
+    Attributes
+    ----------
+    values
+        By parameter; those without a value are not in it. `study.enqueue_trial` takes it.
+    goal
+        ``know`` or ``win``: what it is for.
+    reason
+        Why, in words.
+    expected, low, high
+        The objective that the model expects, with a 95 % interval; None without a model.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> trial = next(iter(pa.analyze(pa.demo_trials(), "error").first(200).next_trials(1, goal="win")))
+    >>> trial.goal, trial.low <= trial.expected <= trial.high
+    ('win', True)
+    """
+
+    values: Mapping[str, Label]
+    goal: str
+    reason: str
+    expected: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What the trial should carry: ``study.enqueue_trial(t.values, user_attrs=t.attributes)``."""
+        return {MARK: self.goal}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NextTrials(Table):
+    """Configurations to run next, in order: iterate over them, or write them as CSV or JSON.
+
+    A later analysis sees by the column ``pedanova_next`` that these trials were chosen, and does not take them for a
+    sample of the space.
+
+    Attributes
+    ----------
+    rows
+        The trials.
+    parameters
+        Their names, in the order of the space.
+    notes
+        What to know beside them.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> trials = pa.analyze(pa.demo_trials(), "error").first(200).next_trials(4)
+    >>> [trial.goal for trial in trials]
+    ['know', 'win', 'know', 'win']
+    >>> list(trials.to_dict())[-3:]
+    ['pedanova_next', 'expected', 'reason']
+    """
+
+    rows: tuple[NextTrial, ...]
+    parameters: tuple[str, ...]
+    notes: tuple[Note, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[NextTrial]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        columns: dict[str, list[Cell]] = {n: [row.values.get(n) for row in self.rows] for n in self.parameters}
+        columns[MARK] = [row.goal for row in self.rows]
+        return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
+
+    def to_json(self) -> str:
+        """One object of values for each trial, and its mark.
+
+        Returns
+        -------
+        str
+            A JSON list.
+        """
+        return json.dumps([{**row.values, **row.attributes} for row in self.rows], indent=1, ensure_ascii=False) + "\n"
+
+    def printed(self) -> Printed:
+        names = [TableColumn(n, [short(row.values.get(n)) for row in self.rows], "words") for n in self.parameters]
+        return [*names, self.column("why", lambda row: row.reason, kind="words")]
+
+
+def check_goal(goal: object) -> Goal:
+    if goal not in get_args(Goal):
+        raise QueryError(Arg("goal", goal), " must be 'know', 'win' or 'both'")
+    return goal  # type: ignore[return-value]
+
+
+def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
+    """The configurations that lie in a region, and in a box or condition on their values."""
+    for j, name in enumerate(rules.names):
+        if name in kept:
+            settings = settings[kept[name][settings[:, j]]]
+    if within is None or not len(settings):
+        return settings
+    values = rules.values(settings)
+    table = {name: as_column(name, [row[name] for row in values]) for name in rules.names}
+    chosen = as_rows(within, "within", table, len(settings))
+    if not isinstance(chosen, RowSet):
+        raise QueryError(Arg("within", within), " must be a box or a condition on parameters, such as 'depth > 2'")
+    return settings[chosen.mask]
+
+
+def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settings:
+    """Good configurations with one to three parameters changed: a step along a range, another category."""
+    moved = np.repeat(best, MOVES, axis=0)
+    for row in moved:
+        for j in rng.choice(len(rules.names), size=min(int(rng.integers(1, 4)), len(rules.names)), replace=False):
+            grid = rules.grids[j]
+            block = next((one for one in grid.blocks if one.start <= row[j] < one.stop), None)
+            if block is None:
+                continue
+            step = rng.normal() * 0.15 * len(block) if block.ordered else rng.integers(0, len(block))
+            place = row[j] - block.start + math.copysign(math.ceil(abs(step)), step) if block.ordered else step
+            row[j] = block.start + int(np.clip(place, 0, len(block) - 1))
+    return rules.settled(moved)
+
+
+def distinct(settings: Settings, run: Settings) -> Settings:
+    """Each configuration once, without those that were run."""
+    known = {row.tobytes() for row in run}
+    fresh = dict.fromkeys(row.tobytes() for row in settings)
+    rows = [np.frombuffer(key, dtype=np.int32) for key in fresh if key not in known]
+    return np.array(rows, dtype=np.int32).reshape(len(rows), settings.shape[1])
+
+
+def choose_next(
+    model: ObjectiveModel, candidates: Settings, goals: list[Goal], best: float, *, even: slice, gaps: bool
+) -> list[tuple[int, str, str]]:
+    """For each goal a candidate, by its place, its goal and the reason; with `gaps` every other fills a gap.
+
+    `even` are the candidates all over the space.
+    """
+    process = model.process
+    mean, covariance = process.jointly(model.embed(candidates))
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+    some = even if len(candidates[even]) else slice(None)
+    edge = float(np.quantile(mean[some, None] + deviation[some, None] * QUANTILES, TARGET))
+    noise = process.noise * process.scale
+    left = np.ones(len(candidates), dtype=bool)
+    chosen: list[tuple[int, str, str]] = []
+    for number, goal in enumerate(goals):
+        deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+        fill = goal == "know" and gaps and number % 2 == 1
+        if fill:
+            worth = deviation
+        elif goal == "know":
+            worth = STRADDLE * deviation - np.abs(mean - edge)
+        else:
+            worth = expected_improvement(best, mean, deviation)
+        place = int(np.where(left, worth, -np.inf).argmax())
+        reason = reason_for(
+            goal, fill, float((edge if goal == "know" else best) - mean[place]), float(deviation[place])
+        )
+        chosen.append((place, goal, reason))
+        left[place] = False
+        column = covariance[:, place].copy()
+        covariance = covariance - np.outer(column, column) / (column[place] + noise + 1e-9)
+    return chosen
+
+
+QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # of a normal deviation, coarsely
+
+
+def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
+    """Below the best score so far."""
+    gap = (best - mean) / deviation
+    density: Reals = np.exp(-0.5 * gap**2) / math.sqrt(2.0 * math.pi)
+    return (best - mean) * normal_below(gap) + deviation * density
+
+
+def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
+    chance = percent(float(normal_below(np.array([below / deviation]))[0]))
+    if goal == "win":
+        return f"likely good: beats the best so far with a chance of {chance}"
+    return "far from all trials" if fill else f"among the best 10 % with a chance of {chance}: settles where they end"
+
+
+def check_movable(rules: Rules) -> None:
+    for name, parameter in rules.space.items():
+        if isinstance(parameter, Moving):
+            ends = [end for end in (parameter.low, parameter.high) if isinstance(end, str) and end not in rules.space]
+            if ends:
+                raise QueryError(f"{name}: its bound {ends[0]!r} is no parameter, so no value of it can be proposed")
