@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from shared import by_tpe, options_of, words
@@ -235,7 +236,7 @@ def shares_truth(problem: Problem, folder: str | None) -> np.ndarray:
     """The true share of every parameter for the best tenth."""
     table = TableWorld(Path(folder or "."), problem.name, beside_noise=False)
     world = problem.world if isinstance(problem, FunctionProblem) else table
-    place = Path(folder or ".") / "truths"
+    place = Path(folder or gettempdir()) / "truths"
     place.mkdir(exist_ok=True)
     return kept_truth(world, place)[0]
 
@@ -315,7 +316,7 @@ def by_place(parameter: Any, value: Any) -> Any:
 
 # --- the stop sentence -----------------------------------------------------------------------------
 
-LOOKS, END = (50, 75, 100, 150), 250
+LOOKS, END = (50, 75, 100, 150, 200), 300
 
 
 def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Record]:
@@ -340,7 +341,7 @@ def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Re
             last = problem.analyze(settings, objective, number=np.arange(END)).importance(force=True)
             best, end = float(objective[:rows].min()), float(objective.min())
             record |= {"said": rows, "first": advice.first, "last": next(iter(last))}
-            record["better"] = (best - end) / max(float(np.median(objective[:rows])) - best, 1e-300)
+            record["better"] = (best - end) / max(float(np.median(problem.true(problem.draw(999, rng)))) - best, 1e-300)
             record["relative"] = (best - end) / max(abs(best), 1e-300)
             break
     return [record]

@@ -22,7 +22,7 @@ RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which inte
 SURE = 1.96
 SOME = 1.28  # deviations: an interval of 80 % for the distance of two shares
 FIRST_STAYS = 0.95  # the chance from which the first place is settled
-NEGLIGIBLE = 0.02  # of the distance from the median trial to the best one: an improvement that hardly counts
+NEGLIGIBLE = 0.02  # of the distance from a usual configuration to the best: an improvement that hardly counts
 NODES = normal_quantile((np.arange(200) + 0.5) / 200)  # of a normal law, each as likely as the others
 MOST = 1e6  # more trials than that are never
 
@@ -96,8 +96,8 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the chance that it stays the first.
     better, negligible
-        How much better the best value may become (with a chance of 5 %), and what would hardly count: a fiftieth of
-        the distance from the median trial to the best. None where no model tells.
+        How much better the best value becomes in four times as many trials (with a chance of 5 %), and what would
+        hardly count: a fiftieth of the distance from a usual configuration to the best. None where no model tells.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def chance_of_staying(rows: Sequence[Importance]) -> float:
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """From ranked shares, how much better the best may become, and how far it is from the median trial."""
+    """From ranked shares, how much better the best may become, and how far it is from a usual one."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -76,9 +76,18 @@ class ObjectiveModel:
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         """(draws, configurations) The objective without noise, in posterior samples."""
+        return self.curve.objective(self._scores(settings, draws, rng))
+
+    def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
+        """(draws, configurations) The objective as trials would show it, with noise."""
+        scores = self._scores(settings, draws, rng)
+        noise = math.sqrt(self.process.noise * self.process.scale)
+        return self.curve.objective(scores + noise * rng.standard_normal(scores.shape))
+
+    def _scores(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         scores = self.process.draw(self.embed(settings), draws, rng).astype(np.float64)
         middle = scores.mean(axis=0)  # samples are pairs around it
-        return self.curve.objective(middle + self.widen * (scores - middle))
+        return middle + self.widen * (scores - middle)
 
     def middle(self, settings: Settings) -> Reals:
         """(configurations,) The median of the objective."""
@@ -102,6 +111,9 @@ class ObjectiveTable:
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:  # noqa: ARG002
         """(1, configurations) What is known needs no more samples than one."""
         return self.middle(settings)[None, :]
+
+    def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
+        return self.draw(settings, draws, rng)
 
     def middle(self, settings: Settings) -> Reals:
         values: Reals = self.values[tuple(settings.T)]

@@ -1,0 +1,96 @@
+"""Trials needed: fewer for wider intervals, none where the first two are apart; and when to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.errors import QueryError
+from pedanova.measures.advice.needed import Estimate, trials_for, until_narrow
+
+SPACE = dict.fromkeys("abc", pa.Float(0, 1))
+
+
+def analysis(rows: int, second: float = 0.3, noise: float = 0.02, seed: int = 0) -> pa.Analysis:
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.random((3, rows))
+    loss = (a - 0.3) ** 2 + second * (b - 0.6) ** 2 + noise * rng.normal(size=rows)
+    return pa.analyze({"a": a, "b": b, "c": c, "loss": loss}, "loss", space=SPACE)
+
+
+def test_half_the_width_takes_four_times_the_trials() -> None:
+    assert trials_for(100, 2.0, 0.5) == 300
+    assert trials_for(100, 0.5, 0.5) == 0
+    assert trials_for(100, np.inf, 0.5) is None
+    assert trials_for(100, 1e4, 0.5) is None
+    estimate = until_narrow(100, 0.4, 0.2)
+    assert estimate.low < estimate.more == 300 < estimate.high
+    assert str(Estimate(0, 0, 0)) == "none"
+    assert str(Estimate(None, 10, None)) == "more than 10"
+
+
+def test_wider_intervals_need_fewer_trials() -> None:
+    a = analysis(80)
+    narrow, wide = a.needed(0.05), a.needed(0.5)
+    assert all(narrow[name].more >= wide[name].more for name in narrow if narrow[name].more is not None)
+    assert narrow["a"].more > 0
+    assert narrow["a"].low <= narrow["a"].more <= narrow["a"].high
+
+
+@pytest.mark.slow
+def test_the_number_is_about_right() -> None:
+    """Intervals are as narrow as promised after about as many trials as promised: the interval holds for most."""
+    hits = []
+    for seed in range(8):
+        needed = analysis(100, seed=seed).needed(0.12)["a"]
+        sizes = range(100, 1200, 100)
+        widths = {n: analysis(n, seed=seed).needed(0.12)["a"].width for n in sizes}
+        reached = next((n for n, width in widths.items() if width < 0.12), 1200)
+        hits.append(needed.low * 0.7 <= reached - 100 <= (needed.high or np.inf) * 1.3)
+    assert sum(hits) >= 6
+
+
+def test_the_first_two_are_told_apart() -> None:
+    apart = analysis(300, second=0.05).needed()
+    assert apart.pair[0] == "a"
+    assert apart.apart.more == 0
+    close = analysis(100, second=0.9).needed()
+    assert close.apart.more is None or close.apart.more > 0
+    assert close.stop.first_stays < apart.stop.first_stays
+
+
+def test_stop_is_said_where_nothing_is_left_to_find() -> None:
+    """Few values, all of them tried near the best; no noise."""
+    rng = np.random.default_rng(0)
+    space = {"a": pa.Int(0, 5), "b": pa.Int(0, 5), "c": pa.Float(0, 1)}
+    a, b, c = rng.integers(0, 6, 300), rng.integers(0, 6, 300), rng.random(300)
+    loss = (a - 2.0) ** 2 + 0.1 * (b - 1.0) ** 2
+    done = pa.analyze({"a": a, "b": b, "c": c, "loss": loss}, "loss", space=space).needed().stop
+    assert done.settled
+    assert str(done).startswith("More trials will hardly change this: a stays first")
+    going = analysis(60, second=0.9, noise=0.1).needed().stop
+    assert not going.settled
+    assert str(going).startswith(("Go on", "Whether to stop cannot be told"))
+
+
+def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:
+    a = analysis(80)
+    a.save(tmp_path / "a.pedanova")
+    loaded = pa.load(tmp_path / "a.pedanova").needed()
+    assert loaded["a"].more == a.needed()["a"].more
+    assert loaded.stop.better is None
+    assert not loaded.stop.settled
+    assert "cannot be told" in str(loaded.stop)
+
+
+def test_bad_questions_are_refused() -> None:
+    a = analysis(60)
+    for width in (0, 1.5, "wide", True):
+        with pytest.raises(QueryError, match="width="):
+            a.needed(width)  # type: ignore[arg-type]
+    one = pa.analyze({"x": np.arange(60) / 60, "loss": np.arange(60) ** 2}, "loss")
+    with pytest.raises(QueryError, match="fewer than two parameters varied"):
+        one.needed()
