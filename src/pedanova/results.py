@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pedanova.analysis.studies import Across, StudyDifferences
 from pedanova.measures.advice.gains import AblationPath, Amount, Gain, Gains, PathStep
+from pedanova.measures.advice.needed import Estimate, Needed, NeededTrials, StopAdvice
+from pedanova.measures.advice.next_trials import NextTrial, NextTrials
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest import ForestEffects
@@ -27,6 +29,7 @@ __all__ = [
     "Differences",
     "Effect",
     "Effects",
+    "Estimate",
     "Evidence",
     "ForestEffects",
     "Gain",
@@ -36,10 +39,15 @@ __all__ = [
     "Interaction",
     "Interactions",
     "Marginal",
+    "Needed",
+    "NeededTrials",
+    "NextTrial",
+    "NextTrials",
     "PathStep",
     "Profile",
     "ReducedSpace",
     "Seeds",
+    "StopAdvice",
     "StudyDifferences",
     "Verdict",
 ]

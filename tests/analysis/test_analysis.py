@@ -214,13 +214,13 @@ def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert [name for name in dir(analysis) if name[0] != "_"] == [
-        "alone", "along", "compare", "data", "densities", "direction", "effects", "explore", "first", "groups",
-        "importance", "interactions", "notes", "objective", "pairs", "plot", "profile", "reduce", "report", "save",
-        "seeds", "space", "trials", "widget", "within",
+        "alone", "along", "compare", "data", "densities", "direction", "effects", "explore", "first", "gains", "groups",
+        "importance", "interactions", "needed", "next_trials", "notes", "objective", "pairs", "plot", "profile",
+        "reduce", "report", "save", "seeds", "space", "trials", "widget", "within",
     ]  # fmt: skip
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
-        "along", "compare", "densities", "effects", "importance", "interactions", "marginal", "objective", "objectives",
-        "pair", "profile", "reduction",
+        "along", "densities", "effects", "gains", "importance", "interactions", "objectives", "pair", "profile",
+        "reduction",
     ]  # fmt: skip
 
 

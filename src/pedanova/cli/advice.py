@@ -1,4 +1,4 @@
-"""Commands that say what to do: gains."""
+"""Commands that say what to do: what tuning wins, and what to run next."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pedanova.cli.inputs import opened, parse_rows, split_names
-from pedanova.cli.output import answer, as_rows
+from pedanova.cli.inputs import opened, parse_rows, source_opened, split_names
+from pedanova.cli.output import answer, as_rows, emit
 from pedanova.errors import QueryError
 from pedanova.measures.advice.gains import Gains
+from pedanova.measures.advice.next_trials import NextTrials
 from pedanova.report.terminal.tables import TerminalStyle, declared
 
 WINS = (
     "wins: what tuning this parameter alone wins. wrong costs: what its worst value loses. if left: what is lost at "
     "most where it stays at its default and all others are tuned. safe: all that are may stay together."
 )
+
+MARKED = "Keep the column pedanova_next: it tells a later analysis that these trials were chosen, and not drawn evenly."
 
 
 def run_gains(options: argparse.Namespace) -> int:
@@ -32,6 +35,21 @@ def run_gains(options: argparse.Namespace) -> int:
         "tolerance": result.tolerance,
     }
     return answer(options, result, draw_gains, a=a, key="gains", more=more, notes=[*result.notes, *a.notes])
+
+
+def run_next(options: argparse.Namespace) -> int:
+    a = source_opened(options)
+    rules = " and ".join(f"({rule})" for rule in options.within or ()) or None
+    result = a.next_trials(options.number, options.goal, within=rules, seed=options.seed)
+    if options.format == "json":
+        emit(result.to_json(), options.output)
+        return 0
+    needed = a.needed(seed=options.seed, force=True).summary()
+
+    def drawn(trials: NextTrials, look: TerminalStyle) -> str:
+        return look.titled("Run next", look.table(trials.printed()), MARKED, needed)
+
+    return answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])
 
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:

@@ -80,6 +80,14 @@ FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metav
 DEFAULT = Option(
     "default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True
 )
+NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", type=int)
+GOAL = Option(
+    "goal",
+    "both",
+    "know: a surer ranking; win: likely good ones; both in turn (default)",
+    choices=("know", "win", "both"),
+)
+ALLOWED = replace(WITHIN, help='a condition that they must meet, such as "depth > 2". Several must all hold')
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
@@ -121,6 +129,8 @@ EXAMPLES = """
   pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
   pedanova gains trials.csv --objective error --exclude seed,train_seconds
   pedanova gains trials.csv --objective error --default layers=2,optimizer=sgd
+  pedanova next trials.csv --objective error --exclude seed,train_seconds
+  pedanova next trials.csv --objective error --goal win --number 4 --format csv -o next.csv
   pedanova along trials.csv --objective error --budget epochs
   pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
   pedanova along optuna.db --study mlp --budget step
@@ -206,6 +216,13 @@ COMMANDS = (
         "gains",
         "what tuning wins over a default, in units of the objective",
         (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
+        SOURCE_HELP,
+        module="advice",
+    ),
+    Command(
+        "next",
+        "which trials to run next, and how many are needed",
+        (NUMBER, GOAL, *QUESTION[:2], ALLOWED, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
         module="advice",
     ),

@@ -145,7 +145,7 @@ def exactly(parameter: Parameter, value: Any) -> Label:
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
     listed = grid.labels is not None and not isinstance(parameter, Switch)
-    return grid.labels[int(grid.match((value,))[0])] if listed else value  # type: ignore[index, no-any-return]
+    return grid.labels[int(grid.match((value,))[0])] if listed else value  # type: ignore[index]
 
 
 def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> None:
@@ -167,7 +167,8 @@ def run_settings(model: RowModel, rules: Rules) -> Settings:
     order = np.argsort(model.few.signed, kind="stable")[:BEST_RUN]
     settings = in_space_order(model.space, {name: cells[order] for name, cells in model.few.cells.items()})
     outside = np.array([grid.outside for grid in rules.grids])
-    return settings[(settings != outside).all(axis=1)]
+    inside: Settings = settings[(settings != outside).all(axis=1)]
+    return inside
 
 
 def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:

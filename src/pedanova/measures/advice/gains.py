@@ -361,9 +361,21 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
     wrong = amount(along[:, int(middle.argmax())] - samples.base, along.max(axis=1) - samples.base, slack)
     left = samples.lost(behind)
     values = [row[name] for row in tuning.rules.values(np.concatenate([tuning.default, line[[place]]]))]
-    amounts = [value for one in (alone, wrong, left) for value in (one.gain, one.low, one.high)]
-    verdict = "tune" if max(alone.low, left.low) > 0.0 else "unsure"
-    return Gain(name, values[0], values[1], *amounts, verdict=verdict)  # type: ignore[misc]
+    return Gain(
+        name=name,
+        default=values[0],
+        best=values[1],
+        gain=alone.gain,
+        low=alone.low,
+        high=alone.high,
+        wrong=wrong.gain,
+        wrong_low=wrong.low,
+        wrong_high=wrong.high,
+        left=left.gain,
+        left_low=left.low,
+        left_high=left.high,
+        verdict="tune" if max(alone.low, left.low) > 0.0 else "unsure",
+    )
 
 
 def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -> Settings:

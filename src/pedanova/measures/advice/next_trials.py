@@ -32,6 +32,7 @@ from pedanova.space.values import Label
 Goal: TypeAlias = Literal["know", "win", "both"]
 TARGET = 0.1  # the best part, whose edge is looked for
 STRADDLE = 1.96  # deviations that count as much as the distance to that edge
+STEP = 0.15  # of a range: how far a step goes, as a deviation
 NEAR_ROWS, MOVES = 12, 25  # of the best trials, and changes of each, that are candidates
 
 
@@ -157,8 +158,10 @@ def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settin
             block = next((one for one in grid.blocks if one.start <= row[j] < one.stop), None)
             if block is None:
                 continue
-            step = rng.normal() * 0.15 * len(block) if block.ordered else rng.integers(0, len(block))
-            place = row[j] - block.start + math.copysign(math.ceil(abs(step)), step) if block.ordered else step
+            place = float(rng.integers(0, len(block)))
+            if block.ordered:
+                step = rng.normal() * STEP * len(block)
+                place = row[j] - block.start + math.copysign(math.ceil(abs(step)), step)
             row[j] = block.start + int(np.clip(place, 0, len(block) - 1))
     return rules.settled(moved)
 
@@ -219,8 +222,8 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
 def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
-        return f"likely good: beats the best so far with a chance of {chance}"
-    return "far from all trials" if fill else f"among the best 10 % with a chance of {chance}: settles where they end"
+        return f"{chance} likely to beat the best"
+    return "far from all trials" if fill else f"{chance} likely in the best 10 %"
 
 
 def check_movable(rules: Rules) -> None:

@@ -86,7 +86,7 @@ class ObjectiveModel:
 
     def _scores(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         scores = self.process.draw(self.embed(settings), draws, rng).astype(np.float64)
-        middle = scores.mean(axis=0)  # samples are pairs around it
+        middle: Reals = scores.mean(axis=0)  # samples are pairs around it
         return middle + self.widen * (scores - middle)
 
     def middle(self, settings: Settings) -> Reals:
@@ -156,8 +156,9 @@ def mean_objectives(configurations: Configurations) -> Reals:
     """(configurations,) The mean of the rows of each; what is no finite number counts as the worst that is one."""
     signed, finite = configurations.signed, np.isfinite(configurations.signed)
     known = signed[finite] if finite.any() else np.zeros(1)
-    means: Reals = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
-    return means / configurations.repeats
+    sums = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
+    means: Reals = sums / configurations.repeats
+    return means
 
 
 def model_of(configurations: Configurations, known: KernelSettings | None) -> ObjectiveModel:
