@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pedanova.data.column import as_column
-from pedanova.data.roles import Role, marked, notes_on, roles_of, step_of_one_run
+from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
 
 ROWS = 60
 RNG = np.random.default_rng(7)
@@ -38,7 +38,7 @@ def role_of(name: str, values: Any, objective: str = "val_loss") -> str:
 RESULTS = (
     "training_time_minutes duration tokens_per_second samples_per_sec val_f1_macro_per_class avg_reward_last_100 "
     "reward_std test_rmse rmses scores_ latency_us peak_vram_mb memory_gb val_acc eval/return final_kl "
-    "epoch_time gpu_hours num_params total_params inference_ms metrics.kl best_threshold_metric"
+    "epoch_time gpu_hours num_params total_params inference_ms metrics.kl best_threshold_metric us_per_step wall_s mfu num_params_M"
 )
 NO_RESULTS = (
     "lr learning_rate weight_decay train_batch_size test_size val_split eval_interval train_steps loss_weight "
@@ -151,6 +151,37 @@ def test_one_sentence_names_every_column() -> None:
     )
     assert [note.subject for note in reasons] == ["run_id", "duration", "val_acc"]
     assert not notes_on(roles(SETTINGS), "val_loss")
+
+
+def test_what_stands_behind_the_objective_of_a_grid() -> None:
+    grid: dict[str, Any] = {"shrink": np.tile([0.1, 0.5], 30), "method": np.repeat(["a", "b", "c"], 20)}
+    table = {**grid, "mse": real(), "spread": real(), "wait": real(), "level": np.tile([1, 2, 3], 20)}
+    columns = {name: as_column(name, values) for name, values in table.items()}
+    names = [name for name in table if name != "mse"]
+    order = list(table)
+    decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
+    assert [name for name in names if decided[name].is_setting] == ["shrink", "method", "spread", "wait", "level"]
+    names.remove("level")  # a setting behind the objective: nothing is known of the others
+    order.remove("level")
+    decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
+    assert [name for name in names if decided[name].is_setting] == ["shrink", "method"]
+    columns["shrink"] = as_column("shrink", real())  # no grid
+    decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
+    assert all(role.is_setting for role in decided.values())
+
+
+def test_means_and_deviations_of_one_result() -> None:
+    decided = roles({**SETTINGS, "noise_std": real(), "spread_mean": real(), "spread_std": real()}, "y")
+    assert [decided[name].name for name in ("noise_std", "spread_mean", "spread_std")] == [
+        "setting",
+        "result",
+        "result",
+    ]
+
+
+def test_a_column_of_nothing_beside_a_status() -> None:
+    nothing = as_column("notes", np.full(ROWS, None))
+    assert status_column({"notes": nothing, "status": as_column("status", ["ok", "OOM"] * 30)}) == "status"
 
 
 EPOCHS = np.arange(1, 101)

@@ -28,6 +28,7 @@ FORMS: dict[str, tuple[list[str], list[float | None], str]] = {
     "a unit": (["10ms", "2.5 ms", "0"], [10, 2.5, 0], "unit"),
     "bits": (["8bit", "16bit"], [8, 16], "unit"),
     "times": (["10ms", "2s", "1h 20m", "0"], [0.01, 2, 4800, 0], "time"),
+    "deviations behind means": (["80.00±7.00", "81.5 ± 6.1", "7 +/- 1"], [80, 81.5, 7], "deviation"),
     "sizes": (["512 MB", "1.5GB"], [512e6, 1.5e9], "bytes"),
 }
 

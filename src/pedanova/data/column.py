@@ -306,7 +306,7 @@ def _meets(values: NDArray[Any], numbers: list[float]) -> Mask:
 
 
 Number: TypeAlias = int | float
-FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes"]
+FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation"]
 GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
 )  # in a column of numbers, whatever their capitals
@@ -324,6 +324,7 @@ FAMILIES: dict[FormName, dict[str, float]] = {
              "hrs": 3600, "d": 86400, "days": 86400},
     "bytes": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }  # units that may stand side by side  # fmt: skip
+DEVIATION = re.compile(r"\s*(±|\+/-|\+-)\s*[0-9.,eE+-]+\s*%?$")  # behind a mean
 AMOUNT = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]+)\s*")
 LONGEST = 60  # letters of a number with its unit
 PEEK = 20  # texts by which most columns of words are told at once
@@ -354,6 +355,8 @@ class Form:
                 zero = 0 if read_plain(plain) == 0 else None  # which needs no unit
                 number = _read_any(plain.removesuffix(sign).strip()) if plain.endswith(sign) else zero
                 return number if self.name == "unit" or number is None else number / 100
+            case "deviation":
+                return _read_any(DEVIATION.sub("", plain).removesuffix("%").strip())
             case "time" | "bytes":
                 return _read_amounts(plain, FAMILIES[self.name])
         return read_plain(plain)
@@ -410,6 +413,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
         return ()
     units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip()[:LONGEST])))
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
+    own += [Form("deviation")] if any(DEVIATION.search(text) for text in few) else []
     own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled")), *own]
     return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))

@@ -100,6 +100,8 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         column = numbers[0]
     if column.labels is not None:
         words = [str(column.labels[code]) for code in _likeliest_form(column.labels)[1]]
+        if words and all(state_of(word) not in (None, "complete") for word in words):
+            raise DataError(f"objective {name!r} holds no number, but {listed(words, most=3)}; name another objective")
         content = f"text ({listed(words, most=3)})" if words else f"no value in {len(column)} rows"
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}" if words else f"{name} == 1"
         raise DataError(f'objective {name!r} holds {content}; it must hold numbers, or be compared: "{compared}"')

@@ -22,6 +22,7 @@ from pedanova.data.vocabulary import (
     BOOKKEEPING,
     COSTS,
     COUNTED,
+    DEVIATIONS,
     HEADS,
     MEMORY,
     OUTCOMES,
@@ -162,6 +163,19 @@ class Values:
         return cls(kind, finite, full, levels=None if distinct is None else len(distinct))
 
     @property
+    def is_few(self) -> bool:
+        """Whether the values are few for so many rows."""
+        if self.kind == "words":
+            return 2 * len(self.texts) <= len(self.present)
+        return self.kind == "flags" or self.levels is not None
+
+    @property
+    def differs(self) -> bool:
+        """Whether nearly every row has a number of its own, and not a whole one."""
+        few = self.kind != "numbers" or self.levels is not None or self.whole
+        return not few and len(np.unique(self.present)) > 0.8 * len(self.present)
+
+    @property
     def whole(self) -> bool:
         return self.kind == "numbers" and self.present.dtype.kind in "iu"
 
@@ -231,11 +245,15 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def roles_of(
-    names: Sequence[str], read: Callable[[Sequence[str]], Mapping[str, Column]], objectives: Collection[str] = ()
+    names: Sequence[str],
+    read: Callable[[Sequence[str]], Mapping[str, Column]],
+    objectives: Collection[str] = (),
+    table: Sequence[str] = (),
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
     """The columns that may be settings, as `read` has them, and the role of every column.
 
-    Where names mark the settings, as `params.lr` does, nothing else is one, and nothing else is read.
+    Where names mark the settings, as `params.lr` does, nothing else is one, and nothing else is read. `table` are all
+    columns in their order, where it is known.
 
     Examples
     --------
@@ -259,8 +277,10 @@ def roles_of(
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
+        if one.kind == "numbers" and _stem(name) != words_of(name) and [*map(_stem, names)].count(_stem(name)) > 1:
+            clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
-    return columns, roles
+    return columns, roles | _behind_objective(roles, values, table, objectives)
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
@@ -310,12 +330,12 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("time", SURE, "named as loggers name what they write themselves")
     elif telling is not None and telling in COSTS:
         if not is_limit(name):
-            yield Clue("time", SLIGHT if few else SURE, "named like what a trial took")
+            yield Clue("time", SLIGHT if few and telling in UNCLEAR else SURE, "named like what a trial took")
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
         yield Clue("result", weight, "named like a result")
-    elif words and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing")):
+    elif _has_head(name):
         yield Clue("setting", FAIR, f"a name that ends in {words[-1]!r} is a setting's")
         return
     elif words and known_form(words[0]) in RESULTS and not few:
@@ -328,7 +348,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         for role, units in UNITS.items():
             if words[-1] in units and not few:
                 yield Clue(role, FAIR, f"ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
-    if len(words) > 2 and words[-2] == "per" and words[-1] in UNITS["time"] | {"s", "watt", "token"}:
+    if len(words) > 2 and words[-2] == "per" and {words[0], words[-1]} & (UNITS["time"] | {"watt", "token"}):
         yield Clue("result", SURE, "named like a speed")
 
 
@@ -386,17 +406,44 @@ def are_states(texts: Sequence[str]) -> bool:
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
     """The column that tells how trials ended, in words."""
     for name, column in columns.items():
-        if column.labels and name not in objectives and len(column.labels) <= MOST_STATES:
-            clues = [*_by_name(name, Values.of(column)), *_by_texts(name, Values.of(column))]
-            if _decided(clues).name == "status":
-                return name
+        values = Values.of(column) if column.labels and len(column.labels) <= MOST_STATES else None
+        if values is None or values.kind != "words" or name in objectives:
+            continue
+        if _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
+            return name
     return None
+
+
+def _stem(name: str) -> tuple[str, ...]:
+    """The words of a name less the last, where that is the name of a mean or a deviation."""
+    words = words_of(name)
+    return words[:-1] if len(words) > 1 and words[-1] in DEVIATIONS else words
+
+
+def _behind_objective(
+    roles: Mapping[str, Role], values: Mapping[str, Values], table: Sequence[str], objectives: Collection[str]
+) -> dict[str, Role]:
+    """Numbers that differ in every row and stand behind the objective of a grid, whose settings have few levels."""
+    first = min((table.index(name) for name in objectives if name in table), default=len(table))
+    settings = {name: table.index(name) > first for name in roles if roles[name].is_setting and name in table}
+    grid = [name for name, behind in settings.items() if not behind]
+    others = [name for name, behind in settings.items() if behind]
+    if not grid or not all(values[name].is_few for name in grid) or any(_has_head(name) for name in others):
+        return {}
+    why = "differs in every row and stands behind the objective of a grid"
+    return {name: Role("result", why) for name in others if values[name].differs}
+
+
+def _has_head(name: str) -> bool:
+    """Whether a name ends as settings do."""
+    words = words_of(name)
+    return bool(words) and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing"))
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
     """Columns that are named after an objective, such as its deviation, or the same of other data."""
     words = words_of(name)
-    if values.kind != "numbers" or not words or words[-1].rstrip("0123456789") in HEADS:
+    if values.kind != "numbers" or not words or _has_head(name):
         return
     for objective in objectives:
         own = list(words_of(objective))
@@ -404,7 +451,8 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             own.pop()
         long_enough = sum(map(len, own)) >= 3
         shared = {known_form(word) for word in own} & RESULTS & {known_form(word) for word in words}
-        if shared or (long_enough and list(words[: len(own)]) == own):
+        alike = len(own) > 2 and list(words[: len(own) - 1]) == own[:-1]  # forget_qa_prob beside forget_qa_rouge
+        if shared or alike or (long_enough and list(words[: len(own)]) == own):
             yield Clue("result", FAIR + 1, f"named after the objective {objective!r}")
             return
 

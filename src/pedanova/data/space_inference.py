@@ -261,7 +261,7 @@ def choose_space(
     if request.space is not None:
         choice = _given(table, names, own, request, evidence)
     else:
-        choice = _guessed(names, goals, request, evidence)
+        choice = _guessed(table, names, goals, request, evidence)
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
     for name, parameter in choice.space.items():
@@ -286,7 +286,7 @@ def column_roles(
         others = Role("result", "not named by the source, the space or params")
         roles |= {name: others for name in left if name not in named}
     else:
-        roles |= roles_of(left, evidence.columns, [goal.name for goal in goals])[1]
+        roles |= roles_of(left, evidence.columns, [goal.name for goal in goals], table)[1]
     roles |= spoken | {name: Role("text", "excluded") for name in request.exclude or ()}
     return ColumnRoles(tuple(ColumnRole(name, roles[name].name, roles[name].why) for name in table))
 
@@ -319,7 +319,9 @@ def _given(
     return Choice(space, (*notes, *more))
 
 
-def _guessed(names: list[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence) -> Choice:
+def _guessed(
+    table: Sequence[str], names: list[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
+) -> Choice:
     """The columns that the user names, or those that are settings by their looks, and notes on those that are not."""
     if request.params is not None:
         columns = evidence.columns(names)
@@ -328,7 +330,7 @@ def _guessed(names: list[str], goals: Sequence[Goal], request: TableOptions, evi
         return Choice(space, (*notes, *conditions))
     objectives = [goal.name for goal in goals]
     twins = [goal.twin for goal in goals if goal.twin in names]
-    columns, roles = roles_of([name for name in names if name not in twins], evidence.columns, objectives)
+    columns, roles = roles_of([name for name in names if name not in twins], evidence.columns, objectives, table)
     step = step_of_one_run(columns, roles)
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))

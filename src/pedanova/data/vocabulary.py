@@ -52,7 +52,7 @@ RESULTS_UP = _words(
     "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
     "rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
-    "fps ap hits performance winrate"
+    "fps ap hits performance winrate mfu speedup"
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape rmsle msle nll perplexity ppl wer cer bpb bpc fid regret "
@@ -73,18 +73,22 @@ SUMMARIES = _words(
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
 )  # behind a result they leave it one
 BEFORE_RESULTS = _words(
-    "train training val valid validation test dev holdout eval metrics metric results final best peak"
+    "train training val valid validation test dev holdout eval metrics metric results final best peak avg average mean "
+    "median aggregate"
 )
 GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
 OUTCOMES = GOOD_OUTCOMES | _words(
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
 )  # of a column of yes and no
 UNITS = {
-    "time": _words("ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
-    "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts"),
+    "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
+    "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz"),
 }
 MEMORY = _words("memory mem ram vram")
-COUNTED = re.compile(r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)$", re.I)
+COUNTED = re.compile(
+    r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$", re.IGNORECASE
+)
+DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
 HEADS = _words(
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
     "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "
