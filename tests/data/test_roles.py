@@ -38,7 +38,8 @@ def role_of(name: str, values: Any, objective: str = "val_loss") -> str:
 RESULTS = (
     "training_time_minutes duration tokens_per_second samples_per_sec val_f1_macro_per_class avg_reward_last_100 "
     "reward_std test_rmse rmses scores_ latency_us peak_vram_mb memory_gb val_acc eval/return final_kl "
-    "epoch_time gpu_hours num_params total_params inference_ms metrics.kl best_threshold_metric us_per_step wall_s mfu num_params_M"
+    "epoch_time gpu_hours num_params total_params inference_ms metrics.kl best_threshold_metric "
+    "us_per_step wall_s mfu num_params_M"
 )
 NO_RESULTS = (
     "lr learning_rate weight_decay train_batch_size test_size val_split eval_interval train_steps loss_weight "
