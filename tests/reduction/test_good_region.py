@@ -17,6 +17,7 @@ from pedanova.data.regions import as_region, as_rows
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
 from pedanova.reduction.good_region import (
     LEAST,
+    LEAST_OF_CATEGORY,
     LEAST_OF_WHOLE,
     LEAST_TRIED,
     SLICES,
@@ -190,7 +191,7 @@ def test_what_nobody_looked_at_is_not_cut_off() -> None:
     axes = {name: axis_of(name, grid_of(domain)) for name, domain in SPACE.items()}
     box = Box({"lr": tuple(range(5, 12)), "kind": (1,)})
     looks = np.array([*range(4, 12)] * 3 + [0] * (LEAST_TRIED - 1))
-    kinds = np.array([0] * LEAST_TRIED + [1] * 9 + [2] * (LEAST_TRIED - 1))
+    kinds = np.array([0] * LEAST_OF_CATEGORY + [1] * 9 + [2] * (LEAST_OF_CATEGORY - 1))
     left = looked_at(box, axes, {"lr": looks, "kind": kinds}).left
     assert left["lr"] == tuple(range(5, 20))  # something was seen below, nothing above
     assert left["kind"] == (1, 2)

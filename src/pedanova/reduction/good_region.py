@@ -33,7 +33,9 @@ from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space, p
 
 BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
 WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what is not distinguishable from noise
-LEAST_TRIED = 5  # rows that must have looked at what is cut off, and must have a value of those that decide
+LEAST_TRIED = 5  # rows that must have looked at an end that is cut off, or must have a value if they decide,
+LEAST_OF_CATEGORY = 10  # rows of a category that goes,
+TRIED_OFTEN = 30  # rows at an end where nothing else speaks for the cut: none good of 30 is at most 10 % (95 %)
 SLICES = 100  # of a range: such trials lie closer together than a twentieth
 GAPS = 2  # between the rows that decide, by which ranges are widened
 MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
@@ -209,10 +211,12 @@ def having(cloud: Cloud, name: str) -> int:
     return int(np.sum(cloud.places[name] >= 0))
 
 
-def trimmed(cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups]) -> Box:
-    """The box around the rows that decide, as far as trials that looked elsewhere can speak for it."""
+def trimmed(
+    cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
+) -> Box:
+    """The box around the rows that decide, where at least so many trials looked at what is cut off."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
-    return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried)
+    return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
 
 def roomier(box: Box, cloud: Cloud) -> Box:
@@ -226,20 +230,20 @@ def roomier(box: Box, cloud: Cloud) -> Box:
     return cut_only(left, box.kept, cloud.axes)
 
 
-def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups]) -> Box:
+def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], least: int = LEAST_TRIED) -> Box:
     """The box without cuts that hardly any row can speak for: ranges go on to the next value that was tried."""
     left = {}
     for name, groups in box.left.items():
         rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
         if axes[name].ordered:
-            first = groups[0] if rows[: groups[0]].sum() >= LEAST_TRIED else 0
-            last = groups[-1] if rows[groups[-1] + 1 :].sum() >= LEAST_TRIED else axes[name].groups - 1
+            first = groups[0] if rows[: groups[0]].sum() >= least else 0
+            last = groups[-1] if rows[groups[-1] + 1 :].sum() >= least else axes[name].groups - 1
             met = np.flatnonzero(rows)
             first = int(max(met[met < first], default=-1)) + 1
             last = int(min(met[met > last], default=axes[name].groups)) - 1
             left[name] = tuple(range(first, last + 1))
         else:
-            left[name] = tuple(g for g in range(axes[name].groups) if g in groups or rows[g] < LEAST_TRIED)
+            left[name] = tuple(g for g in range(axes[name].groups) if g in groups or rows[g] < LEAST_OF_CATEGORY)
     return cut_only(left, box.kept, axes)
 
 
@@ -355,12 +359,13 @@ class TrialGoodRegion(GoodRegion):
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
 
-        Where an adaptive sampler has settled, too few trials are left to tell the others from noise by.
-        They are cut to where the whole target lies: what is noise loses nothing by it.
+        Where an adaptive sampler has settled, too few trials are left to tell the others from noise by. Ranges
+        are cut to where the whole target lies, if many trials looked elsewhere; categories are not.
         """
-        others = [name for name in self.cloud.axes if name not in names] if names else []
+        axes = self.cloud.axes
+        others = [name for name in axes if name not in names and axes[name].ordered] if names else []
         box = trimmed(self.cloud, names, keep, self.tried)
-        return Box({**box.left, **trimmed(self.wider, others, keep, self.tried).left}, box.kept)
+        return Box({**box.left, **trimmed(self.wider, others, keep, self.tried, TRIED_OFTEN).left}, box.kept)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
         return self.bounds(names, keep)

@@ -19,6 +19,9 @@ FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
+OF_THIS_RUN = "These are trials of the same adaptive run: another run may settle elsewhere."
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with one parameter.
@@ -209,10 +212,11 @@ class ReducedSpace(NamedTable[Verdict]):
                 f", and a random draw is {short(e.enrichment, 2)} times as likely to land in the target as before"
             )
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
-        return (
+        worth = (
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds. "
-            f"Of such rows that had no part in choosing them {e.kept} would, and {e.best} of their best fifth."
+            f"Of held-out rows, {e.kept} would, and {e.best} of their best fifth."
         )
+        return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdicts with their reasons, and what they are worth."""

@@ -95,7 +95,7 @@ def test_homing_in_below_a_gate_is_seen() -> None:
     rows = rows_of(
         columns | {"gate": gate}, np.nan_to_num(columns["a"]), space | {"gate": pa.Categorical(["off", "on"])}
     )
-    assert sampler_of(configurations_of(rows), dependence_of(rows)).together > 3.3
+    assert sampler_of(configurations_of(rows), dependence_of(rows)).together > 3.7
 
 
 def test_a_copy_is_no_sampler() -> None:

@@ -22,7 +22,7 @@ from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving
 
-SURE = 3.3  # deviations beyond which chance is no explanation,
+SURE = 3.4  # deviations beyond which chance is no explanation,
 LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
 INDEPENDENT = 0.2  # pairs of columns that predict each other less are compared: copies are no sign of a sampler
 GROUPS = 12  # of a range, whose rows are counted
