@@ -56,6 +56,9 @@ def test_save_and_ask_again(run, tmp_path: Path) -> None:
     saved = tmp_path / "run.pedanova"
     first = run(*BASE, "--save", saved, "--format", "csv")[1]
     assert run("analyze", saved, *PLAIN, "--format", "csv") == (0, first, "")
+    assert run("analyze", saved, *PLAIN, "--target", "0.033")[0] == 0
+    assert run(*BASE, "--save", saved, "--no-save-rows", "--format", "csv")[1] == first
+    assert run("analyze", saved, *PLAIN, "--format", "csv") == (0, first, "")
     assert run("analyze", saved, *PLAIN, "--target", "0.02", "--region", "0.1")[0] == 0
     status, _, err = run("analyze", saved, *PLAIN, "--target", "0.033")
     assert status == 2

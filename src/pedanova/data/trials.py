@@ -76,7 +76,18 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The name of the column ``"row"``, ``"trial"`` or ``"in"``; another one where a parameter is called so."""
+        """The name of a column that is no setting; another one where a parameter is called so.
+
+        Parameters
+        ----------
+        word
+            ``"row"``, ``"trial"`` or ``"in"``.
+
+        Returns
+        -------
+        str
+            A key of `columns`.
+        """
         return own_name(word, (*self.objectives, *self.parameters))
 
 

@@ -28,7 +28,15 @@ def read_records(
 ) -> Records:
     """The columns of whatever `analyze` reads, as they lie, with what the source says of itself.
 
-    Arguments are those of `analyze`.
+    Parameters
+    ----------
+    data, names, study, delimiter
+        As in `analyze`.
+
+    Returns
+    -------
+    Records
+        The columns by name.
 
     Examples
     --------
