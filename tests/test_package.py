@@ -42,11 +42,11 @@ def test_public_names_exist_and_are_documented() -> None:
         "load", "results", "show_versions", "space", "space_from",
     ]  # fmt: skip
     assert pedanova.results.__all__ == [
-        "AblationPath", "Across", "Along", "Amount", "Comparison", "Densities", "Difference", "Differences",
-        "Effect", "Effects", "Estimate", "Evidence", "ForestEffects", "Gain", "Gains", "Importance",
-        "Importances", "Interaction", "Interactions", "Marginal", "Needed", "NeededTrials", "NextTrial",
-        "NextTrials", "PathStep", "Profile", "ReducedSpace", "Seeds", "StopAdvice", "StudyDifferences",
-        "Verdict",
+        "AblationPath", "Across", "Along", "Amount", "Brief", "BriefLine", "Comparison", "Densities",
+        "Difference", "Differences", "Effect", "Effects", "Estimate", "Evidence", "ForestEffects", "Gain",
+        "Gains", "Importance", "Importances", "Interaction", "Interactions", "Marginal", "Needed",
+        "NeededTrials", "NextTrial", "NextTrials", "PathStep", "Profile", "ReducedSpace", "Seeds", "StopAdvice",
+        "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

@@ -46,6 +46,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "pyiceberg": {"sources.scans.warehouses"},
     "fsspec": {"sources.scans.objects"},
     "argcomplete": {"cli.main"},
+    "mcp": {"cli.mcp_server"},
     "sklearn": {"measures.forest"},
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.reader"},

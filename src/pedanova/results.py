@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pedanova.analysis.studies import Across, StudyDifferences
+from pedanova.measures.advice.brief import Brief, BriefLine
 from pedanova.measures.advice.gains import AblationPath, Amount, Gain, Gains, PathStep
 from pedanova.measures.advice.needed import Estimate, Needed, NeededTrials, StopAdvice
 from pedanova.measures.advice.next_trials import NextTrial, NextTrials
@@ -23,6 +24,8 @@ __all__ = [
     "Across",
     "Along",
     "Amount",
+    "Brief",
+    "BriefLine",
     "Comparison",
     "Densities",
     "Difference",

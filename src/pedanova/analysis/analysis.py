@@ -10,6 +10,7 @@ from pedanova.analysis.output import Output
 from pedanova.base.notes import Note
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.brief import Brief, brief_of
 from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.needed import Needed
 from pedanova.measures.advice.next_trials import NextTrials
@@ -707,6 +708,28 @@ class Analysis(Output):
         (('learning_rate', 'units'), True)
         """
         return needed_of(self.data, width, Question(target, region, **check_how(how)))
+
+    def brief(self, *, seed: int = DEFAULT.seed) -> Brief:
+        """All findings in at most 300 tokens, each with the call that proves it: for agents and logs.
+
+        Parameters
+        ----------
+        seed
+            Of the model.
+
+        Returns
+        -------
+        Brief
+            Print it, or take ``.to_json()``, which ``.schema()`` describes.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> brief = pa.analyze(pa.demo_trials(), "error").first(200).brief()
+        >>> [line.topic for line in brief.rows]
+        ['trials', 'matters', 'where', 'sure', 'gain', 'next', 'beware']
+        """
+        return brief_of(self.data, Question(seed=seed).seed)
 
     def reduce(
         self,

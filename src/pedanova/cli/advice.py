@@ -1,4 +1,4 @@
-"""Commands that say what to do: what tuning wins, and what to run next."""
+"""Commands that say what to do: what tuning wins, what to run next, and all findings in short."""
 
 from __future__ import annotations
 
@@ -50,6 +50,12 @@ def run_next(options: argparse.Namespace) -> int:
         return look.titled("Run next", look.table(trials.printed()), MARKED, needed)
 
     return answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])
+
+
+def run_brief(options: argparse.Namespace) -> int:
+    brief = opened(options).brief(seed=options.seed)
+    emit(brief.to_json() if options.format == "json" else f"{brief.to_text()}\n", options.output)
+    return 0
 
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:

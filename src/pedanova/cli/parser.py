@@ -88,6 +88,8 @@ GOAL = Option(
     choices=("know", "win", "both"),
 )
 ALLOWED = replace(WITHIN, help='a condition that they must meet, such as "depth > 2". Several must all hold')
+BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
+FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
@@ -131,6 +133,8 @@ EXAMPLES = """
   pedanova gains trials.csv --objective error --default layers=2,optimizer=sgd
   pedanova next trials.csv --objective error --exclude seed,train_seconds
   pedanova next trials.csv --objective error --goal win --number 4 --format csv -o next.csv
+  pedanova brief trials.csv --objective error --exclude seed,train_seconds
+  pedanova brief trials.csv --objective error --format json
   pedanova along trials.csv --objective error --budget epochs
   pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
   pedanova along optuna.db --study mlp --budget step
@@ -149,6 +153,7 @@ EXAMPLES = """
   pedanova demo
   pedanova demo --report report.html
   pedanova demo --explore
+  pedanova mcp --folder runs
   pedanova formats
 """
 
@@ -227,6 +232,12 @@ COMMANDS = (
         module="advice",
     ),
     Command(
+        "brief",
+        "all findings in at most 300 tokens, for agents and logs",
+        (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
+        module="advice",
+    ),
+    Command(
         "along",
         "what matters at each budget, and where that settles",
         (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
@@ -267,6 +278,13 @@ COMMANDS = (
         "the search space, to edit and pass as --space",
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
         SOURCE_HELP,
+    ),
+    Command(
+        "mcp",
+        "answer the questions of an agent about the tables in a folder (MCP)",
+        (FOLDER,),
+        source=None,
+        module="mcp_server",
     ),
     Command("formats", "every kind of source, with an example each", source=None),
     Command(

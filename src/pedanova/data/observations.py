@@ -98,7 +98,13 @@ def rows_kept(observed: Observations) -> Attachment:
         array = getattr(observed, name)
         if array is not None:
             arrays[name] = array
-    about = {"rows": len(observed), "columns": columns, "goals": goals, "restricted": observed.restricted}
+    about = {
+        "rows": len(observed),
+        "columns": columns,
+        "goals": goals,
+        "restricted": observed.restricted,
+        "designed": observed.designed,
+    }
     return Attachment(about, arrays)
 
 
@@ -131,7 +137,9 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     if not goals:
         raise FormatError("has rows without an objective")
     placed, notes, idle = place_columns(space, {name: table[name] for name in space}, table)
-    more: dict[str, Any] = {name: arrays[name] for name in ("order", "keep", "trials") if name in arrays}
+    more: dict[str, Any] = {"designed": bool(about.get("designed", False))} | {
+        name: arrays[name] for name in ("order", "keep", "trials") if name in arrays
+    }
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )

@@ -217,7 +217,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Any) -> None:
     a.save(saved, rows=False)
     with pytest.raises(LevelsError, match="no longer at hand"):
         pa.load(saved).gains()
-    a.save(saved, rows=True)
+    a.save(saved)
     assert pa.load(saved).gains().to_dict() == a.gains().to_dict()
     two = pa.analyze({**smooth_trials(60, 0), "time": rng.random(60)}, ["loss", "time"])
     with pytest.raises(PedanovaError, match="several objectives have no one gain"):

@@ -118,7 +118,7 @@ def test_to_know_is_to_settle_the_edge_of_the_best() -> None:
     assert np.median(off) < 0.5 * np.median(np.abs(np.abs(rng.random(1000) - 0.4) - 0.05))
 
 
-def test_a_later_analysis_sees_the_mark() -> None:
+def test_a_later_analysis_sees_the_mark(tmp_path: Any) -> None:
     columns = trials(60)
     proposed = pa.analyze(columns, "loss", space=SPACE).next_trials(20, "know").to_dict()
     table = {name: [*columns[name], *proposed[name]] for name in SPACE}
@@ -129,6 +129,8 @@ def test_a_later_analysis_sees_the_mark() -> None:
     assert not plain.data.row_model.adaptive
     assert marked.data.row_model.adaptive
     assert any("not drawn evenly" in note for note in marked.importance().notes)
+    marked.save(tmp_path / "a.pedanova")
+    assert pa.load(tmp_path / "a.pedanova").data.row_model.adaptive
     guessed = pa.analyze({**table, "user_attrs_pedanova_next": marks, "loss": loss}, "loss")
     assert "user_attrs_pedanova_next" not in guessed.space
     assert guessed.data.row_model.adaptive
@@ -181,7 +183,7 @@ def test_what_cannot_be_proposed_is_refused(tmp_path: Any) -> None:
         a.next_trials(2, "best")
     with pytest.raises(QueryError, match="epochs"):
         a.next_trials(2, within="epochs > 3")
-    a.save(tmp_path / "a.pedanova")
+    a.save(tmp_path / "a.pedanova", rows=False)
     with pytest.raises(LevelsError, match="no longer at hand"):
         pa.load(tmp_path / "a.pedanova").next_trials(2)
     columns = {"low": np.arange(60) / 100, "x": 0.6 + np.arange(60) / 200, "loss": np.arange(60)}

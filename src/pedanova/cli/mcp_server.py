@@ -1,0 +1,219 @@
+"""``pedanova mcp FOLDER``: questions of an agent about the tables in one folder, by the Model Context Protocol.
+
+Read-only. A source is a single file inside the folder, of a kind that holds nothing but rows: no other file, no folder,
+no link that leads out, no network, no code. Arguments and answers are bounded in size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.analyze import analyze as read_source
+from pedanova.analysis.analyze import load
+from pedanova.analysis.studies import difference as compare_studies
+from pedanova.base.terminal import printable, shorten
+from pedanova.cli.output import as_rows
+from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".feather", ".arrow", ".db", ".sqlite", ".sqlite3", ".log")
+SAVED = ".pedanova"
+LARGEST = 512 * 2**20  # bytes of a source
+LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # letters
+MOST_ROWS, MOST_TRIALS = 50, 50
+INSTRUCTIONS = (
+    "Which hyperparameters of a search matter, where, how surely, and what to run next. `source` is a file inside the "
+    "folder that this server was started with. Start with `brief`; every line of it names what proves it."
+)
+
+
+class Folder:
+    """The tables inside one folder; each is analysed once and kept."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        if not self.root.is_dir():
+            raise QueryError(f"{root} is no folder; name the one that holds the tables")
+        self._analyses = lru_cache(maxsize=4)(self._analyse)
+
+    def place(self, source: str) -> Path:
+        """The file that a source names; refused where it is not one inside the folder."""
+        text = bounded(source, "source")
+        if "://" in text or any(letter in text for letter in "*?[]") or not text or not text.isprintable():
+            raise QueryError(f"source={shorten(text)!r} must be the name of a file, without wildcards or an address")
+        place = self.root / text
+        try:
+            real = place.resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):
+            raise QueryError(f"source={shorten(text)!r} does not exist in the folder of this server") from None
+        if not real.is_relative_to(self.root):
+            raise QueryError(f"source={shorten(text)!r} lies outside the folder of this server")
+        if not real.is_file() or real.suffix.lower() not in (*SUFFIXES, SAVED) or real.name.endswith(".metadata.json"):
+            raise QueryError(f"source={shorten(text)!r} must be a file of one of these kinds: {', '.join(SUFFIXES)}")
+        if real.stat().st_size > LARGEST:
+            raise QueryError(f"source={shorten(text)!r} is larger than {LARGEST // 2**20} MiB; analyse it in a shell")
+        return real
+
+    def analysis(self, source: str, objective: str | None, direction: str | None) -> Analysis:
+        place = self.place(source)
+        stamp = place.stat()
+        names = [None if one is None else bounded(one, "objective") for one in (objective, direction)]
+        return self._analyses(place, (stamp.st_mtime_ns, stamp.st_size), *names)
+
+    @staticmethod
+    def _analyse(place: Path, _: tuple[int, int], objective: str | None, direction: str | None) -> Analysis:
+        if place.suffix.lower() == SAVED:
+            return load(place)
+        return read_source(str(place), objective, direction=direction)
+
+
+def bounded(text: object, name: str) -> str:
+    if not isinstance(text, str) or len(text) > LONGEST_ARGUMENT:
+        raise QueryError(f"{name} must be text of at most {LONGEST_ARGUMENT:,} letters")
+    return text
+
+
+def plain(value: Any) -> Any:
+    """Values fit for JSON, texts cut to a length and lists to a number of rows; what is left out is counted."""
+    if isinstance(value, str):
+        return shorten(printable(value), LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        more = {"…": f"and {len(value) - MOST_ROWS} more"} if len(value) > MOST_ROWS else {}
+        return {shorten(printable(str(key)), LONGEST_NAME): plain(value[key]) for key in list(value)[:MOST_ROWS]} | more
+    if isinstance(value, list | tuple):
+        more_rows = [f"… and {len(value) - MOST_ROWS} more"] if len(value) > MOST_ROWS else []
+        return [plain(one) for one in value[:MOST_ROWS]] + more_rows
+    return value if value is None or isinstance(value, bool | int | float) else plain(str(value))
+
+
+def answered(work: Callable[[], Mapping[str, Any]]) -> str:
+    """An answer as JSON; a mistake as one line that says what to do."""
+    try:
+        text = json.dumps(plain(work()), ensure_ascii=False)
+    except PedanovaError as error:
+        text = json.dumps({"error": printable(str(error))[:LONGEST_ARGUMENT]}, ensure_ascii=False)
+    if len(text) > LONGEST_ANSWER:
+        text = json.dumps({"error": "the answer is too long; ask about fewer parameters in a shell"})
+    return text
+
+
+def serve(root: Path) -> Any:
+    """The server of a folder, with its tools; `run` starts it on standard input and output."""
+    try:
+        from mcp.server import MCPServer
+        from mcp.types import ToolAnnotations
+    except ImportError:
+        raise MissingLibraryError("pedanova mcp needs the MCP SDK; pip install 'pedanova[mcp]'") from None
+    folder = Folder(root)
+    server = MCPServer("pedanova", instructions=INSTRUCTIONS)
+    for tool in tools_of(folder):
+        server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(tool)
+    return server
+
+
+def tools_of(folder: Folder) -> list[Callable[..., str]]:
+    """The questions that an agent may ask."""
+
+    def brief(source: str, objective: str | None = None, direction: str | None = None) -> str:
+        """All findings in at most 300 tokens: what matters, where, how sure, what to run next. JSON."""
+        return answered(lambda: json.loads(folder.analysis(source, objective, direction).brief().to_json()))
+
+    def analyse(source: str, objective: str | None = None, direction: str | None = None) -> str:
+        """What a source holds: trials, objective, search space, and notes on what was assumed. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            a = folder.analysis(source, objective, direction)
+            about = {"objective": a.objective, "direction": a.direction, "trials": len(a)}
+            return about | {"space": a.space.to_dict(), "notes": list(a.notes)}
+
+        return answered(work)
+
+    def importance(
+        source: str,
+        objective: str | None = None,
+        direction: str | None = None,
+        target: float = 0.1,
+        region: float = 1.0,
+    ) -> str:
+        """Which parameters decide whether a trial is among the best part `target` of `region`; 95 % intervals. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            result = folder.analysis(source, objective, direction).importance(target, region)
+            return {"target": result.target, "importance": as_rows(result.to_dict()), "notes": list(result.notes)}
+
+        return answered(work)
+
+    def good_values(
+        source: str, objective: str | None = None, direction: str | None = None, target: float = 0.1
+    ) -> str:
+        """Where the good values of every parameter lie. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            densities = folder.analysis(source, objective, direction).densities(None, target)
+            return {"good": {name: [good.words for good in one.good()] for name, one in densities.items()}}
+
+        return answered(work)
+
+    def gains(
+        source: str,
+        objective: str | None = None,
+        direction: str | None = None,
+        default: dict[str, str | float | int | bool] | None = None,
+    ) -> str:
+        """What tuning each parameter wins over a default, in units of the objective, with 95 % intervals. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            result = folder.analysis(source, objective, direction).gains(checked(default))
+            return {"summary": result.summary(), "gains": as_rows(result.to_dict()), "notes": list(result.notes)}
+
+        return answered(work)
+
+    def next_trials(
+        source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
+    ) -> str:
+        """Configurations to run next: to know, to win, or both. Keep `pedanova_next` with the trials. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            result = folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)
+            return {"trials": as_rows(result.to_dict()), "notes": list(result.notes)}
+
+        return answered(work)
+
+    def reduce(source: str, objective: str | None = None, direction: str | None = None, target: float = 0.1) -> str:
+        """A smaller search space, with a reason for every parameter. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            result = folder.analysis(source, objective, direction).reduce(target)
+            return {"summary": result.summary(), "verdicts": as_rows(result.to_dict())}
+
+        return answered(work)
+
+    def difference(
+        source: str, other: str, objective: str | None = None, direction: str | None = None, target: float = 0.1
+    ) -> str:
+        """What matters more in one source than in another. JSON."""
+
+        def work() -> Mapping[str, Any]:
+            first, second = (folder.analysis(one, objective, direction) for one in (source, other))
+            result = compare_studies(first, second, target)
+            return {"difference": as_rows(result.to_dict()), "notes": list(result.notes)}
+
+        return answered(work)
+
+    return [brief, analyse, importance, good_values, gains, next_trials, reduce, difference]
+
+
+def checked(default: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if default is not None and (len(default) > MOST_ROWS or len(json.dumps(default)) > LONGEST_ARGUMENT):
+        raise QueryError(f"default must be at most {LONGEST_ARGUMENT:,} letters")
+    return default
+
+
+def run_mcp(options: argparse.Namespace) -> int:
+    serve(Path(options.folder)).run("stdio")
+    return 0

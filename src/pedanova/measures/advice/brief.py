@@ -1,0 +1,244 @@
+"""Everything in at most 300 tokens: a line for each finding, with the call that proves it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from operator import attrgetter
+from typing import Any
+
+from pedanova.base.digits import percent, short
+from pedanova.base.table import Printed, Table
+from pedanova.base.terminal import printable, shorten
+from pedanova.errors import PedanovaError
+from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.gains import Gains
+from pedanova.measures.advice.needed import Needed
+from pedanova.measures.importance import Importances
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.questions.trial_data import TrialData
+
+TOKENS = 300  # of the whole
+LINE_TOKENS = 34  # of a line's text
+LONGEST_NAME = 24
+NAMED, LOCATED = 3, 2  # parameters whose shares, and whose good values, are told
+TOPICS = ("trials", "matters", "where", "sure", "gain", "next", "beware")
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "pedanova brief",
+    "type": "object",
+    "required": ["version", "objective", "direction", "trials", "lines"],
+    "properties": {
+        "version": {"const": 1},
+        "objective": {"type": "string"},
+        "direction": {"enum": ["minimize", "maximize"]},
+        "trials": {"type": "integer", "minimum": 0},
+        "lines": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["topic", "text", "call", "command"],
+                "properties": {
+                    "topic": {"enum": list(TOPICS)},
+                    "text": {"type": "string"},
+                    "call": {"type": "string", "description": "the Python call that proves it"},
+                    "command": {"type": "string", "description": "the same in a shell, behind pedanova"},
+                },
+                "additionalProperties": False,
+            },
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BriefLine:
+    """One finding.
+
+    Attributes
+    ----------
+    topic
+        ``trials``, ``matters``, ``where``, ``sure``, ``gain``, ``next`` or ``beware``.
+    text
+        In a few words.
+    call, command
+        What proves it: the method of the analysis, and the command of the shell.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> line = pa.analyze(pa.demo_trials(), "error").first(200).brief().rows[1]
+    >>> line.topic, line.call
+    ('matters', 'a.importance()')
+    """
+
+    topic: str
+    text: str
+    call: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.topic}: {self.text} [{self.call}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Brief(Table):
+    """What an analysis says, in at most 300 tokens: print it, or take ``.to_json()``.
+
+    Attributes
+    ----------
+    rows
+        The lines.
+    objective, direction, trials
+        Of what.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> brief = pa.analyze(pa.demo_trials(), "error").first(200).brief()
+    >>> print(str(brief).splitlines()[0])
+    trials: 200 trials, 10 parameters, minimize error [a.trials()]
+    """
+
+    rows: tuple[BriefLine, ...]
+    objective: str
+    direction: str
+    trials: int
+
+    def printed(self) -> Printed:
+        return [self.column(key, attrgetter(key), kind="words") for key in ("topic", "text", "call")]
+
+    def to_json(self) -> str:
+        """The same for programs; `Brief.schema` says what is in it.
+
+        Returns
+        -------
+        str
+            A JSON object.
+        """
+        about = {"version": 1, "objective": self.objective, "direction": self.direction, "trials": self.trials}
+        return json.dumps(about | {"lines": [asdict(row) for row in self.rows]}, indent=1, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def schema() -> dict[str, Any]:
+        """The JSON schema of `to_json`.
+
+        Returns
+        -------
+        dict
+            As json-schema.org has it.
+        """
+        return SCHEMA
+
+    def to_text(self) -> str:
+        return "\n".join(str(row) for row in self.rows)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def tokens_in(text: str) -> int:
+    """About how many tokens a language model takes for it, rather too many than too few."""
+    return len(re.findall(r"[^\W\d_]{1,4}|\d{1,3}|[^\w\s]|_", text))
+
+
+def cut(text: str, most: int = LINE_TOKENS) -> str:
+    """The first words of a text, as many as there is room for."""
+    words = printable(" ".join(text.split())).split(" ")
+    while len(words) > 1 and tokens_in(" ".join(words)) > most:
+        words.pop()
+    kept = " ".join(words)
+    return kept if len(kept) >= len(" ".join(text.split())) else f"{kept.rstrip(',;:')} …"
+
+
+def named(name: str) -> str:
+    return shorten(printable(name), LONGEST_NAME)
+
+
+def brief_of(data: TrialData, seed: int) -> Brief:
+    """All findings; what cannot be known says so."""
+    question = Question(seed=seed, force=True)
+    answer = importance_of(data, question)
+    lines = [
+        line("trials", f"{data.rows:,} trials, {len(data.space)} parameters, {data.direction} {named(data.objective)}"),
+        line("matters", matters_in_words(answer)),
+        line("where", attempt(lambda: where_in_words(data, answer, question))),
+        line("sure", attempt(lambda: sure_in_words(needed_of(data, 0.1, question)))),
+        line("gain", attempt(lambda: gain_in_words(gains_of(data, None, 1.0, seed)))),
+        line("next", attempt(lambda: next_in_words(data, seed))),
+        line("beware", beware_in_words(answer)),
+    ]
+    return Brief(tuple(lines), named(data.objective), data.direction, data.rows)
+
+
+CALLS = {
+    "trials": ("a.trials()", "analyze"),
+    "matters": ("a.importance()", "analyze"),
+    "where": ("a.densities()", "densities"),
+    "sure": ("a.needed()", "next"),
+    "gain": ("a.gains()", "gains"),
+    "next": ("a.next_trials()", "next"),
+    "beware": ("a.notes", "analyze --notes"),
+}
+
+
+def line(topic: str, text: str) -> BriefLine:
+    call, command = CALLS[topic]
+    return BriefLine(topic, cut(text), call, command)
+
+
+def attempt(words: Callable[[], str]) -> str:
+    """What a question answers, or why it does not."""
+    try:
+        return words()
+    except PedanovaError as error:
+        return f"not known: {error}"
+
+
+def matters_in_words(answer: Importances) -> str:
+    sure = [row for row in answer.rows if row.significant is not False and row.varied][:NAMED]
+    noise = [named(row.name) for row in answer.rows if row.significant is False]
+    parts = [f"{named(row.name)} {percent(row.share)} ({span(row.low, row.high)})" for row in sure]
+    words = ", ".join(parts) or "nothing that chance would not explain"
+    return f"{words}; like noise: {', '.join(noise)}" if noise else words
+
+
+def span(low: float | None, high: float | None) -> str:
+    return f"{percent(low or 0.0).removesuffix('%').rstrip()} to {percent(high or 0.0)}"
+
+
+def where_in_words(data: TrialData, answer: Importances, question: Question) -> str:
+    densities = densities_of_all(data, question)
+    parts = []
+    for name in list(answer)[:LOCATED]:
+        good = [one.words for one in densities[name].good()][:2]
+        parts += [f"{named(name)} {' or '.join(good)}"] if good else []
+    return "; ".join(parts) or "no values stand out"
+
+
+def sure_in_words(needed: Needed) -> str:
+    first, second = map(named, needed.pair)
+    go_on = "more trials hardly change this" if needed.stop.settled else "go on"
+    stays = f"{first} stays first with {percent(needed.stop.first_stays)}"
+    return f"{go_on}; {stays}; to tell it from {second}: {needed.apart} more trials"
+
+
+def gain_in_words(gains: Gains) -> str:
+    safe = f"; safe at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
+    return f"tuning all wins {gains.total} over the medians{safe}"
+
+
+def next_in_words(data: TrialData, seed: int) -> str:
+    trial = next_trials_of(data, 1, "win", None, seed).rows[0]
+    values = ", ".join(f"{named(name)}={short(value, 2)}" for name, value in trial.values.items())
+    return f"{trial.reason}: {values}"
+
+
+def beware_in_words(answer: Importances) -> str:
+    words = f"shares are parts of what decides about {answer.target}, no effects on the objective itself"
+    uneven = [note for note in answer.notes if "not drawn evenly" in note]
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and no causes"
