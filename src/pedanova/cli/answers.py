@@ -32,6 +32,7 @@ from pedanova.cli.inputs import (
 )
 from pedanova.cli.output import answer, as_rows, complain, emit, line_width, notes_aside, paragraphs
 from pedanova.cli.pages import write_report
+from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
@@ -66,7 +67,14 @@ def run_roles(options: argparse.Namespace) -> int:
         raise QueryError(Arg("roles", True), f" is for tables; {options.file} holds the settings alone")
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
-    return answer(options, roles, lambda roles, look: draw_table(roles.printed(), width=look.width), key="roles")
+    return answer(options, roles, draw_roles, key="roles")
+
+
+def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
+    """One paragraph a column: its name, its role and why."""
+    wide = min(30, max(len(row.column) for row in roles.rows))
+    lines = (f"{row.column:<{wide}}  {row.role:<10}  {row.why}" for row in roles.rows)
+    return "\n".join(fill(line, look.width, " " * (wide + 14)) for line in lines)
 
 
 def run_analyze(options: argparse.Namespace) -> int:

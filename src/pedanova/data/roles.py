@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
-from pedanova.data.column import LAST_PLACES, PLAIN, Column, in_form, read_plain
+from pedanova.data.column import LAST_PLACES, PLAIN, Column, all_finite, in_form, read_plain
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     BOOKKEEPING,
@@ -50,8 +50,9 @@ MARKS = (
     "params_", "params.", "params/", "param_", "param.", "config.", "config/", "config:", "hparams.", "hparams/",
     "hyperparameters.", "hyperparameters/", "hyperparameters_", "hyperparams.", "hp.", "args.", "misc.vals.",
 )  # before a setting's name  # fmt: skip
+INDEX_NAMES = re.compile(r"^(unnamed: ?\d+(\.\d+)*|level_\d+)$", re.IGNORECASE)
 ID_NAMES = re.compile(
-    r"^(unnamed: ?\d+(\.\d+)?|level_\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
+    r"^(unnamed: ?\d+(\.\d+)*|level_\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
     r"|(trial|run|config|job|exp|experiment)(_?(id|number|no|num|name))?)$",
     re.IGNORECASE,
 )
@@ -60,7 +61,7 @@ PLACES = re.compile(
 )
 SEED_NAMES = re.compile(
     r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
-    r"|rep|repeat|repetition|replicate|replication)$",
+    r"|rep|repeat|repetition|replicate|replication|(n|num)_(seeds|folds|repeats|runs))$",
     re.IGNORECASE,
 )
 STATUS_NAMES = re.compile("stat(e|us)|outcome|verdict", re.IGNORECASE)
@@ -83,7 +84,7 @@ MOST_STATES = 50  # words of a column that tells how trials ended
 MOST_WORDS = 3  # beside numbers; more make a column of names
 FEW_NUMBERS = 12  # so few are names like the words beside them
 MOST_STEPS = 200  # of a lattice
-A_LOOK = 2_000  # numbers that show more steps than that, unless they lie on a lattice
+A_LOOK = 1_000  # numbers that show more steps than that, unless they lie on a lattice
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
 SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule does
 
@@ -142,13 +143,14 @@ class Values:
 
     @classmethod
     def of(cls, column: Column) -> Values:
-        absent = column.absent()
-        full = not absent.any()
-        present = column.values if full else column.values[~absent]
+        plain = column.labels is None and column.missing is None and not column.is_time and all_finite(column.values)
+        absent = None if plain else column.absent()
+        full = absent is None or not absent.any()
+        present = column.values if absent is None or full else column.values[~absent]
         if column.is_time or not len(present):
             return cls("dates" if column.is_time else "empty", present, full)
         if column.labels is not None:
-            texts = tuple(str(column.labels[code]) for code in np.unique(present))
+            texts = tuple(str(column.labels[code]) for code in np.flatnonzero(np.bincount(present)))
             if is_mixed(texts):
                 column = in_form(column, PLAIN)
                 present = column.values[~column.absent()]
@@ -157,7 +159,7 @@ class Values:
                 return cls("flags" if flags else "words", present, full, texts)
         if present.dtype.kind == "b":
             return cls("flags", present, full)
-        finite = present[np.isfinite(present)] if present.dtype.kind == "f" else present
+        finite = present if plain or present.dtype.kind != "f" else present[np.isfinite(present)]
         distinct = few_distinct(finite) if len(finite) else None
         kind: Any = "flags" if distinct is not None and set(distinct.tolist()) == {0, 1} else "numbers"
         return cls(kind, finite, full, levels=None if distinct is None else len(distinct))
@@ -173,7 +175,8 @@ class Values:
     def differs(self) -> bool:
         """Whether nearly every row has a number of its own, and not a whole one."""
         few = self.kind != "numbers" or self.levels is not None or self.whole
-        return not few and len(np.unique(self.present)) > 0.8 * len(self.present)
+        some = self.present[:: max(1, len(self.present) // A_LOOK)]
+        return not few and len(np.unique(some)) > 0.8 * len(some)
 
     @property
     def whole(self) -> bool:
@@ -181,7 +184,8 @@ class Values:
 
     @property
     def span(self) -> tuple[float, float]:
-        return (float(self.present.min()), float(self.present.max())) if len(self.present) else (0.0, 0.0)
+        numbers = self.kind == "numbers" and len(self.present) > 0
+        return (float(self.present.min()), float(self.present.max())) if numbers else (0.0, 0.0)
 
     @property
     def counts_rows(self) -> bool:
@@ -191,7 +195,8 @@ class Values:
     @property
     def is_permutation(self) -> bool:
         """Every number of a range once, from 0 or 1 on."""
-        return self._fills_a_range() and self.span[0] in (0, 1) and self.all_different
+        low = self.span[0]
+        return self._fills_a_range() and low in (0, 1) and bool(np.bincount(self.present - int(low)).all())
 
     def _fills_a_range(self) -> bool:
         rows = len(self.present)
@@ -199,8 +204,8 @@ class Values:
 
     @property
     def all_different(self) -> bool:
-        few = self.present[:FIRST_ROWS]
-        return len(np.unique(few)) == len(few) and len(np.unique(self.present)) == len(self.present)
+        ordered = (np.sort(some) for some in (self.present[:FIRST_ROWS], self.present))
+        return all(bool(np.all(some[1:] != some[:-1])) for some in ordered)
 
     @property
     def rises(self) -> bool:
@@ -227,7 +232,7 @@ def is_word(label: object) -> bool:
 
 def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
     """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
-    if len(finite) > 10 * A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
+    if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
     if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
@@ -368,8 +373,11 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
             yield Clue("identifier", SURE, "counts the rows one by one and looks like an id")
         elif values.is_permutation and single:
             yield Clue("identifier", SURE + 1, "has every number from 0 or 1 on once, as an id has")
-        if ID_NAMES.match(name):
-            different = values.whole and values.full and len(values.present) >= LEAST_ROWS and values.all_different
+        if INDEX_NAMES.match(name) and values.whole:
+            yield Clue("identifier", SURE, "named like an index that was saved with the table")
+        elif ID_NAMES.match(name) and values.levels != 1:
+            rows = values.whole and values.full and len(values.present) >= LEAST_ROWS
+            different = rows and (values.counts_rows or values.all_different)
             why = "is different in every row and named like an id" if different else "named like an id, not a setting"
             yield Clue("identifier", SURE if different else SLIGHT, why)
 
@@ -381,12 +389,12 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"holds words for how trials ended ({', '.join(texts[:3])})")
     many = len(texts) > 0.5 * rows and rows >= LEAST_ROWS
-    if many and (len(texts) == rows or len(texts) > 50):
+    if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
         what = _kind_of_texts(texts)
         role: RoleName = "identifier" if what == "texts" else "text"
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
-    elif ID_NAMES.match(name):
+    elif ID_NAMES.match(name) and len(texts) > 1:
         yield Clue("identifier", SLIGHT, "named like an id, not a setting")
 
 

@@ -58,12 +58,12 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
     """(rows,) States out of a column of yes and no, where the rows that went wrong have no score, or one for all."""
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
-    scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
     for name, column in columns.items():
-        flags = flags_of(column)
         word = (words_of(name) or ("",))[-1]
-        if flags is None or word not in OUTCOMES or name == objective:
+        flags = flags_of(column) if word in OUTCOMES and name != objective else None
+        if flags is None:
             continue
+        scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
         failed = flags != (word in GOOD_OUTCOMES)
         bad, good = (np.unique(scores[rows & np.isfinite(scores)]) for rows in (failed, ~failed))
         if failed.any() and len(good) and (not len(bad) or (len(bad) == 1 and not good[0] <= bad[0] <= good[-1])):

@@ -55,8 +55,8 @@ RESULTS_UP = _words(
     "fps ap hits performance winrate mfu speedup"
 )
 RESULTS_DOWN = _words(
-    "loss losses error errors err rmse mse mae mape rmsle msle nll perplexity ppl wer cer bpb bpc fid regret "
-    "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
+    "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
+    "regret misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
 )
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "
@@ -73,8 +73,8 @@ SUMMARIES = _words(
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
 )  # behind a result they leave it one
 BEFORE_RESULTS = _words(
-    "train training val valid validation test dev holdout eval metrics metric results final best peak avg average mean "
-    "median aggregate"
+    "train training val valid validation test dev holdout eval metrics metric results final best last peak avg average "
+    "mean median aggregate"
 )
 GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
 OUTCOMES = GOOD_OUTCOMES | _words(
@@ -95,7 +95,8 @@ HEADS = _words(
     "activation optimizer scheduler schedule warmup patience interval freq frequency every epochs steps iters "
     "iterations ratio fraction frac split splits temperature bits features estimators trees leaves samples kernel "
     "stride padding clip norm bias window horizon penalty strategy method model dataset aug augmentation init "
-    "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget"
+    "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget "
+    "prob probability"
 )  # a name that ends so is a setting's, whatever stands before
 UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score")
 FLIPS = _words("neg negative negated minus inverse")

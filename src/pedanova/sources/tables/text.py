@@ -32,7 +32,7 @@ MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed
 FREE = 1 << 20  # bytes that any file may hold
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 OTHERS = (",", ";", "\t", "|")
-LOOK_AT = 60  # lines
+LOOK_AT = 30  # lines
 MOST_SHORT = 0.2  # of the rows; more that lack fields are another table
 LONGEST = 1 << 20  # letters of a line that is looked at
 NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
@@ -140,6 +140,8 @@ def _sign_of(lines: Sequence[str], usual: str) -> str:
 
 def _above(lines: Sequence[str], sign: str) -> int:
     """How many lines stand above the header: those before all others are cut into as many fields as each other."""
+    if not lines or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
+        return 0
     counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
     full = [count for count in counts if count]
     quoted = any(line.count('"') % 2 for line in lines[:1])  # a name goes on in the next line
