@@ -116,7 +116,7 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
     "counting up": ("x", np.arange(5, 205), "counts the rows one by one and looks like an id", Int(5, 204)),
     "counting up, uint64": ("x", np.arange(200, dtype=np.uint64), "counts the rows one by one", Int(0, 199)),
     "an index": ("index", SHUFFLED * 3, "is different in every row and named like an id", Int(0, 597)),
-    "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "named like an index", Int(0, 597)),
     "trial_id": ("trial_id", SHUFFLED * 3, "named like an id", Int(0, 597)),
     "Run": ("Run", SHUFFLED * 3, "named like an id", Int(0, 597)),
     "config_number": ("config_number", SHUFFLED * 3, "named like an id", Int(0, 597)),
