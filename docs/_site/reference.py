@@ -44,6 +44,14 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
             "results.Seeds",
         ],
     ),
+    "advice": (
+        "What to do",
+        [
+            "results.Gains", "results.Gain", "results.Amount", "results.AblationPath", "results.PathStep",
+            "results.NextTrials", "results.NextTrial", "results.Needed", "results.NeededTrials", "results.Estimate",
+            "results.StopAdvice", "results.Brief", "results.BriefLine",
+        ],
+    ),
     "reduction": ("Smaller spaces", ["results.ReducedSpace", "results.Verdict", "results.Evidence"]),
     "spaces": (
         "Search spaces",

@@ -78,8 +78,8 @@ class Gain:
     --------
     >>> import pedanova as pa
     >>> gains = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4})
-    >>> gains["learning_rate"].default, gains["learning_rate"].verdict
-    (0.0001, 'tune')
+    >>> gains["learning_rate"].default, gains["learning_rate"].gain > 0
+    (0.0001, True)
     """
 
     name: str
