@@ -1,13 +1,14 @@
 """How long the explorer takes from the release of the mouse to drawn bars, in a real browser.
 
-    python benchmarks/explore.py [--rows 1000 1000000] [--lattice FOLDER] [--brushes 50]
+    python benchmarks/explore.py [--tables 1000x10 1000x100 1000x300 1000000x10] [--lattice FOLDER] [--brushes 50]
 
 Needs Chromium and its driver (Debian: chromium, chromium-driver), Selenium and the extra `explore`. The explorer
 runs in a process of its own. Each brush is drawn with the mouse over another part of another parameter; the clock
 begins with `pointerup` in the page and ends in the frame in which the bars of that selection are drawn. Tasks of
 the page above 50 ms are counted as the browser reports them. Beside these times, which other work on the machine
 lengthens, stands what each brush costs until all is drawn: processor time of the server's process (Linux) and of the
-page's main thread. FOLDER holds jahs_thesis_cifar10_lattice.{parquet,json}:
+page's main thread, when something was painted first, and the most memory of the server.
+FOLDER holds jahs_thesis_cifar10_lattice.{parquet,json}:
 there the time to the exact answer is given too, beside a plain count of the table in the same process, and
 the processor time of both, which other work hardly lengthens.
 """
@@ -36,7 +37,7 @@ from pedanova.report.live.session import Session
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from helpers.chromium import Page
 
-LIMITS = {1_000: 60.0, 1_000_000: 150.0}  # ms to the first answer
+LIMITS = {"1000x10": 60.0, "1000x100": 400.0, "1000x300": 400.0, "1000000x10": 150.0}  # ms to the first answer
 LATTICE = "jahs_thesis_cifar10_lattice"
 LATTICE_LIMIT = 200.0
 PREPARE = """
@@ -68,12 +69,14 @@ class Found:
     server: list[float] = field(default_factory=list)  # of its processor time
     page: list[float] = field(default_factory=list)  # of its main thread's
     sampled: int = 0
+    painted: float = 0.0
+    memory: float = 0.0  # MB, at most
 
 
-def table(rows: int) -> pa.Analysis:
-    """Ten parameters of four kinds."""
+def table(rows: int, parameters: int) -> pa.Analysis:
+    """Parameters of four kinds."""
     rng = np.random.default_rng(0)
-    data: dict[str, Any] = {f"x{i}": rng.uniform(0, 1, rows) for i in range(7)}
+    data: dict[str, Any] = {f"x{i}": rng.uniform(0, 1, rows) for i in range(parameters - 3)}
     data |= {"lr": 10 ** rng.uniform(-5, -1, rows), "layers": rng.integers(1, 9, rows)}
     data["optimizer"] = np.array(["adam", "sgd", "rmsprop"])[rng.integers(0, 3, rows)]
     loss = (np.log10(data["lr"]) + 3) ** 2 + data["x0"] ** 2 + 0.3 * data["x1"] * (data["optimizer"] == "adam")
@@ -123,7 +126,7 @@ def beside_plain(a: pa.Analysis, sizes: dict[str, int]) -> None:
 
 
 def serve(name: str, folder: Path | None) -> None:
-    a = lattice(folder) if folder else table(int(name))
+    a = lattice(folder) if folder else table(*map(int, name.split("x")))
     a.explore(open=False)
 
 
@@ -167,8 +170,12 @@ def measure(page: Page, url: str, brushes: int, process: int) -> Found:
     page.open(url)
     page.settle()
     page.run(PREPARE)
-    ranges = page.run("return pedanova.facts.parameters.filter((one) => one.brush === 'range').map((one) => one.name)")
+    ranges = page.run(
+        "return [...document.querySelectorAll('.density')].map((one) => one.dataset.parameter)"
+        ".filter((name) => pedanova.parameter(name).brush === 'range')"
+    )
     draw, found = random.Random(0), Found()
+    found.painted = page.run("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
     for i in range(brushes):
         page.run("pedanova.state.ask({ selection: {} }); bench.released = null;")
         page.settle()
@@ -183,12 +190,20 @@ def measure(page: Page, url: str, brushes: int, process: int) -> Found:
         found.exact.append(exact)
         found.sampled += sample is not None
     found.tasks = page.run("return bench.tasks")
+    found.memory = most_memory(process)
     return found
+
+
+def most_memory(process: int) -> float:
+    place = Path(f"/proc/{process}/status")
+    words = place.read_text().split() if place.exists() else []
+    return int(words[words.index("VmHWM:") + 1]) / 1024 if "VmHWM:" in words else 0.0
 
 
 def report(name: str, found: Found, limit: float | None) -> None:
     held = "" if limit is None else f", limit {limit:.0f}"
     print(f"{name}: {len(found.first)} brushes, load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"  first paint {found.painted:.0f} ms after it was opened; server at most {found.memory:.0f} MB")
     print(f"  to the bars: median {statistics.median(found.first):.0f} ms, worst {max(found.first):.0f} ms{held}")
     print(f"  to intervals and marks: median {statistics.median(found.exact):.0f} ms, worst {max(found.exact):.0f} ms")
     print(f"  first answers from a sample: {found.sampled}")
@@ -222,7 +237,7 @@ def print_unless_url(line: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="*", default=list(LIMITS))
+    parser.add_argument("--tables", nargs="*", default=list(LIMITS), metavar="ROWSxPARAMETERS")
     parser.add_argument("--lattice", type=Path)
     parser.add_argument("--brushes", type=int, default=50)
     parser.add_argument("--serve")
@@ -230,8 +245,8 @@ def main() -> None:
     if options.serve:
         serve(options.serve, options.lattice)
         return
-    for rows in options.rows:
-        run(str(rows), LIMITS.get(rows), options.brushes, None)
+    for name in options.tables:
+        run(name, LIMITS.get(name), options.brushes, None)
     if options.lattice:
         run(LATTICE, LATTICE_LIMIT, options.brushes, options.lattice)
 

@@ -16,7 +16,7 @@ from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_part, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
 from pedanova.measures.question import Baseline, How, Question, check_how
-from pedanova.measures.questions.ask import importance_of, pair_planes
+from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
@@ -117,14 +117,14 @@ def distinct(questions: Iterable[PageQuestion]) -> list[PageQuestion]:
 
 def pairs_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     for question in distinct(plan.questions):
-        names = paired(plan.analysis, question)
+        names = paired(plan, question)
         if len(names) >= 2:
             yield question, {}, answers.pairs(plan.analysis, question, names, **taken(PAIRS, plan.how))
 
 
 def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     for question in distinct(plan.questions):
-        names = paired(plan.analysis, question)
+        names = paired(plan, question)
         if len(names) < 2:
             continue
         try:
@@ -136,23 +136,23 @@ def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
             yield question, {"first": one.first, "second": one.second}, answers.plane_to_json(one)
 
 
-def paired(a: TrialData, question: PageQuestion) -> list[str]:
+def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
-    if len(a.space) <= ALL_PAIRED:
-        return list(a.space)
-    try:
-        importances = importance_of(
-            a, Question(question.target, question.region, estimator="counts", draws=0, force=True)
-        )
-    except QueryError:
-        return list(a.space)[:MOST_PAIRED]
-    return list(importances)[:MOST_PAIRED]
+    names = list(plan.analysis.tallies)
+    if len(names) <= ALL_PAIRED:
+        return names
+    alike = (answer for one, answer in plan.answered if one == question and not answer["refused"])
+    ranked = [row["parameter"] for row in next(alike, {"importances": []})["importances"]]
+    return (ranked or names)[:MOST_PAIRED]
 
 
 def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The mean objective along the parameters, in the region of every step; of many parameters in the first alone."""
+    """The mean objective along the parameters, in the region of every step; of many parameters in the first alone.
+
+    Of very many there are none: they would take longer than all else.
+    """
     a, first = plan.analysis, plan.questions[0]
-    if a.levels.several:
+    if a.levels.several or len(a.tallies) > MANY:
         return
     rungs = plan.ladder.rungs[1:] if len(a.space) <= ALL_PAIRED else ()
     regions = [as_region(rung.part, "region") for rung in rungs]
@@ -334,11 +334,11 @@ def payload_of(
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
     for one in each:
-        sure = how if not many or one == own[0] else {**how, "draws": 0}
-        result = answers.answer(a, one, **sure)
+        sure = not many or one == own[0]
+        result = answers.answer(a, one, sure=sure, **how)
         if fixed is not None and result["lines"] is not None:
             inner = answers.inside(a, one)
-            result["lines"] = lines_of(one, inner.target, inner.region, options=sure, fixed=fixed)
+            result["lines"] = lines_of(one, inner.target, inner.region, options=how, fixed=fixed)
         ends = result.get("ends") or {}  # the objective of single rows: for drawing, a few digits of it will do
         blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
         answered.append((one, {**result, "ends": blurred or None}))
