@@ -182,7 +182,7 @@ def test_a_selection_is_saved_as_a_report(page: Page, explorer: str, analysis: p
     page.until("return document.getElementById('said').textContent.includes('saved')")
     page.open(saved)
     assert page.bars() == shown
-    assert f"{len(analysis.within({'optimizer': ['adam']}))} rows" in page.text("#facts")
+    assert f"{len(analysis.within({'optimizer': ['adam']}))} of 400 rows" in page.text("#facts")
 
 
 def random_question(random: np.random.Generator) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def test_parameters_may_be_called_as_the_page_calls_its_own(page: Page) -> None:
         )
         tab(page, "parallel")
         assert f"{good} in the target" in page.text("#panel-parallel")
-        page.run("pedanova.state.select('in', {range: [0.1, 0.9]})")
+        page.run("pedanova.state.select('in', {range: [0.001, 0.9]})")
         settled(page)
         assert not page.answer()["refused"]
 

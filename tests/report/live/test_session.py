@@ -22,7 +22,6 @@ EXTRAS: dict[str, dict[str, Any]] = {
     "plane": {"first": "lr", "second": "momentum"},
     "points": {"x": "lr", "y": "momentum"},
     "difference": {"other": {}},
-    "targets": {"parts": [0.1, 0.2]},
 }
 
 

@@ -27,13 +27,7 @@ pedanova.along = (function () {
   function draw(state) {
     const { found, moved } = held;
     shownFor = keyOf(state);
-    if (found.refused) {
-      pane.said(chartPiece.note, "");
-      pane.said(tablePiece.note, "");
-      pane.clear(chartPiece.body, pane.refused(found));
-      pane.clear(tablePiece.body);
-      return;
-    }
+    if (pane.refuses(found, chartPiece, tablePiece.note, tablePiece.body)) return;
     const whose = moved ? "This file has the budgets for its first target alone. " : "";
     pane.said(chartPiece.note, `${whose}${found.summary} Selections do not narrow this card: every trial counts at the budgets it reached.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));

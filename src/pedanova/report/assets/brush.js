@@ -63,7 +63,7 @@ pedanova.brush = (function () {
   const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
   function range(options) {
-    const { svg, top = 0, height, vertical = false, grip = 12, margin = 0, name = "", onChange = () => {}, onEnd = () => {}, onClick = () => {} } = options;
+    const { svg, top = 0, height, vertical = false, grip = 12, margin = 0, name = "", onChange = () => {}, onEnd = () => {}, onClick } = options;
     const line = options.axis || free(options.scale);
     const [begin, end] = [Math.min(line.scale.start, line.scale.stop), Math.max(line.scale.start, line.scale.stop)];
     const box = (from, to) => (vertical ? { x: top, y: from, width: height, height: to - from } : { x: from, y: top, width: to - from, height });
@@ -161,7 +161,7 @@ pedanova.brush = (function () {
       pedanova.drag.end();
       group.classList.remove("dragging");
       if (moved) finish(isAll(shown) ? null : shown);
-      else if (kind !== "edge") onClick(event);
+      else if (kind !== "edge" && onClick) onClick(event);
     }
 
     function cancel() {

@@ -3,7 +3,6 @@
 pedanova.code = (function () {
   const { make, byId, button } = pedanova;
   let shown = false;
-
   const UNSAID = "This selection is too long for a line of shell, or a name in it has a backtick: use the line of Python.";
   const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
 

@@ -2,33 +2,24 @@
 "use strict";
 pedanova.compare = (function () {
   const { make, set, pane } = pedanova;
-  let bar = null, asked = "", found = null, by = new Map();
-
+  const bar = pedanova.byId("compare"); // above the cards, while something is pinned
+  let asked = "", found = null, by = new Map();
   const isPinned = () => pedanova.state.get().pinned !== null;
   const pin = () => pedanova.state.change({ pinned: isPinned() ? null : pedanova.asked() });
   const differs = (state) => state.pinned !== null && pedanova.source.keyOf("answer", state.pinned) !== pedanova.source.keyOf("answer", pedanova.asked(state));
 
   pedanova.tool({ key: "pin", label: "A|B", title: "Pin what is selected now as A, and compare", press: pin, pressed: isPinned });
 
-  /* Above the cards, while something is pinned. */
-  function place() {
-    if (bar) return bar;
-    bar = set(make("section", "compare"), { "aria-label": "A or B", id: "compare" });
-    const main = document.querySelector("main");
-    main.insertBefore(bar, pedanova.byId("cards"));
-    return bar;
-  }
-
   pedanova.on("shown", (answer) => show(pedanova.state.get(), answer));
 
   function show(state, answer) {
     if (state.pinned === null) {
-      if (bar) bar.hidden = true;
+      bar.hidden = true;
       asked = "";
       if (by.size) { by = new Map(); found = null; pedanova.page.show(); }
       return;
     }
-    place().hidden = false;
+    bar.hidden = false;
     const key = JSON.stringify([pane.age(), pedanova.source.keyOf("answer", state.pinned), pedanova.source.keyOf("answer", pedanova.asked(state))]);
     if (key === asked) return;
     bar.setAttribute("aria-busy", "true");

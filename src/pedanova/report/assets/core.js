@@ -1,33 +1,16 @@
-/* The page's one namespace, `pedanova`, and what every part of it shares.
+/* The page's one namespace, `pedanova`, and what every part of it shares. Files are plain scripts in the order of
+   report/page/html.py, each an IIFE; names from the data are text only. Everything that is drawn is a function of
 
-   One page, static or live. Files are plain scripts in this order, each an IIFE; names from the data are text only.
+     state   {question, chosen, tab, pair: [a, b] | null, pinned: question | null, sort, hidden: [names]}
+     answer  the JSON of report/page/answers.py, plus `pending` while another one is on its way, and `undrawn` while its
+             densities are still those of the answer before
 
-   core.js        make, svg, set, say, byId, emit/on, hover, register (tabs), tool (buttons of the head), tip (tooltips)
-   digits.js      short, percent, times, chance: numbers in words, by the rule of base/digits.py
-   scales.js      scales.linear, scales.log, scales.band, scales.of(parameter, width): x(value), value(x), ticks(n)
-   state.js       state.get, change(patch, {live}), undo, redo, subscribe: one immutable object, also in the address
-   source.js      source.open(), source.ask(part, question, extra, {slot}), source.can(part): who answers
-   theme.js       light and dark
-   brush.js       brush.range({svg, scale, height, ...}): drag, edges, arrow keys, Esc
-   objective.js, chips.js, ranking.js, densities.js, sheet.js, code.js: the cards of the page
-   page.js        start: reads the payload, opens the source, asks and shows
-
-   Everything that is drawn is a function of (state, answer):
-
-     state   {question, chosen, tab, metric, pair: [a, b] | null, pinned: question | null, sort, hidden: [names]}
-     answer  the JSON of report/page/answers.py, plus `pending` (another one is on its way) while it is stale
-     facts   pedanova.facts, the JSON of report/page/facts.py; pedanova.parameter(name) is one of its parameters
-
-   A tab:    pedanova.register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
-             `mount` once, when the tab is opened first; `show` whenever it is visible and something changed;
-             false leaves the tab out, words are shown in its place.
    A card:   mount() and show(state, answer), or steps(state, answer) → [functions], which are called a slice at a time.
-             Bars come first ("ranked"), all else in later tasks ("shown"); answer.undrawn: its densities are still
-             those of the answer before.
-   A tool:   pedanova.tool({key, label, title, press(), pressed()?, enabled()?, when(facts)?}) is a button in the head.
-   Asking:   pedanova.source.ask("pairs", pedanova.asked(), {names}) → Promise of an answer; an older question of the same
-             slot (by default the part) is dropped: its promise is rejected with pedanova.STALE.
-   Events:   pedanova.on("news", fn) / pedanova.emit("news", data); hover.set(row | null), hover.subscribe(fn). */
+   A tab:    register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
+   A tool:   tool({key, label, title, press(), pressed()?, enabled()?, when(facts)?}) is a button in the head.
+   Asking:   source.ask(part, asked(), extra, {slot}) → Promise of an answer; an older question of the same slot is
+             rejected with STALE.
+   Events:   on("news", fn), emit("news", data): "ranked" (bars), "shown" (all), "released", "news", "study", "hover", "theme" */
 "use strict";
 var pedanova = pedanova || {}; // a global, also for files that are tried alone
 

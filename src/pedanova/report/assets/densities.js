@@ -82,7 +82,6 @@ pedanova.densities = (function () {
 
   /* Whether there are more names than bars. */
   const isCut = ({ brush, labels, shape }) => brush === "labels" && labels.length > shape.labels.length;
-
   const printing = () => document.body.classList.contains("printing");
 
   function build(parameter) {
@@ -138,28 +137,32 @@ pedanova.densities = (function () {
   /* Brush, bars to click, tooltips: laid once for every width. */
   function interact(card, scale) {
     const { parameter, front } = card;
-    front.replaceChildren();
-    card.brush = null;
-    card.bars = null;
-    if (!brushable(parameter)) {
-      const ground = draw("rect", { class: "catch", x: 0, y: 0, width: card.width, height: HEIGHT });
-      ground.addEventListener("click", () => pedanova.sheet.open(parameter.name));
-      front.append(ground);
-    } else if (parameter.brush === "labels") {
-      card.bars = bars(front, parameter, scale, { top: 0, height: HEIGHT });
-    } else {
-      card.brush = pedanova.brush.range({
-        svg: front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: BOTTOM - TOP, margin: SIDE, name: parameter.name,
-        onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
-        onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
-        onClick: () => pedanova.sheet.open(parameter.name),
-      });
-    }
+    select(card, scale, { top: TOP, height: BOTTOM - TOP, whole: HEIGHT, margin: SIDE, onClick: () => pedanova.sheet.open(parameter.name) });
     pedanova.tip(front, (event) => {
       const box = card.root.getBoundingClientRect(), x = (event.clientX - box.left) * (card.width / box.width);
       if (!card.density || !card.density.target || x < scale.start || x > scale.stop) return "";
       return pedanova.plot.words(parameter, card.density, card.baseline, pedanova.plot.at(card.scale, parameter.shape, x));
     });
+  }
+
+  /* What selects values on a card or a sheet, where somebody answers: a brush, or bars to click. */
+  function select(card, scale, { top, height, whole, onClick, ...more }) {
+    const { parameter, front } = card;
+    front.replaceChildren();
+    [card.brush, card.bars] = [null, null];
+    if (!brushable(parameter)) {
+      const ground = draw("rect", { class: onClick ? "catch" : "catch still", x: 0, y: 0, width: card.width, height: whole });
+      if (onClick) ground.addEventListener("click", onClick);
+      front.append(ground);
+    } else if (parameter.brush === "labels") {
+      card.bars = bars(front, parameter, scale, { top: 0, height: whole });
+    } else {
+      const change = (range, how) => pedanova.state.select(parameter.name, range && { range }, how);
+      card.brush = pedanova.brush.range({
+        svg: front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top, height, name: parameter.name,
+        onChange: (range) => change(range, { live: true }), onEnd: (range) => change(range), onClick, ...more,
+      });
+    }
   }
 
   /* Bars that can be switched on and off; the arrow keys go from one to the next. */
@@ -263,5 +266,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, steps, small, reveal, bars, key, tell, toggle, isCut, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
+  return { mount, steps, small, reveal, select, pick, key, tell, toggle, isCut, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
 })();

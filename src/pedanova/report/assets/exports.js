@@ -96,7 +96,6 @@ pedanova.exports = (function () {
 
   const COLUMNS = ["parameter", "share", "low", "high", "ratio", "p_value", "p_adjusted", "significant", "varied", "divergence", "n_target", "n_region"];
   const answer = () => pedanova.page.answer() || {};
-
   const rankingLines = () => [COLUMNS, ...(answer().importances || []).map((row) => COLUMNS.map((key) => row[key]))];
 
   const rankingDrawing = () => barsDrawing(`What matters for ${pedanova.pane.questionWords(pedanova.asked())}`,

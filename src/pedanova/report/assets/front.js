@@ -14,7 +14,7 @@ pedanova.front = (function () {
 
   function show(state, answer) {
     asking.follow(state, answer, axes);
-    const key = JSON.stringify([state.metric, state.chosen, plane.body.clientWidth]);
+    const key = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (held && key !== shownFor) redraw(state);
   }
 
@@ -25,17 +25,12 @@ pedanova.front = (function () {
 
   function redraw(state) {
     const { found, moved, question } = held;
-    shownFor = JSON.stringify([state.metric, state.chosen, plane.body.clientWidth]);
-    if (found.refused) {
-      [plane, table].forEach((piece) => pane.said(piece.note, ""));
-      pane.clear(plane.body, pane.refused(found));
-      pane.clear(table.body);
-      return;
-    }
+    shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
+    if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
     pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives for its first question alone.` : `Filled: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target));
-    pane.said(table.note, `${state.metric === "share" ? "Share" : "Ratio"} for all objectives together, and for ${target} by each alone.`);
+    pane.said(table.note, `Share for all objectives together, and for ${target} by each alone.`);
     pane.clear(table.body, make("div", "scroll", importances(found.importances, state)));
   }
 
@@ -108,18 +103,16 @@ pedanova.front = (function () {
     return `${found.axes[0].name} across, ${found.axes[1].name} up: ${pedanova.plural(good, "good row")}, ${pedanova.count(front)} on the front`;
   }
 
-  const titleOf = (key) => (key === "together" ? "together" : key);
-
   function importances(by, state) {
     const keys = Object.keys(by), first = by[keys[0]], found = Object.fromEntries(keys.map((key) => [key, new Map(by[key].map((row) => [row.parameter, row]))]));
-    const most = Math.max(0.02, ...keys.flatMap((key) => by[key].map((row) => row[state.metric])));
+    const most = Math.max(0.02, ...keys.flatMap((key) => by[key].map((row) => row.share)));
     const cell = (row) => {
       const fill = make("i");
-      fill.style.width = `${(100 * Math.max(0, row[state.metric])) / most}%`;
-      return make("span", row.significant === false ? "goal-bar unsure" : "goal-bar", make("span", "bar", fill), make("span", "value", `${row.significant === false ? "~ " : ""}${pedanova.percent(row[state.metric])}`));
+      fill.style.width = `${(100 * Math.max(0, row.share)) / most}%`;
+      return make("span", row.significant === false ? "goal-bar unsure" : "goal-bar", make("span", "bar", fill), make("span", "value", `${row.significant === false ? "~ " : ""}${pedanova.percent(row.share)}`));
     };
     const lines = first.map((one) => [pedanova.tip(make("span", "", pedanova.nameOf(one.parameter)), one.parameter), ...keys.map((key) => cell(found[key].get(one.parameter)))]);
-    return pane.table("goal-table", ["parameter", ...keys.map(titleOf)], lines);
+    return pane.table("goal-table", ["parameter", ...keys], lines);
   }
 
   function planeLines() {

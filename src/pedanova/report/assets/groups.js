@@ -31,11 +31,7 @@ pedanova.groups = (function () {
 
   function draw(state) {
     shownFor = keyOf(state);
-    if (held.refused) {
-      pane.said(piece.note, "");
-      pane.clear(piece.body, pane.refused(held));
-      return;
-    }
+    if (pane.refuses(held, piece)) return;
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} cannot be asked: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
     pane.said(piece.note, `${which}${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);

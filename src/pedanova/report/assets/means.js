@@ -22,11 +22,7 @@ pedanova.means = (function () {
   function draw(state) {
     const { found, moved, question } = held;
     shownFor = keyOf(state);
-    if (found.refused) {
-      pane.said(piece.note, "");
-      pane.clear(piece.body, pane.refused(found));
-      return;
-    }
+    if (pane.refuses(found, piece)) return;
     pane.said(piece.note, said(found, moved, question), moved ? "warned" : "");
     const known = found.parameters.filter((one) => pedanova.parameter(one.parameter).shape);
     const limit = all || known.length <= MOST ? known.length : FIRST, shown = known.filter((one, i) => i < limit || one.parameter === state.chosen);

@@ -11,7 +11,6 @@ pedanova.page = (function () {
   const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
   const MANY = 40; // parameters beyond which those on the screen are asked for first
   const QUIET = 400, SLOW = 300, AGAIN = 2000; // milliseconds: before all of many are asked for; until a sign; until somebody is asked again
-
   const known = (names) => names.map((name) => pedanova[name]).filter(Boolean);
   const first = () => known(["objective", "ranking", "chips"]); // in the frame itself
   const later = () => known(["densities", "sheet", "code", "watch"]); // after it, a slice at a time
@@ -59,7 +58,7 @@ pedanova.page = (function () {
     byId("title").textContent = facts.title;
     const { name, direction, several } = facts.objective;
     const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";
-    const dropped = facts.dropped ? `, ${pedanova.count(facts.dropped)} left out` : "";
+    const dropped = facts.dropped && !facts.within ? `, ${pedanova.count(facts.dropped)} left out` : "";
     const rows = facts.within && facts.within.of !== facts.rows ? `${pedanova.count(facts.rows)} of ${pedanova.plural(facts.within.of, "row")}` : pedanova.plural(facts.rows, "row");
     const unused = facts.notes.filter((note) => note.kind === "unused").map((note) => note.text);
     byId("facts").textContent = `${rows}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")}${unused.length ? `, ${pedanova.plural(unused.length, "column")} not used` : ""} · ${name}${arrow}`;
@@ -375,29 +374,19 @@ pedanova.page = (function () {
     for (const tab of tabs) {
       tab.handle = make("button", "tab", tab.title);
       pedanova.set(tab.handle, { type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": `panel-${tab.key}` });
-      tab.handle.addEventListener("click", () => {
-        pedanova.state.change({ tab: tab.key });
-        if (!window.matchMedia("(max-width: 760px)").matches) return; // on a phone tabs stand at the bottom
-        const off = pedanova.on("shown", () => { off(); tab.panel.scrollIntoView(); });
-      });
-      tab.handle.addEventListener("keydown", (event) => move(event, tab));
       tab.panel = make("div", "panel", make("h2", "print-title", tab.title));
       pedanova.set(tab.panel, { role: "tabpanel", id: `panel-${tab.key}`, "aria-labelledby": `tab-${tab.key}`, tabindex: 0 });
       tab.panel.hidden = true;
       bar.append(tab.handle);
     }
+    pedanova.pane.roving(tabs.map((tab) => tab.handle), (at) => open(tabs[at]));
     place.append(bar, ...tabs.map((tab) => tab.panel));
   }
 
-  function move(event, tab) {
-    const steps = { ArrowRight: 1, ArrowLeft: -1 };
-    const at = tabs.indexOf(tab);
-    const next = event.key === "Home" ? tabs[0] : event.key === "End" ? tabs[tabs.length - 1]
-      : event.key in steps ? tabs[(at + steps[event.key] + tabs.length) % tabs.length] : null;
-    if (!next) return;
-    event.preventDefault();
-    next.handle.focus();
-    pedanova.state.change({ tab: next.key });
+  function open(tab) {
+    pedanova.state.change({ tab: tab.key });
+    if (!window.matchMedia("(max-width: 760px)").matches) return; // on a phone tabs stand at the bottom
+    const off = pedanova.on("shown", () => { off(); tab.panel.scrollIntoView(); });
   }
 
   function showTab(state, given) {

@@ -15,7 +15,7 @@ pedanova.parallel = (function () {
   function show(state, answer) {
     asking.follow(state, answer, { limit: LIMIT });
     if (!held) return;
-    if (held.refused) { pane.said(piece.note, ""); pane.clear(piece.body, pane.refused(held)); return; }
+    if (pane.refuses(held, piece)) return;
     const key = JSON.stringify([piece.body.clientWidth, pedanova.theme.name(), order(answer)]);
     if (key !== drawn && !pedanova.drag.isOn()) { drawn = key; build(state, answer); }
     axes.forEach((axis) => axis.brush && resting && axis.brush.show(rangeOf(state, axis.name)));
@@ -66,13 +66,6 @@ pedanova.parallel = (function () {
     return { ...axis, x, y: axis.at };
   }
 
-  /* A few values along an axis, all where they are few. */
-  function ticksOf(axis) {
-    if (!axis.values) return axis.scale.ticks(4);
-    const step = Math.ceil(axis.values.length / 8);
-    return axis.values.filter((_, i) => i % step === 0);
-  }
-
   const foot = TOP + HIGH;
 
   function frame(axis, i, step, state) {
@@ -85,7 +78,7 @@ pedanova.parallel = (function () {
     const room = step ? step - 12 : 80;
     if (axis.labels) axis.labels.forEach((label, at) => group.append(category(axis, label, at, room)));
     else {
-      for (const tick of ticksOf(axis)) group.append(svg("text", { class: "tick", x: axis.x - 10, y: axis.at(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.short(tick)));
+      for (const tick of pane.ticksOf(axis, 4)) group.append(svg("text", { class: "tick", x: axis.x - 10, y: axis.at(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.short(tick)));
       if (axis.parameter && axis.parameter.brush === "range") brushed(axis, group, state);
     }
     if (rows.some((row) => axis.y(row.values[axis.name]) === null)) group.append(svg("text", { class: "tick", x: axis.x, y: foot + 16, "text-anchor": "middle" }, "none"));
@@ -98,11 +91,7 @@ pedanova.parallel = (function () {
     group.append(svg("rect", { x: axis.x - 7, y: y - 7, width: 14, height: 14, rx: 3 }),
       svg("text", { class: "tick", x: axis.x - 10, y, "text-anchor": "end", "dominant-baseline": "middle" }, label.length > fits ? `${label.slice(0, fits - 1)}…` : label));
     if (!axis.parameter) return group;
-    const toggle = () => {
-      const now = pedanova.brushOf(pedanova.state.get().question, axis.name), before = now && now.labels ? now.labels : [];
-      const next = before.includes(label) ? before.filter((one) => one !== label) : [...before, label];
-      pedanova.state.select(axis.name, next.length && next.length < axis.labels.length ? { labels: axis.labels.filter((one) => next.includes(one)) } : null);
-    };
+    const toggle = () => pedanova.densities.toggle(axis.parameter, label);
     group.addEventListener("click", toggle);
     group.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); toggle(); } });
     return pedanova.tip(group, label);

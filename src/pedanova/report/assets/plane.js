@@ -5,7 +5,6 @@ pedanova.plane = (function () {
   const EXPECTED = 5; // target rows, below which a cell says little
   let place = null, asking = null, held = null, about = null, view = "cells", size = 0;
   let selects = [];
-
   const saved = { csv: lines, drawing: () => place.body.querySelector("svg, canvas") };
 
   function mount(piece) {
@@ -69,11 +68,7 @@ pedanova.plane = (function () {
   function draw() {
     if (view !== "cells" || !held) return;
     size = place.body.clientWidth;
-    if (held.refused) {
-      pane.said(place.note, "");
-      pane.clear(place.body, pane.refused(held));
-      return;
-    }
+    if (pane.refuses(held, place)) return;
     const found = oriented();
     pane.said(place.note, about.moved ? `For ${pane.questionWords(about.question)}: this file has planes for its first questions alone.`
       : "Good rows of all rows in each cell; colour: how many times as often as everywhere. Hatched: fewer than five expected.", about.moved ? "warned" : "");
@@ -95,8 +90,8 @@ pedanova.plane = (function () {
         drawing.append(cell(found, i, j, whole, left + i * wide, 18 + (up - 1 - j) * high, wide, high));
       }
     }
-    found.second_cells.forEach((name, j) => drawing.append(wrapped(name, left - 6, 18 + (up - 0.5 - j) * high, "end", left - 8)));
-    found.first_cells.forEach((name, i) => drawing.append(turned ? slanted(name, left + (i + 0.5) * wide, 18 + up * high + 12) : wrapped(name, left + (i + 0.5) * wide, 18 + up * high + 13, "middle", wide - 4)));
+    found.second_cells.forEach((name, j) => drawing.append(label(name, left - 6, 18 + (up - 0.5 - j) * high, "end", left - 8)));
+    found.first_cells.forEach((name, i) => drawing.append(turned ? label(name, left + (i + 0.5) * wide, 18 + up * high + 12, "end", 105, "rotate(-50)") : label(name, left + (i + 0.5) * wide, 18 + up * high + 13, "middle", wide - 4)));
     drawing.append(pedanova.pairs.fitted(svg("text", { class: "axis-name", x: left + (across * wide) / 2, y: tall - 6, "text-anchor": "middle" }), found.first, room - left),
       pedanova.pairs.fitted(svg("text", { class: "axis-name", x: 2, y: 10 }), found.second, room));
     return drawing;
@@ -136,25 +131,11 @@ pedanova.plane = (function () {
     return pedanova.tip(group, told);
   }
 
-  /* At most two lines of a label, parted at a space. */
-  function wrapped(name, x, y, anchor, room) {
-    const most = Math.max(4, Math.floor(room / 6.4)), parts = name.length <= most ? [name] : halves(name, most);
-    const text = svg("text", { class: "tick", x, y: y - (parts.length - 1) * 6, "text-anchor": anchor, "dominant-baseline": "middle" });
-    parts.forEach((part, i) => text.append(svg("tspan", { x, dy: i ? 12 : 0 }, part)));
+  /* A label as long as its room; the whole one on hover. */
+  function label(name, x, y, anchor, room, turn = "") {
+    const most = Math.max(3, Math.floor(room / 6.2)), text = svg("text", { class: "tick", "text-anchor": anchor, "dominant-baseline": "middle", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) ${turn}` });
+    text.append(name.length > most ? `${name.slice(0, most - 1)}…` : name);
     return pedanova.tip(text, name);
-  }
-
-  /* Where cells are narrow, labels lean. */
-  function slanted(name, x, y) {
-    const text = svg("text", { class: "tick", "text-anchor": "end", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(-50)` }, name.length > 17 ? `${name.slice(0, 16)}…` : name);
-    return pedanova.tip(text, name);
-  }
-
-  function halves(name, most) {
-    const spaces = [...name.matchAll(/\s/g)].map((match) => match.index);
-    const at = spaces.sort((a, b) => Math.abs(a - name.length / 2) - Math.abs(b - name.length / 2))[0];
-    const cut = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-    return at === undefined ? [cut(name)] : [cut(name.slice(0, at)), cut(name.slice(at + 1))];
   }
 
   function scale() {

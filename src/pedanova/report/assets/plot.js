@@ -29,7 +29,6 @@ pedanova.plot = (function () {
   }
 
   const topOf = (found, least = LEAST) => Math.max(least, ...["target", "high", "base", "ghost"].flatMap((key) => found[key] || [0])) * 1.04;
-
   const line = (boxes, values, y) => boxes.map(([a, b], i) => `${i ? "L" : "M"}${a.toFixed(1)} ${y(values[i]).toFixed(1)}L${b.toFixed(1)} ${y(values[i]).toFixed(1)}`).join("");
   const apart = (boxes, values, y) => boxes.map(([a, b], i) => `M${a.toFixed(1)} ${y(values[i]).toFixed(1)}H${b.toFixed(1)}`).join("");
 

@@ -39,7 +39,7 @@ pedanova.scatter = (function () {
 
   function build(key) {
     drawn = JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()]);
-    if (found.refused) { pane.clear(place.body, pane.refused(found)); return; }
+    if (pane.refuses(found, place)) return;
     const rows = pane.rowsOf(found), room = pane.width(place.body, 280, 720), high = Math.min(440, Math.max(260, room * 0.62)), ratio = window.devicePixelRatio || 1;
     axes = [pane.axisOf(pair[0], rows.map((row) => row.values[pair[0]]), [LEFT + 8, room - RIGHT]), pane.axisOf(pair[1], rows.map((row) => row.values[pair[1]]), [high - FOOT - 8, TOP])];
     axes.rows = rows;
@@ -70,9 +70,9 @@ pedanova.scatter = (function () {
     const label = (axis, at, words, horizontal) => svg("text", horizontal ? { class: "tick", x: at, y: bottom + 27, "text-anchor": "middle" } : { class: "tick", x: LEFT - 18, y: at, "text-anchor": "end", "dominant-baseline": "middle" }, words);
     const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
     if (x.labels) x.labels.forEach((words, i) => overlay.append(label(x, x.scale.middle(i), cut(words, Math.floor(x.scale.step / 6.4)), true)));
-    else ticksOf(x, 6).forEach((tick) => overlay.append(label(x, x.at(tick), pedanova.short(tick), true)));
+    else pane.ticksOf(x, 6).forEach((tick) => overlay.append(label(x, x.at(tick), pedanova.short(tick), true)));
     if (y.labels) y.labels.forEach((words, i) => overlay.append(label(y, y.scale.middle(i), cut(words, 9), false)));
-    else ticksOf(y, 5).forEach((tick) => overlay.append(label(y, y.at(tick), pedanova.short(tick), false)));
+    else pane.ticksOf(y, 5).forEach((tick) => overlay.append(label(y, y.at(tick), pedanova.short(tick), false)));
     overlay.append(pedanova.pairs.fitted(svg("text", { class: "axis-name", x: (LEFT + room) / 2, y: high - 6, "text-anchor": "middle" }), x.name, room), pedanova.pairs.fitted(svg("text", { class: "axis-name", x: 2, y: 12 }), y.name, LEFT + 60));
     edges(x, { top: bottom + 2, vertical: false });
     edges(y, { top: LEFT - 14, vertical: true });
@@ -81,9 +81,6 @@ pedanova.scatter = (function () {
     stage.addEventListener("pointerleave", () => pedanova.hover.set(pedanova.trials ? pedanova.trials.pinned() : null));
     stage.addEventListener("dblclick", erase);
   }
-
-  /* A few values along an axis, all where they are few. */
-  const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));
 
   /* A brush along each axis: the box by arrow keys. */
   function edges(axis, { top, vertical }) {

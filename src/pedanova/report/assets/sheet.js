@@ -51,7 +51,7 @@ pedanova.sheet = (function () {
     if (parts.width !== width) {
       parts.width = width;
       set(parts.root, { width, height, viewBox: `0 0 ${width} ${height}` });
-      interact(parameter, scale, bottom);
+      pedanova.densities.select(parts, scale, { top: TOP, height: bottom - TOP, whole: height, grip: window.matchMedia("(pointer: coarse)").matches ? 44 : 20 });
     }
     const row = (answer.importances || []).find((one) => one.parameter === name);
     byId("sheet").classList.toggle("noise", Boolean(row) && row.significant === false);
@@ -75,22 +75,6 @@ pedanova.sheet = (function () {
     return `It explains ${percent(row.share)}${sure} of what separates ${pedanova.pane.bandWords(pedanova.asked().target, true)} from the rest${part}.${noise}`;
   }
 
-  function interact(parameter, scale, bottom) {
-    parts.front.replaceChildren();
-    parts.brush = parts.bars = null;
-    if (!pedanova.densities.brushable(parameter)) {
-      parts.front.append(draw("rect", { class: "catch still", x: 0, y: 0, width: parts.width, height: bottom }));
-    } else if (parameter.brush === "labels") {
-      parts.bars = pedanova.densities.bars(parts.front, parameter, scale, { top: 0, height: bottom + BELOW });
-    } else {
-      parts.brush = pedanova.brush.range({
-        svg: parts.front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: bottom - TOP, grip: window.matchMedia("(pointer: coarse)").matches ? 44 : 20, name: parameter.name,
-        onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
-        onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
-      });
-    }
-  }
-
   function tip(parameter, density, baseline, scale) {
     pedanova.tip(parts.front, (event) => {
       const box = parts.root.getBoundingClientRect(), x = (event.clientX - box.left) * (parts.width / box.width);
@@ -101,11 +85,7 @@ pedanova.sheet = (function () {
   /* The selection: on the plot, and in words. */
   function selection(state, parameter) {
     const part = pedanova.brushOf(state.question, parameter.name);
-    if (parts.brush && !parts.brush.isDragging()) parts.brush.show(part && part.range ? part.range : null);
-    if (parts.bars) parts.bars.found.forEach((bar, i) => {
-      const on = !part || part.labels.includes(parts.bars.known[i]);
-      set(bar, { "aria-checked": String(on), class: part ? (on ? "bar-catch on" : "bar-catch out") : "bar-catch" });
-    });
+    pedanova.densities.pick(parts, part);
     if (!pedanova.densities.brushable(parameter)) return;
     const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values. Drag over the plot, or its ends, to select some.");
     parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
@@ -133,9 +113,7 @@ pedanova.sheet = (function () {
       shape.labels && shape.labels[i] !== undefined ? shape.labels[i] : `${short(shape.edges[i])} – ${short(shape.edges[i + 1])}`,
       percent(part), percent(base[i]), base[i] > 0 ? times(part / base[i]) : "",
     ]);
-    const rows = body.map((cells) => make("tr", "", ...cells.map((cell, i) => Object.assign(make(i ? "td" : "th", "", cell), i ? {} : { scope: "row" }))));
-    const heads = make("tr", "", ...head.map((cell) => Object.assign(make("th", "", cell), { scope: "col" })));
-    parts.table.replaceChildren(make("summary", "", "Table"), make("div", "scroll", make("table", "", make("thead", "", heads), make("tbody", "", ...rows))));
+    parts.table.replaceChildren(make("summary", "", "Table"), make("div", "scroll", pedanova.pane.table("", head, body)));
   }
 
   return { mount, show, open, seen: () => name };

@@ -29,9 +29,7 @@ pedanova.source = (function () {
     const table = new Map(payload.answers.map((one) => [keyOf(one.part, one.question, one.extra), one.answer]));
     return async function (part, question, extra) {
       const found = table.get(keyOf(part, question, plain(part, extra)));
-      if (found !== undefined) return found;
-      if (part === "targets") return profile(table, question);
-      return { refused: MISSING[part] || MISSING.answer };
+      return found !== undefined ? found : { refused: MISSING[part] || MISSING.answer };
     };
   }
 
@@ -41,20 +39,6 @@ pedanova.source = (function () {
     if (part !== "plane") return {};
     const [first, second] = pedanova.facts.parameters.map((one) => one.name).filter((name) => name === extra.first || name === extra.second);
     return { first, second };
-  }
-
-  /* The answers to every target inside one region, as columns. */
-  function profile(table, question) {
-    const columns = { target: [], parameter: [], ratio: [], share: [], low: [], high: [], significant: [], varied: [], n_target: [] };
-    for (const rung of pedanova.facts.rungs) {
-      const found = table.get(keyOf("answer", { ...question, target: { part: [0, rung.part] } }));
-      if (!found || found.refused) continue;
-      for (const row of found.importances) {
-        columns.target.push(rung.part);
-        for (const name of Object.keys(columns)) if (name !== "target") columns[name].push(row[name]);
-      }
-    }
-    return columns.target.length ? { refused: null, columns } : { refused: MISSING.answer };
   }
 
   /* What lets this browser in: it goes to the server of this page alone, as a header. A cookie would go to every port. */

@@ -13,11 +13,7 @@ pedanova.space = (function () {
 
   function draw(found, { moved, question }) {
     held = found;
-    if (found.refused) {
-      pane.said(panel.note, "");
-      pane.clear(panel.body, pane.refused(found));
-      return;
-    }
+    if (pane.refuses(found, panel)) return;
     const about = `To reach ${pane.questionWords(question, false)}.`;
     pane.said(panel.note, moved ? `${about} This file has the smaller space for its first question alone; the question has moved since.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [nameOf(row.name), verdict(row.advice), row.now, row.suggested || "as it is", row.why]);

@@ -6,12 +6,11 @@ pedanova.state = (function () {
   let settled = null; // the state before the present drag
   let current = null, begin = null;
   const listeners = new Set();
-
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
   /* The state at the start, then what the address says of it. */
   function start(question) {
-    begin = freeze({ question, chosen: null, tab: null, metric: "share", pair: null, pinned: null, sort: null, hidden: [] });
+    begin = freeze({ question, chosen: null, tab: null, pair: null, pinned: null, sort: null, hidden: [] });
     current = settled = freeze({ ...begin, ...fromAddress() });
   }
 
@@ -56,7 +55,6 @@ pedanova.state = (function () {
       hidden: () => Array.isArray(value) && value.every(known),
       pair: () => value === null || isPair(value, known),
       chosen: () => value === null || known(value),
-      metric: () => value === "share" || value === "ratio",
       tab: () => value === null || typeof value === "string",
       sort: () => value === null || typeof value === "object" || typeof value === "string",
     }[key]();

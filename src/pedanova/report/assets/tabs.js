@@ -2,7 +2,6 @@
 "use strict";
 pedanova.pane = (function () {
   const { make, set, svg } = pedanova;
-
   let age = 0; // how often rows were added: what was asked before is asked anew
   pedanova.on("news", () => { age += 1; });
 
@@ -14,8 +13,14 @@ pedanova.pane = (function () {
     return { element, head, tools, note, body };
   }
 
-  /* Why a piece has no answer. */
-  const refused = (found) => make("p", "refused", pedanova.page.refusal(found));
+  /* Whether a piece has no answer: then it says why, and what else there is of it goes. */
+  function refuses(found, piece, ...others) {
+    if (!found.refused) return false;
+    said(piece.note, "");
+    clear(piece.body, make("p", "refused", pedanova.page.refusal(found)));
+    others.forEach((one) => clear(one));
+    return true;
+  }
 
   const clear = (element, ...children) => { element.replaceChildren(...children.filter(Boolean)); return element; };
 
@@ -156,6 +161,9 @@ pedanova.pane = (function () {
     return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
   }
 
+  /* A few values along an axis, all where they are few. */
+  const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));
+
   /* Whole numbers and lattices: even places at their values, brushed by value. */
   function atValues(name, parameter, range) {
     const line = pedanova.brush.axis(parameter, range), { scale } = line, values = parameter.shape.values || scale.labels.map((label) => Number(String(label).replaceAll(",", "")));
@@ -192,5 +200,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, refused, roving, rowsOf, cellWords, said, selectionWords, table, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, refuses, roving, rowsOf, cellWords, said, selectionWords, table, ticksOf, width };
 })();

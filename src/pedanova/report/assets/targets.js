@@ -4,8 +4,7 @@ pedanova.targets = (function () {
   const { make, svg, pane } = pedanova;
   const MANY = 200000; // rows, beyond which intervals for every target would take too long
   const LINES = 6; // drawn with names; what never beats chance is pale and has none
-  const SHAPES = ["circle", "square", "diamond", "triangle", "cross", "ring"];
-  let piece = null, steps = null, asked = "", shownFor = "", metric = "share", refused = "";
+  let piece = null, steps = null, asked = "", shownFor = "", refused = "";
 
   function mount(element) {
     piece = pane.piece("targets", "From strict to easy targets", { csv: lines, drawing: () => piece.body.querySelector("svg") });
@@ -19,8 +18,7 @@ pedanova.targets = (function () {
       piece.element.setAttribute("aria-busy", "true");
       if (!(answer.pending && steps)) { asked = key; ask(question, parts); }
     }
-    metric = state.metric;
-    const drawn = JSON.stringify([asked, metric, state.chosen, question.target, piece.body.clientWidth]);
+    const drawn = JSON.stringify([asked, state.chosen, question.target, piece.body.clientWidth]);
     if (drawn !== shownFor) { shownFor = drawn; draw(state, question); }
   }
 
@@ -55,8 +53,7 @@ pedanova.targets = (function () {
 
   /* Steps that pick other rows than the one before. */
   const distinct = () => steps.filter((step, i) => i === 0 || step.rows !== steps[i - 1].rows);
-
-  const numberOf = (row) => (row ? Math.max(0, row[metric]) : null);
+  const numberOf = (row) => (row ? Math.max(0, row.share) : null);
   const isSure = (row) => Boolean(row) && row.significant !== false;
 
   /* Parameters, the most important at the present target first; those that anywhere beat chance before the others. */
@@ -70,21 +67,13 @@ pedanova.targets = (function () {
   function draw(state, question) {
     if (!steps) return;
     const chosen = pane.selectionWords(question);
-    pane.said(piece.note, `${metric === "share" ? "Share" : "Ratio"} of each parameter for targets from the strictest to the easiest${chosen ? `; only rows with ${chosen}` : ""}. A click on a target asks for it.`);
+    pane.said(piece.note, `Share of each parameter for targets from the strictest to the easiest${chosen ? `; only rows with ${chosen}` : ""}. A click on a target asks for it; pale lines are less important, or nowhere above chance.`);
     if (refused || !steps.length) {
       pane.clear(piece.body, make("p", "refused", refused || "No target inside this region can be answered."));
       return;
     }
     const found = distinct(), order = ranked(found);
-    pane.clear(piece.body, chart(found, order, state, question), rest(order));
-  }
-
-  function rest(order) {
-    const pale = order.slice(LINES).concat(order.slice(0, LINES).filter((one) => !one.sure));
-    if (!pale.length) return null;
-    const names = [...new Set(pale.map((one) => one.name))];
-    const noise = names.filter((name) => !order.find((one) => one.name === name).sure).length;
-    return make("p", "pane-note", `Without a name: ${names.length - noise ? `${names.length - noise} less important; ` : ""}${noise} nowhere above chance.`.replace("; 0 nowhere above chance", ""));
+    pane.clear(piece.body, chart(found, order, state, question));
   }
 
   function chart(found, order, state, question) {
@@ -130,15 +119,9 @@ pedanova.targets = (function () {
     const group = svg("g", { class: `target-line ${place < 0 ? "pale" : `line-${place}`}${chosen ? " chosen" : ""}` });
     const points = found.map((step) => [x.x(step.part), y.x(numberOf(step.of.get(one.name)) || 0), step.of.get(one.name)]);
     group.append(svg("path", { d: points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("") }));
-    if (place >= 0) points.forEach(([px, py, row]) => group.append(marker(SHAPES[place], px, py, isSure(row))));
+    if (place >= 0) points.forEach(([cx, cy, row]) => group.append(svg("circle", { class: isSure(row) ? "marker" : "marker hollow", cx, cy, r: 4 })));
     return group;
   }
-
-  const PATHS = {
-    circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", square: "M-3.5 -3.5h7v7h-7z", diamond: "M0 -5L5 0L0 5L-5 0z",
-    triangle: "M0 -5L4.6 3.6H-4.6z", cross: "M-4 -1.5H-1.5V-4H1.5V-1.5H4V1.5H1.5V4H-1.5V1.5H-4z", ring: "M-4.5 -2L0 -4.8L4.5 -2V2.5L0 5L-4.5 2.5z",
-  };
-  const marker = (shape, x, y, sure) => svg("path", { class: sure ? "marker" : "marker hollow", d: PATHS[shape], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
 
   function lines() {
     const keys = ["share", "ratio", "low", "high", "p_adjusted", "significant", "n_target", "n_region"];

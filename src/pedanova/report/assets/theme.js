@@ -4,7 +4,6 @@ pedanova.theme = (function () {
   const root = document.documentElement;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = null; // what the reader asked for; null follows the system
-
   const name = () => chosen || (dark.matches ? "dark" : "light");
 
   function apply(which = name()) {

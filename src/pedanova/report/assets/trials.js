@@ -27,12 +27,7 @@ pedanova.trials = (function () {
 
   function draw(found) {
     held = found;
-    if (found.refused) {
-      pane.said(piece.note, "");
-      pane.clear(piece.body, pane.refused(found));
-      pane.clear(foot);
-      return;
-    }
+    if (pane.refuses(found, piece, foot)) return;
     const rows = pane.rowsOf(found), chosen = pane.selectionWords(pedanova.asked());
     pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, by ${sorted.key}` : ", best first"}. ● in the target. Hover a row to see it in every card; a click keeps it.`);
     const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });

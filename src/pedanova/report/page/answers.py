@@ -36,7 +36,6 @@ from pedanova.measures.questions.ask import (
     importance_of,
     interactions_of,
     pair_plane,
-    profile_of,
     trial_table,
 )
 from pedanova.measures.questions.trial_data import TrialData
@@ -417,14 +416,6 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
         "target": density.target.tolist(),
         "region": density.region.tolist(),
     }
-
-
-@refusing
-def targets(a: TrialData, question: PageQuestion, parts: Sequence[object] | None, **how: Unpack[How]) -> dict[str, Any]:
-    """The same importances for one target after the other, all of them parts of the selected rows."""
-    inner, _, region = asked_of(a, question)
-    profile = profile_of(inner, replace(Question(region=region, **question.how(how)), draws=0, force=True), parts)
-    return {"columns": {name: [exact(cell) for cell in cells] for name, cells in profile.to_dict().items()}}
 
 
 @refusing

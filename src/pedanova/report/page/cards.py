@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, TypeAlias, Unpack
 
 from pedanova.base.progress import watched
-from pedanova.data.regions import Region, as_part, as_region
+from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
 from pedanova.measures.question import Baseline, How, Question, check_how
 from pedanova.measures.questions.ask import pair_planes
@@ -26,7 +26,6 @@ from pedanova.report.page.question import FixedRows, PageQuestion, Picks, Span, 
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # of a table or a picture, in one answer
-MOST_PARTS = 64
 MOST_PLANES = 4  # objectives, every two of which a file shows on a plane
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 OPTIONS = ("smoothing", "estimator", "draws", "seed", "force")  # of `importance`; the question has the others
@@ -100,12 +99,6 @@ def parameter(value: Any, name: str, space: Space) -> str:
 
 COLUMN = checked(None, lambda value: isinstance(value, str) and len(value) <= 10_000, "the name of a column")
 PARAMETERS = checked(None, lambda value: isinstance(value, list), "a list of parameters", parameter)
-QUANTILES = checked(
-    None,
-    lambda value: isinstance(value, list) and 0 < len(value) <= MOST_PARTS,
-    f"a list of at most {MOST_PARTS} quantiles",
-    lambda one, name, _: as_part(one, name),
-)
 
 
 # --- what a file holds -------------------------------------------------------------------------------
@@ -227,7 +220,6 @@ CARDS = (
     Card("densities", answers.densities, {"names": PARAMETERS}, OPTIONS),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
-    Card("targets", answers.targets, {"parts": QUANTILES}, WHO_ANSWERS, slow=True),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
     Card(
