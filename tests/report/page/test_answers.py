@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
-from pedanova.report.page.answers import answer, densities, difference_of, inside, pairs, plane, smaller_space, targets
+from pedanova.report.page.answers import answer, densities, difference_of, inside, pairs, plane, smaller_space
 from pedanova.report.page.question import PageQuestion
 
 COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0}
@@ -98,13 +98,6 @@ def test_every_part_speaks_of_the_same_rows(a: pa.Analysis) -> None:
     wanted = pa.Analysis(here.analysis).interactions(here.target, here.region, params=["lr", "momentum"])
     assert [row["interaction"] for row in paired["rows"]] == [row.interaction for row in wanted.rows]
     assert smaller_space(a.data, question)["rows"]
-
-
-def test_targets_are_parts_of_the_selection(a: pa.Analysis) -> None:
-    question = ask(a, selection={"momentum": {"range": [0.2, 0.9]}})
-    found = targets(a.data, question, [0.1, 0.3], **COUNTS)["columns"]
-    wanted = a.within({"momentum": (0.2, 0.9)}).profile(ladder=[0.1, 0.3], estimator="counts").to_dict()
-    assert found["ratio"] == wanted["ratio"]
 
 
 def test_counting_at_once_changes_no_answer(a: pa.Analysis) -> None:
