@@ -17,9 +17,10 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
+from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
-from pedanova.data.trials import Trials, best_first, sampled, sorted_by, trials_of
+from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, trials_of
 from pedanova.errors import PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEAST_TARGET
@@ -218,16 +219,34 @@ def trial_table(
     total = len(rows)
     rows = rows if sample is None else sampled(rows, sample, question.seed)
     many = len(rows) if limit is None else min(offset + limit, len(rows))
+    shown = in_order(observed, rows, many, sort, descending=descending)[offset:]
+    return trials_of(observed, shown, total, codes_of(data, question, shown), params)
+
+
+def trial_pieces(
+    data: TrialData, question: Question, size: int, *, sort: str | None = None, descending: bool = False
+) -> Iterator[Trials]:
+    """All rows as `trial_table` gives them, some at a time."""
+    observed = data.observed()
+    rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
+    shown = in_order(observed, rows, len(rows), sort, descending=descending)
+    codes = codes_of(data, question, shown)
+    parts = [slice(start, start + size) for start in range(0, len(shown), size)]
+    return (trials_of(observed, shown[part], len(rows), None if codes is None else codes[part]) for part in parts)
+
+
+def in_order(observed: Observations, rows: Indices, many: int, sort: str | None, *, descending: bool) -> Indices:
     if sort is None:
-        ordered = best_first(observed, rows, many)
-    else:
-        ordered = sorted_by(observed, rows, sort, many, descending=descending)
-    shown = ordered[offset:]
-    codes = None
-    if question.target is not None:
-        resolved = data.resolved(question)
-        codes = data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), shown)
-    return trials_of(observed, shown, total, codes, params)
+        return best_first(observed, rows, many)
+    return sorted_by(observed, rows, sort, many, descending=descending)
+
+
+def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None:
+    """Which of these rows lie in target and region."""
+    if question.target is None:
+        return None
+    resolved = data.resolved(question)
+    return data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), rows)
 
 
 Ranked: TypeAlias = Importances | Effects | ForestEffects

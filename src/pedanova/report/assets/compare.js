@@ -51,7 +51,7 @@ pedanova.compare = (function () {
     const before = new Map(two.importances.map((row) => [row.parameter, row]));
     const rows = one.importances.filter((row) => before.has(row.parameter)).map((row) => recovered(row, before.get(row.parameter)));
     rows.sort((a, b) => Number(b.clear) - Number(a.clear) || Math.abs(b.difference) - Math.abs(a.difference));
-    return { refused: null, rows, summary: "", lines: { python: `pa.difference(${one.lines.python}, ${two.lines.python})` } };
+    return { refused: null, rows, lines: { python: `pa.difference(${one.lines.python}, ${two.lines.python})` } };
   }
 
   function recovered(one, two) {
@@ -70,7 +70,7 @@ pedanova.compare = (function () {
     const line = (letter, question) => make("p", `compare-line ${letter}`, make("b", "", letter), " ", pane.questionWords(question));
     const tools = make("span", "compare-tools",
       pedanova.button("Swap", "A becomes what is asked, and the other way round", swap), pedanova.button("Back to A", "Ask A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Compare no longer", pin));
-    const said = !differs(state) ? "Now change the selection, the target or the region: that is B." : found ? found.refused || found.summary || sentence() : "";
+    const said = !differs(state) ? "Now change the selection, the target or the region: that is B." : found ? found.refused || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
       said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,

@@ -31,7 +31,7 @@ pedanova.densities = (function () {
   /* What the lines are. */
   function key() {
     const mark = (kind) => make("i", `key-mark ${kind}`);
-    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "by chance alone", make("span", "before", mark("ghost"), make("span", "", "")));
+    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "chance", make("span", "before", mark("ghost"), make("span", "", "")));
   }
 
   /* What the key says of this answer: what the target is held against, and what the dotted line is. */
@@ -39,7 +39,7 @@ pedanova.densities = (function () {
     document.querySelectorAll(".key .against").forEach((one) => { say(one, state.question.baseline === "uniform" ? "uniform draw" : "region"); });
     document.querySelectorAll(".key .before").forEach((one) => {
       one.classList.toggle("none", !answer.ghost); // its room is kept: a brush moves no other word
-      say(one.lastChild, state.pinned ? "target of A" : "before the brush");
+      say(one.lastChild, state.pinned ? "target of A" : "before");
     });
   }
 

@@ -9,7 +9,7 @@ pedanova.ranking = (function () {
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const WHOLE = 60, AROUND = 8, SEARCHED = 20; // lines up to which all are there; beyond the box; that are searched
   const WORDS = { noise: (n) => `~ ${n} not above chance`, still: (n) => `– ${n} never varied` };
-  let box = null, list = null, axis = null, note = null, search = null, fit = null, open = { noise: null, still: null }; // null: where there is room
+  let box = null, list = null, axis = null, note = null, search = null, fit = null, last = null, open = { noise: null, still: null }; // null: where there is room
   let frame = null, held = false, shown = null; // held: new rows came while the mouse is here
   const rows = new Map();
 
@@ -21,7 +21,8 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of what separates the target from the rest\nit explains alone: 100 % is all of it"), headed("ratio", "Its part of the sum of all shares"));
+    last = headed("ratio", "Its part of the sum of all shares; beside A, how B differs");
+    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of what separates the target from the rest\nit explains alone: 100 % is all of it"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);
     box.addEventListener("scroll", pedanova.eachFrame(() => { lines(); pedanova.page.more(); }));
@@ -105,6 +106,7 @@ pedanova.ranking = (function () {
     list.style.paddingBottom = `${Math.max(0, all.length - to) * high}px`;
     replace(items);
     seen = all.slice(from, to).map((one) => one.name).filter(Boolean);
+    say(last, list.querySelector(".difference") ? "B − A" : "ratio");
   }
 
   let seen = []; // names of the lines that are there

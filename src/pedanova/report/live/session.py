@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import csv_lines, fewer, inside, trials
+from pedanova.report.page.answers import csv_pieces, fewer, inside
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import draw_like, page_facts
 from pedanova.report.page.html import draw_page
@@ -190,10 +191,8 @@ class Session:
         """All rows of the selection with every digit, some lines at a time."""
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
-        rows = trials(self.study_of(request.question), request.question, **order, offset=0, limit=None, **who)
-        if rows["refused"] is not None:
-            raise QueryError(rows["refused"])
-        return csv_lines(rows["columns"])
+        pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
+        return chain([next(pieces)], pieces)  # what cannot be answered is an error now, and no half of a file
 
     def report(self, question: PageQuestion) -> str:
         """The page as a file, about the selected rows alone, opened at this question."""

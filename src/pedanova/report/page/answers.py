@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
-from itertools import islice
+from itertools import chain
 from typing import Any, ParamSpec, TypeVar, Unpack, cast
 from weakref import WeakKeyDictionary
 
@@ -36,6 +36,7 @@ from pedanova.measures.questions.ask import (
     importance_of,
     interactions_of,
     pair_plane,
+    trial_pieces,
     trial_table,
 )
 from pedanova.measures.questions.trial_data import TrialData
@@ -47,7 +48,7 @@ from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, digits, exact, inside_span
-from pedanova.report.page.question import USUAL, PageQuestion, Span, condition_of, labels_by_text, lines_of, python_rows
+from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of, python_rows
 from pedanova.report.sentences import shares_over_studies, summarize
 from pedanova.space.parameters import Space, in_words
 
@@ -574,19 +575,10 @@ def difference_of(
     lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
     result = difference_of_answers(one, two)
     return {
-        "summary": result.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
         "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
         "notes": [str(note) for note in result.notes],
         "lines": {"python": f"pa.difference({', '.join(lines)})"},
     }
-
-
-def place_of(question: PageQuestion, name: str) -> str:
-    """Where a question stands, in words that fit into a sentence."""
-    condition = condition_of(question)
-    if condition == "":
-        return "in all rows"
-    return f"where {condition}" if condition and len(condition) <= 60 else name
 
 
 @refusing
@@ -596,10 +588,10 @@ def trials(
     sort: str | None,
     descending: bool,
     offset: int,
-    limit: int | None,
+    limit: int,
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """A page of the table of rows, or all of them, best first or in the order of a column."""
+    """A page of the table of rows, best first or in the order of a column."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit)
     return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
@@ -608,19 +600,20 @@ PIECE = 5_000  # rows of a table that is sent piece by piece
 COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula, at the beginning of a text
 
 
-def csv_lines(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-    """A table as CSV, in pieces."""
+def csv_pieces(
+    a: TrialData, question: PageQuestion, *, sort: str | None, descending: bool, **how: Unpack[How]
+) -> Iterator[str]:
+    """All rows of the selection as CSV, some at a time."""
+    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending), how)
 
     def plain(cell: Any) -> Any:
-        return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell not in ("-inf",) else cell
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell != "-inf" else cell
 
-    rows = zip(*columns.values(), strict=True)
-    piece: list[Sequence[Any]] = [list(columns)]
-    while piece:
-        text = io.StringIO()
-        csv.writer(text).writerows([plain(cell) for cell in row] for row in piece)
+    for number, piece in enumerate(pieces):
+        columns, text = rows_to_json(piece, a.space, infinite=True)["columns"], io.StringIO()
+        lines = [[] if number else [list(columns)], zip(*columns.values(), strict=True)]
+        csv.writer(text).writerows([plain(cell) for cell in line] for line in chain(*lines))
         yield text.getvalue()
-        piece = list(islice(rows, PIECE))
 
 
 @refusing
@@ -636,7 +629,7 @@ def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **h
     return rows_to_json(shown_rows(a, question, read, how), a.space)
 
 
-def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Trials], how: How) -> Trials:
+def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Value], how: How) -> Value:
     """Rows of the selection; which of them are good, where that can be said."""
     inner, target, region = asked_of(a, question)
     try:
