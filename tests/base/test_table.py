@@ -74,7 +74,8 @@ FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_text"}
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
     "importance": {
-        "baseline", "copies", "estimator", "notes", "ratios", "region", "rows", "shares", "target", "trials", "whole",
+        "baseline", "conclusion", "copies", "estimator", "full", "good", "headline", "in_full", "notes", "plot",
+        "ratios", "region", "rows", "shares", "target", "trials", "whole",
     },
     "effects": {
         "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",

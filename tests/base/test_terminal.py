@@ -60,7 +60,8 @@ class TestOneLayout:
         assert laid_out([HEADER, *ROWS[:1]], left=(1,), least=3) == [["name", "n  "], ["名前", "1  "]]
 
     def test_a_plain_table(self) -> None:
-        lines = text_table(HEADER, ROWS).splitlines()
+        cells = zip(*ROWS, strict=True)
+        lines = text_table([TableColumn(*column) for column in zip(HEADER, cells, strict=True)]).splitlines()
         assert lines == ["name       n", "───────  ───", "名前       1", "�[31mab   22"]
         assert {width_of(line) for line in lines} == {12}
 

@@ -27,11 +27,11 @@ def test_the_table(run) -> None:
     status, out, err = run(*BASE)
     assert (status, err) == (0, "")
     assert "1,000 rows, 10 parameters, minimize error" in " ".join(out.split())
-    assert "What separates the best 10 % (100) from all rows (1,000):" in out
+    assert "learning_rate matters most: it accounts for" in out
     rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
     assert rows[0] == "learning_rate"
     assert "Notes" in out
-    assert "domains guessed from the data" in out
+    assert "ranges guessed from the data" in out
     assert "log scale guessed" in run(*BASE, "--notes")[1]
     assert "\x1b" not in out
 

@@ -11,7 +11,7 @@ import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.errors import MergeError, QueryError
 from pedanova.measures.importance import beats_chance
-from pedanova.report.sentences import contrast, summarize
+from pedanova.report.sentences import contrast
 
 
 @pytest.fixture
@@ -106,14 +106,14 @@ class TestSentences:
     def test_many_equal_parameters(self, random: np.random.Generator) -> None:
         x = random.random((3000, 40))
         found = pa.analyze(x, x.sum(axis=1)).importance(**COUNTS)
-        assert summarize(found).startswith(f"{found.rows[0].name} explains ")
+        assert found.headline().startswith(f"{found.rows[0].name} matters most: ")
 
     def test_a_noisy_first_place_hides_nothing(self, random: np.random.Generator) -> None:
         b = random.integers(0, 2, 2000).astype(bool)
         data = {"b": b, "c": random.integers(0, 40, 2000).astype(str), "y": b + random.normal(size=2000)}
         found = pa.analyze(data, "y").importance(**COUNTS)
         assert beats_chance(found["b"])
-        assert summarize(found).startswith("b explains ")
+        assert found.headline().startswith("b matters most: ")
 
     @pytest.mark.slow
     def test_noise_is_rarely_called_a_cause(self) -> None:
@@ -124,7 +124,7 @@ class TestSentences:
             a = pa.analyze(data, "y")
             few = {"estimator": "counts", "draws": 200}
             wide, narrow = a.importance(**few), a.importance(0.1, 0.5, **few)
-            claims += not summarize(wide).startswith("Nothing")
+            claims += not wide.headline().startswith("No parameter")
             last_steps += "last step" in contrast(wide, narrow)
             warned += any("no parameter is distinguishable from noise" in note for note in wide.notes)
         assert claims <= 6  # a level of 1 in 20 gives 2; one of 1 in 4 is found nine times of ten

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from pedanova.base.names import LONGEST, short_names
 from pedanova.base.terminal import width_of
-from pedanova.report.names import LONGEST, NO_NESTING, Nesting, nesting_of, short_names
+from pedanova.report.names import NO_NESTING, Nesting, nesting_of
 from pedanova.report.terminal.tables import TerminalStyle, draw_importances
 
 NAMES = st.lists(st.text("ab._-/:0名", min_size=1, max_size=60), min_size=1, max_size=12, unique=True)
@@ -120,8 +121,8 @@ def test_the_table_says_how_often_a_child_is_active() -> None:
     assert nesting.note("momentum") == "active in 40\u00a0%"
     assert nesting.note("other") == ""
     found = a.importance(estimator="counts", draws=0)
-    lines = draw_importances(found, TerminalStyle(), nesting).splitlines()
+    lines = draw_importances(found.in_full(), TerminalStyle(), nesting).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("kind"))
     assert lines[at + 1].startswith("  momentum")
     assert "40 %" in lines[at + 1]
-    assert "active in" in lines[2]
+    assert any("active in" in line for line in lines[:at])

@@ -1,4 +1,4 @@
-"""What the numbers say: the first sentence short, the share first, one percentage for one thing."""
+"""What the numbers say: what matters most first, with its interval, one percentage for one thing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.base.digits import percent
 from pedanova.measures.importance import Importances, beats_chance
-from pedanova.report.sentences import contrast, headline, summarize
+from pedanova.report.sentences import contrast
 from pedanova.results import Importance
 
 
@@ -25,25 +25,45 @@ def a() -> pa.Analysis:
 
 def test_the_headline_leads_with_the_share_and_its_interval(a: pa.Analysis) -> None:
     found = a.importance(estimator="counts", draws=200)
-    text = headline(found)
-    first = found.rows[0]
-    assert text.startswith(f"{first.name} explains {percent(first.share)} (")
-    assert percent(found.rows[1].share) in text
-    assert "noise" not in text
-    assert summarize(found).startswith(text)
-    assert summarize(found).endswith("noise is not distinguishable from noise.")
+    first, second = found.rows[:2]
+    assert found.headline().startswith(f"{first.name} matters most: it accounts for {percent(first.share)} (")
+    assert found.headline().endswith("of whether a trial is in the best 10 %.")
+    text = found.conclusion()
+    assert text.startswith(found.headline())
+    assert f"Its good values: {found.good[first.name]}." in text
+    assert f"{second.name} ({percent(second.share)})" in text
+    assert text.endswith("noise has no clear effect (~).")
+
+
+def test_the_conclusion_leads_everywhere(a: pa.Analysis) -> None:
+    found = a.importance(estimator="counts", draws=200)
+    words, said = (" ".join(text.split()) for text in (str(found).partition("\n\n")[0], found.conclusion()))
+    assert words == f"{said} Next: .reduce() suggests a smaller search space."
+    assert found.conclusion() in found._repr_html_()
+
+
+def test_good_values_are_those_of_the_densities(a: pa.Analysis) -> None:
+    found = a.importance(estimator="counts", draws=200)
+    assert set(found.good) == {row.name for row in found.rows if row.significant}
+    for name, words in found.good.items():
+        assert words == " or ".join(good.words for good in a.densities(name, estimator="counts").good())
+    assert a.importance(**COUNTS).good == {}
+
+
+def test_an_answer_inside_a_region_names_it(a: pa.Analysis) -> None:
+    text = a.importance(0.1, 0.5, estimator="counts", draws=200).headline()
+    assert text.endswith("of whether a trial among the best 50 % is in the best 10 %.")
 
 
 @given(
     st.lists(st.text(min_size=1, max_size=200), min_size=3, max_size=3, unique=True),
-    st.text(max_size=120),
+    st.text(max_size=400),
     st.booleans(),
 )
-def test_a_headline_has_at_most_90_letters(names: list[str], target: str, significant: bool) -> None:
+def test_a_headline_stays_short(names: list[str], target: str, significant: bool) -> None:
     """Whatever parameters and targets are called."""
     rows = [row_named(name, share, significant) for name, share in zip(names, (0.4, 0.2, 0.1), strict=True)]
-    text = headline(Importances(tuple(rows), target, "all rows", "region"))
-    assert 0 < len(text) <= 90
+    assert 0 < len(Importances(tuple(rows), target, "all rows", "region").headline()) <= 160
 
 
 def row_named(name: str, share: float, significant: bool) -> Importance:
@@ -56,19 +76,22 @@ def row_named(name: str, share: float, significant: bool) -> Importance:
 def test_a_share_that_is_no_part_is_not_told_as_one(a: pa.Analysis) -> None:
     row = row_named("x", 1.7, True)
     assert beats_chance(row)
-    text = headline(Importances((row,), "the best 10 %", "all rows", "uniform"))
-    assert "explains" not in text
-    assert text.startswith("x leads")
+    text = Importances((row,), "the best 10 %", "all rows", "uniform").headline()
+    assert "accounts" not in text
+    assert text.startswith("x matters most: it has ")
 
 
 def test_nothing_is_called_nothing() -> None:
     random = np.random.default_rng(3)
     a = pa.analyze({"x": np.tile(np.arange(5), 400)}, random.random(2000), params=["x"])
     found = a.importance(**COUNTS)
-    assert headline(found) == "Nothing separates the best 10 % from the rest clearly better than chance would."
-    assert summarize(found).startswith(headline(found))
+    assert found.headline() == "No parameter clearly affects whether a trial is in the best 10 %."
+    assert found.conclusion().startswith(found.headline())
+    assert "run more trials" in str(found)
 
 
-def test_ratios_are_called_ratios(a: pa.Analysis) -> None:
+def test_parts_of_the_total_are_called_so(a: pa.Analysis) -> None:
     wide, narrow = a.importance(0.5, **COUNTS), a.importance(0.1, 0.5, **COUNTS)
-    assert contrast(wide, narrow).startswith(("Once inside the best 50 %, the ratio of ", "Inside the best 50 %"))
+    text = contrast(wide, narrow)
+    assert text.startswith("Among the best 50 %")
+    assert "of the total importance" in text or "much the same" in text

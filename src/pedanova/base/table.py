@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -105,7 +105,8 @@ class Table:
 
     __slots__ = ()
     internal: ClassVar[frozenset[str]] = frozenset(
-        {"also", "column", "faint", "header", "heading", "internal", "lines", "percents", "printed", "printed_rows"}
+        {"also", "column", "faint", "header", "heading", "in_lines", "internal", "lines", "percents", "printed"}
+        | {"printed_rows"}
     )
     also: ClassVar[tuple[str, ...]] = ()  # what rows know beside their fields, and `to_dict` holds
     rows: tuple[Any, ...]
@@ -221,7 +222,7 @@ class Table:
         str
             Lines.
         """
-        return text_table(self.header(), self.lines())
+        return text_table(self.printed())
 
     def heading(self) -> str:
         """What is in it, as the line above; empty where the columns say enough."""
@@ -234,14 +235,18 @@ class Table:
     def _repr_html_(self) -> str:
         return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
+    def in_lines(self) -> str:
+        """The table in text; of a long one the first lines, and how many more there are."""
+        columns = self.printed()
+        more = len(columns[0].cells) - SHOWN
+        if more <= A_FEW_MORE:
+            return text_table(columns)
+        first = [replace(column, cells=column.cells[:SHOWN]) for column in columns]
+        return text_table(first) + f"\n… and {more:,} more; .to_text() shows all"
+
     def __str__(self) -> str:
-        heading, lines = printable(self.heading()), self.lines()
-        if len(lines) <= SHOWN + A_FEW_MORE:
-            table = self.to_text()
-        else:
-            more = f"\n… and {len(lines) - SHOWN:,} more; .to_text() shows all"
-            table = text_table(self.header(), lines[:SHOWN]) + more
-        return f"{heading}:\n{table}" if heading else table
+        heading = printable(self.heading())
+        return f"{heading}:\n{self.in_lines()}" if heading else self.in_lines()
 
     def __repr__(self) -> str:
         return str(self)

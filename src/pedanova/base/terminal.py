@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,12 @@ def _shown(letter: str) -> str:
 
 def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
+    """Lines of a text; "10 %" stays together."""
+    kept = text.replace(" %", "\u00a0%")
+    return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
 def width_of(text: str) -> int:
@@ -166,9 +173,11 @@ def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
     return "\n".join((" " * GAP).join(line).rstrip() for line in lines)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A plain table in full, however wide: names to the left, numbers to the right."""
-    cells = laid_out([[printable(cell) for cell in line] for line in (header, *rows)], least=3)
+def text_table(columns: Sequence[TableColumn]) -> str:
+    """A plain table in full, however wide: names and words to the left, numbers to the right."""
+    lines = [[column.title for column in columns], *zip(*(column.cells for column in columns), strict=True)]
+    left = [i for i, column in enumerate(columns) if i == 0 or column.kind == "words"]
+    cells = laid_out([[printable(cell) for cell in line] for line in lines], left=left, least=3)
     return ruled(cells, [width_of(cell) for cell in cells[0]])
 
 

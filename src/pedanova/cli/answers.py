@@ -30,7 +30,7 @@ from pedanova.cli.inputs import (
     split_names,
     table_options,
 )
-from pedanova.cli.output import answer, as_rows, complain, emit, line_width, notes_aside, paragraphs
+from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
 from pedanova.cli.pages import write_report
 from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
@@ -82,23 +82,34 @@ def run_analyze(options: argparse.Namespace) -> int:
         return run_roles(options)
     a = opened(options)
     result = a.importance(*questions_of(options), **estimation(options))
+    result = result.in_full() if options.columns == "all" else result
     if options.save:
         a.save(options.save, rows=options.save_rows)
     if options.report:
         write_report(a, options.report, options)
 
     def drawn(result: Importances, look: TerminalStyle) -> str:
-        words = draw_importances(result, look, nesting_of(a.data.tallies))
+        words = draw_importances(result, look, nesting_of(a.data.tallies), next_step(a, result, options))
         if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
             return words
         answers = a.compare(*questions_of(options), by="objective", **estimation(options))
         table = draw_table(answers.printed(), width=look.width, colour=look.colour)
-        return f"{words}\n\n{look.titled('Shares by objective', table, BEST_ROWS)}"
+        return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
-    how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": {"space": a.space.to_dict()}}
-    return answer(
-        options, result, drawn, a=a, key="importance", **how, notes=[*result.notes, *a.notes], aside=result.notes
-    )
+    more = {"conclusion": result.conclusion(), "space": a.space.to_dict(), "good_values": dict(result.good)}
+    how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": more}
+    notes = [*result.notes, *a.notes]
+    return answer(options, result, drawn, a=a, key="importance", **how, notes=notes, aside=result.notes, gap="\n")
+
+
+def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
+    """What to do with the answer, and the command for it."""
+    sure = [row.name for row in result.rows if row.significant]
+    if not sure:
+        return f"Next: run more trials, or ask for a wider target: {command_line('analyze', options, target='0.3')}"
+    if a.data.observations is None or not result.whole:
+        return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
+    return f"Next, a smaller search space: {command_line('reduce', options)}"
 
 
 def run_profile(options: argparse.Namespace) -> int:

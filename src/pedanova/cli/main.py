@@ -58,7 +58,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if rest and options.command is not None:
         parser.prog = f"{parser.prog} {options.command}"  # whose --help tells
     if rest:
-        parser.error(left_over(commands.get(options.command), rest))
+        parser.error(left_over(commands.get(options.command), rest, getattr(options, "file", "")))
     return options
 
 
@@ -99,7 +99,7 @@ def refused(message: str) -> int:
 # --- mistakes --------------------------------------------------------------------------------------
 
 
-def left_over(command: Command | None, rest: Sequence[str]) -> str:
+def left_over(command: Command | None, rest: Sequence[str], source: str = "") -> str:
     """One line for what no option of the command, or of pedanova itself, has taken."""
     first = rest[0]
     if command is None:
@@ -109,6 +109,8 @@ def left_over(command: Command | None, rest: Sequence[str]) -> str:
         return unknown_name(first.partition("=")[0], (*flags, "--help"), what="option")
     if not command.source:
         return f"{first!r} is left over; this command takes no source"
+    if command.name == "compare" and Path(first).exists():
+        return f"compare takes one source; to compare two studies: pedanova difference {source} {first}"
     objective = any(option.name == "objective" for option in command.options)
     hint = f"; if that is the column to optimise, write --objective {first}" if objective else ""
     return f"{first!r} is left over: the source is {command.name}'s only argument{hint}"

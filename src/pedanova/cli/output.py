@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -21,6 +22,7 @@ from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
+from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
 from pedanova.report.sentences import aim_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
@@ -111,6 +113,21 @@ def _settings(rows: Observations, row: int) -> str:
     return printable(", ".join(words)) + (", …" if len(rows.space) > len(names) else "")
 
 
+def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
+    """Another command on the same source, with those of the options that it has too, and these changes."""
+    command = next(one for one in COMMANDS if one.name == name)
+    parts = ["pedanova", name, shown_place(options.file), *words]
+    for option in command.options:
+        default = option.default if option.shell_default is None else option.shell_default
+        value = changed.get(option.name, getattr(options, option.name, default))
+        if option.group == "output" or value == default:
+            continue
+        flag = f"--{option.name.replace('_', '-')}"
+        values = value if isinstance(value, list) else [value]
+        parts += [flag] if option.flag else [part for one in values for part in (flag, str(one))]
+    return shlex.join(parts)
+
+
 def paragraphs(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -145,16 +162,19 @@ def answer(
     more: Mapping[str, Any] | None = None,
     notes: Sequence[Note] | None = (),
     aside: Sequence[Note] | None = None,
+    gap: str = "\n\n",
 ) -> int:
     """The result as `draw` draws it, or in one of the forms for scripts and documents.
 
     JSON has the attributes that `about` names, the rows under `key` (else the name of the command), and `more`. `aside`
-    are the notes for forms that have no place for them, where these are not all of `notes`.
+    are the notes for forms that have no place for them, where these are not all of `notes`; `gap` stands below the
+    heading.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))
-        parts = "" if a is None else heading(a, options), draw(result, look(options)), words
-        emit(paragraphs(*parts), options.output, coloured=True)  # names were made printable where they were drawn
+        parts = "" if a is None else heading(a, options), draw(result, look(options))
+        text = paragraphs(gap.join(part for part in parts if part), words)
+        emit(text, options.output, coloured=True)  # names were made printable where they were drawn
         return 0
     if options.format != "json":
         emit(getattr(result, f"to_{options.format}")(), options.output)

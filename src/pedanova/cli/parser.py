@@ -51,6 +51,9 @@ WATCH = Option("watch", False, "follow the source while it grows: new trials app
 EXPLORE = output("explore", False, "then explore these trials in the browser", flag=True)
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
+COLUMNS = output(
+    "columns", "few", "all prints ratio, divergence and raw share too (default few)", choices=("few", "all")
+)
 TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
 TO = output("to", None, "write the space for a tool instead of the verdicts", choices=FORMS)
@@ -186,7 +189,7 @@ COMMANDS = (
     Command(
         "analyze",
         "rank the hyperparameters of a table of trials",
-        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, ROLES, *TALK),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, COLUMNS, MOST, ROLES, *TALK),
     ),
     Command(
         "profile",
@@ -219,7 +222,7 @@ COMMANDS = (
     ),
     Command(
         "gains",
-        "what tuning wins over a default, in units of the objective",
+        "what tuning gains over a default, in numbers",
         (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
         module="advice",

@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import permutations
+from typing import Any
 
 from pedanova.base.digits import chance, percent, short
+from pedanova.base.names import short_names
 from pedanova.base.notes import Note
-from pedanova.base.table import Printed
+from pedanova.base.table import Printed, html_table
+from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, listed
 from pedanova.measures.distributions import LEAST_TARGET
@@ -27,6 +31,9 @@ WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 LEAST_SHARE = -1.0  # less is no number that chance could be corrected for
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
 LONGEST = 100  # passes that are remembered
+LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # letters
+LINE = 100  # letters of a line of text
+MOST_NAMED = 3  # parameters behind the first one in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,10 @@ class Importances(ShareTable[Importance]):
     copies
         Parameters that are but another way to write one of the others, with that: both have the same share, and the
         printed table has one line for them.
+    good
+        Good values of each parameter that is distinguishable from noise, in words; `densities` has their numbers.
+    full
+        Whether every column is printed, as `in_full` sets it.
 
     Examples
     --------
@@ -140,7 +151,7 @@ class Importances(ShareTable[Importance]):
     ('the best 10 %', 'learning_rate', 0.0)
     """
 
-    internal = ShareTable.internal | {"is_conditional", "is_sure", "name_of"}
+    internal = ShareTable.internal | {"is_conditional", "is_sure", "name_of", "next_step"}
     rows: tuple[Importance, ...]
     target: str  # in words
     region: str
@@ -150,6 +161,8 @@ class Importances(ShareTable[Importance]):
     whole: bool = True  # whether the region is all rows
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
     copies: Mapping[str, str] = field(default_factory=dict)
+    good: Mapping[str, str] = field(default_factory=dict)
+    full: bool = False
 
     @property
     def is_conditional(self) -> bool:
@@ -169,25 +182,152 @@ class Importances(ShareTable[Importance]):
         copies = sorted(copy for copy, original in self.copies.items() if original == row.name)
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 
+    def in_full(self) -> Importances:
+        """The same answer, printed with every column: ratio, divergence and raw share too.
+
+        Returns
+        -------
+        Importances
+            With ``full`` set.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> found = pa.analyze(pa.demo_trials(), "error").importance(draws=0, estimator="counts")
+        >>> found.in_full().header()
+        ['parameter', 'importance', 'ratio', 'divergence', 'raw share']
+        """
+        return replace(self, full=True)
+
     def printed(self) -> Printed:
-        columns = [
-            self.column("parameter", self.name_of),
-            self.column("share", lambda row: known_percent(row, row.share)),
-            self.column("ratio", lambda row: known_percent(row, row.ratio), bar="ratio"),
-        ]
+        """Importance, its interval, p and good values; `in_full` has the others."""
+        columns = [self.column("parameter", self.name_of), self.column("importance", marked_share, bar="share")]
         if self.is_sure:
-            columns.insert(2, self.column("95 % interval", interval_in_words))
-            columns.append(self.column("p", p_in_words))
+            columns.append(self.column("95 % interval", interval_in_words, leave=1))
+            columns.append(self.column("p", p_in_words, leave=2))
+        if self.good:
+            words = self.column("good values", lambda row: self.good.get(row.name, ""), kind="words", leave=3)
+            columns.append(words)
+        return [*columns, *(self._further() if self.full else [])]
+
+    def _further(self) -> Printed:
+        columns = [self.column("ratio", lambda row: known_percent(row, row.ratio))]
         if self.trials:
             best = {row.name: known_percent(row, row.ratio) for row in self.trials}
             columns.append(self.column("in best trials", lambda row: best[row.name]))
         columns.append(self.column("divergence", divergence_in_words))
+        columns.append(self.column("raw share", lambda row: known_percent(row, row.raw_share)))
         if self.is_conditional:
-            columns.append(self.column("by activity", activity_in_words))
+            columns.append(self.column("by presence", presence_in_words))
         return columns
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}"
+
+    def headline(self) -> str:
+        """What matters most, and how surely, in one sentence.
+
+        Returns
+        -------
+        str
+            The sentence that leads the page, the notebook and the terminal.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), "error").importance(estimator="counts").headline()[:26]
+        'learning_rate matters most'
+        """
+        rows = self._sure()
+        among = "" if self.whole else f" among {self.region}"
+        goals = (f"a trial{among} is in {self.target}", f"a trial is in {self.target}", "a trial is in the target")
+        if not rows:
+            forms = [f"No parameter clearly affects whether {goal}." for goal in goals]
+        else:
+            name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
+            interval = f" ({interval_in_words(first)})" if first.low is not None else ""
+            lead = f"{name} matters most: it accounts for {percent(first.share)}{interval} of whether"
+            forms = [f"{lead} {goal}." for goal in goals]
+            if first.share > 1:  # against a uniform draw, where the rows are far from uniform: no part of anything
+                forms = [f"{name} matters most: it has {percent(first.ratio)} of all importance."]
+        return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
+
+    def conclusion(self) -> str:
+        """The answer in a few sentences: what matters most, its good values, what follows, what has no clear effect.
+
+        Returns
+        -------
+        str
+            The `headline` first.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> found = pa.analyze(pa.demo_trials(), "error").importance(estimator="counts")
+        >>> found.conclusion().startswith(found.headline())
+        True
+        """
+        first, *others = self._sure() or [None]
+        names = self._short()
+        parts = [self.headline()]
+        if first is not None and first.name in self.good:
+            parts.append(f"Its good values: {self.good[first.name]}.")
+        if others:
+            shown = [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in others]
+            parts.append(f"Then {'comes' if len(shown) == 1 else 'come'} {and_more(shown)}.")
+        chance = [row for row in self.printed_rows() if row.significant is False]
+        if first is None:
+            parts.append("The ranking may be chance.")
+        elif chance:
+            have = "has" if len(chance) == 1 else "have"
+            parts.append(f"{and_more([names[row.name] for row in chance])} {have} no clear effect (~).")
+        never = [names[row.name] for row in self.printed_rows() if not row.varied]
+        return " ".join([*parts, f"{and_more(never)} {NEVER}."] if never else parts)
+
+    def next_step(self) -> str:
+        """What to do with it, in Python."""
+        if self._sure():
+            return "Next: .reduce() suggests a smaller search space."
+        return "Next: run more trials, or ask for a wider target, such as .importance(0.3)."
+
+    def _sure(self) -> list[Importance]:
+        """What is distinguishable from noise, the most important first; copies with their originals."""
+        return sorted((row for row in self.printed_rows() if beats_chance(row)), key=lambda row: -row.share)
+
+    def _short(self) -> dict[str, str]:
+        return short_names(list(self))
+
+    def plot(self, *, metric: str = "share", ax: Any = None) -> Any:
+        """Draw it as bars with their intervals; needs matplotlib.
+
+        Parameters
+        ----------
+        metric, ax
+            ``"share"`` or ``"ratio"``; Axes to draw in, None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> ax = pa.analyze(pa.demo_trials(), "error").importance(estimator="counts", draws=0).plot()
+        >>> len(ax.patches)
+        10
+        """
+        drawing = import_module("pedanova.report.figures.draw")  # a later room, loaded when a figure is wanted
+        return drawing.draw_importances(self, ax, metric=metric)
+
+    def __str__(self) -> str:
+        words = wrapped(printable(f"{self.conclusion()} {self.next_step()}"), LINE)
+        return f"{words}\n\n{self.in_lines()}"
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            f"{self.conclusion()} {self.next_step()}", self.printed(), faint=self.faint(), notes=self.notes
+        )
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.printed_rows()) if is_faint(row))
@@ -212,8 +352,15 @@ def divergence_in_words(row: Importance) -> str:
     return short(row.divergence) if row.varied else UNKNOWN
 
 
-def activity_in_words(row: Importance) -> str:
-    """The part of the divergence that comes from being active at all."""
+def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def presence_in_words(row: Importance) -> str:
+    """The part of the divergence that is due to the parameter being present, not to its value."""
     return percent(row.activity / row.divergence) if row.activity > 0 else ""
 
 
@@ -231,10 +378,10 @@ def interval_in_words(row: Importance) -> str:
 
 
 def p_in_words(row: Importance) -> str:
-    """The p-value, with ~ where the parameter is not distinguishable from noise; or why there is none."""
+    """The p-value, or why there is none."""
     if row.p_adjusted is None:
         return "" if row.varied else NEVER
-    return f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"
+    return chance(row.p_adjusted)
 
 
 def rank(

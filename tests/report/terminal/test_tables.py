@@ -373,9 +373,13 @@ def test_one_line_for_each_kind() -> None:
     assert found == [
         "s, t: named like a seed",
         "3 of 9 rows failed; 1 rows were pruned",
-        "domains guessed from the data: a, 'b, c', d; pass --space to give them",
-        "left out: id; name in --params what is a setting",
+        "left out: id; --params names the columns to use",
+        "9 notes in full: --notes",
+    ]
+    assert [note.in_shell() for note in in_short([*SPACE, ODD, RESULTS])] == [
+        "left out: id; --params names the columns to use",
         "named like results and left out: acc; name in --params what is a setting",
+        "ranges guessed from the data: a, 'b, c', d; --space sets them",
         "5 notes in full: --notes",
     ]
     assert [note.in_shell() for note in in_short(SPACE[:1])][-1] == "1 note in full: --notes"
@@ -402,10 +406,9 @@ def test_the_command_line(table: str, capsys: pytest.CaptureFixture[str]) -> Non
         return capsys.readouterr().out
 
     short, full, quiet = said(), said("--notes"), said("--quiet")
-    assert "domains guessed from the data: lr, depth" in short
+    assert "left out: id, train_loss" in short
     assert "bounds" not in short
     assert "train_loss" in short
-    assert short.index("is minimised") < short.index("domains guessed")
     assert "bounds" in full
     assert len(full) > len(short) > len(quiet)
     assert quiet.splitlines()[0].split()[0] == "parameter"

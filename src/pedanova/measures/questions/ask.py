@@ -44,18 +44,33 @@ def check_names(names: Iterable[object], space: Space) -> None:
             raise UnknownParameterError(unknown_name(name, tuple(space)))
 
 
-def importance_of(data: TrialData, question: Question) -> Importances:
-    """The answer of whichever estimator is right for the question."""
+MOST_RANGES = 2  # of good values that are named
+
+
+def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
+    """The answer of whichever estimator is right for the question; with the `good` values of what matters."""
     base = data.resolve(question.region, "region")
+    whole = getattr(base, "is_all", False)
     with explaining(data.notes):
         query, words, notes = data.query(question.target, base)
-        return answer(query, question, words, notes, objective=data.objective, whole=getattr(base, "is_all", False))
+        result = answer(query, question, words, notes, objective=data.objective, whole=whole)
+        names = [row.name for row in result.rows if row.significant]
+        if not good or not names:
+            return result
+        densities = density_answer(query, question, words, objective=data.objective)
+    return replace(result, good={name: _good_values(densities[name], question) for name in names})
+
+
+def _good_values(density: Densities, question: Question) -> str:
+    ranges = [one.words for one in density.good(question.baseline)]
+    more = len(ranges) - MOST_RANGES
+    return " or ".join(ranges[:MOST_RANGES]) + (f" or {more} more" if more > 0 else "")
 
 
 def importance_or_wider(data: TrialData, question: Question) -> Importances:
     """As `importance_of`; where a best part of all rows holds too few, of the strictest that holds enough."""
     try:
-        return importance_of(data, question)
+        return importance_of(data, question, good=True)
     except TooFewRowsError:
         target, base = (data.resolve(one, "target") for one in (question.target, question.region))
         query, words, _ = data.query(target, base)
@@ -64,7 +79,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         if not best or not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
             raise
     part = Fraction(1000 * LEAST_TARGET // rows, 1000)
-    result = importance_of(data, replace(question, target=Region("quantile", None, part), force=True))
+    result = importance_of(data, replace(question, target=Region("quantile", None, part), force=True), good=True)
     change = f"{words[0]} has too few of {rows:,} rows; {result.target} is the strictest target that can be answered"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 

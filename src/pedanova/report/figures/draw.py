@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import short
+from pedanova.base.names import short_names
 from pedanova.base.terminal import shorten
 from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
@@ -23,7 +24,7 @@ from pedanova.measures.panels import round_values
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.studies.along import Along
 from pedanova.measures.surrogate.profile import Profile
-from pedanova.report.names import NO_NESTING, Nesting, short_names
+from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.palette import DARK, LIFTS, LIGHT, ink_on, lift_colour, luminance, mixed
 
 LONGEST = 28  # letters of a value or a title

@@ -49,7 +49,7 @@ from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, digits, exact, inside_span
 from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of, python_rows
-from pedanova.report.sentences import shares_over_studies, summarize
+from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
 
 _RESULTS: WeakKeyDictionary[TrialData, ResultCache[Any]] = WeakKeyDictionary()
@@ -209,7 +209,7 @@ def numbers(
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
-        "summary": summarize(table),
+        "summary": table.conclusion(),
         "rows": here.count(rows, first.n_region, first.n_target),
         "importances": importances,
         "copies": dict(table.copies),

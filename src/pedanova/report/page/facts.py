@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import short
+from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent, sign_of
 from pedanova.errors import LevelsError, QueryError
@@ -27,7 +28,6 @@ from pedanova.measures.question import Baseline, How
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import RowModel
-from pedanova.report.names import short_names
 from pedanova.report.page.question import PageQuestion, Span, labels_by_text
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 

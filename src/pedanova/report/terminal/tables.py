@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pedanova.base.digits import chance, percent, short
+from pedanova.base.names import short_names
 from pedanova.base.notes import Note, gathered, ranged
 from pedanova.base.table import Table, bar_parts
-from pedanova.base.terminal import GAP, TableColumn, draw_columns, fitted, printable, shorten, sparkline
+from pedanova.base.terminal import (
+    GAP,
+    TableColumn,
+    draw_columns,
+    draw_table,
+    fitted,
+    printable,
+    shorten,
+    sparkline,
+    wrapped,
+)
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import Arg, Word, listed
 from pedanova.measures.distributions import LEAST_TARGET
@@ -17,8 +27,6 @@ from pedanova.measures.importance import (
     NEVER,
     Importance,
     Importances,
-    activity_in_words,
-    divergence_in_words,
     interval_ends,
     is_faint,
     known_percent,
@@ -32,13 +40,14 @@ from pedanova.measures.studies.seeds import Seeds
 from pedanova.measures.studies.study_difference import Differences, signed_percent
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
-from pedanova.report.names import NO_NESTING, Nesting, short_names
+from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
 
 SPARKS = 24  # letters of a curve in a table
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
 LEAST_LETTERS = 6  # of a name in a set
+LONGEST_VALUES = 28  # letters of good values
 SET_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that a pair or set explains beyond what its members and '
     "smaller sets do; ~ marks what chance explains (all taken together).",
@@ -53,12 +62,6 @@ SET_MEANINGS = {
 def fill(text: str, width: int, behind: str = "") -> str:
     """A paragraph; what the user's names hold is shown, not obeyed."""
     return wrapped(printable(text), max(20, width), behind=behind)
-
-
-def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
-    """Lines of a text; "10 %" stays together."""
-    kept = text.replace(" %", "\u00a0%")
-    return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +84,31 @@ class TerminalStyle:
         return "\n\n".join(part for part in parts if part)
 
 
-def draw_importances(importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING) -> str:
-    """Title, table and what its columns mean. Children stand under their parents.
+def draw_importances(
+    importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING, next_step: str = ""
+) -> str:
+    """The conclusion, what to do next, and the table; with every column, also what they mean.
 
-    Of many parameters the first ones are shown, and how many more there are is said; a few more are all shown.
+    Children stand under their parents. Of many parameters the first ones are shown, and how many more there are is
+    said; a few more are all shown.
     """
-    first, stop = importances.rows[0], shown_rows(len(importances), look)
-    sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
-    title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}"
-    names = {row.name for row in importances.rows[:stop]}
-    rows = [importances[name] for name in nesting.order(list(importances)) if name in names]
-    columns = importance_columns(importances, rows, nesting, look.width)
-    faint = {i for i, row in enumerate(rows) if is_faint(row)}
-    table = look.table(columns, faint) + left_in_words(importances.rows[stop:])
-    shown = {column.title for column in fitted(columns, look.width)}
-    meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
-    if "active in" in shown:
-        meanings.append("active in: part of all rows that have a value.")
-    return look.titled(title, table, " ".join([*meanings, *in_full([row.name for row in rows], columns[0])]))
+    printed = importances.printed_rows()
+    stop = shown_rows(len(printed), look)
+    places = {row.name: place for place, row in enumerate(printed[:stop])}
+    shown = [places[name] for name in nesting.order([row.name for row in printed]) if name in places]
+    columns = importance_columns(importances, shown, nesting, look.width)
+    if importances.full:
+        table = draw_table(columns, width=look.width, colour=look.colour)
+    else:
+        table = look.table(columns, {i for i, place in enumerate(shown) if is_faint(printed[place])})
+    table += left_in_words(printed[stop:])
+    if look.alone:
+        return table
+    lead = fill(importances.conclusion(), look.width) + (f"\n{printable(next_step)}" if next_step else "")
+    titles = ["", *(column.title for column in columns)] if importances.full else []
+    words = [text for name, text in meanings_of(importances).items() if name in titles]
+    words += in_full([printed[place].name for place in shown], columns[0])
+    return "\n\n".join(part for part in (lead, table, fill(" ".join(words), look.width)) if part)
 
 
 def shown_rows(count: int, look: TerminalStyle) -> int:
@@ -115,30 +125,22 @@ def left_in_words(rows: Sequence[Importance]) -> str:
 
 
 def importance_columns(
-    importances: Importances, rows: Sequence[Importance], nesting: Nesting, width: int
+    importances: Importances, places: Sequence[int], nesting: Nesting, width: int
 ) -> list[TableColumn]:
-    """Where room is short the divergence leaves first, then p, activity, the ratio and the interval."""
-    columns = [
-        name_column([row.name for row in rows], width, nesting),
-        TableColumn("share", [marked_share(row) for row in rows]),
-        bars([row.share for row in rows]),
-    ]
-    if importances.is_sure:
-        columns.append(TableColumn("95 % interval", aligned_intervals(rows), leave=1))
-    columns.append(TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=2))
-    if importances.is_sure:
-        p_values = [NEVER * (not row.varied) if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
-        columns.append(TableColumn("p", p_values, leave=4))
-    if importances.trials:
-        shared = {row.name: row for row in importances.trials}
-        best = [known_percent(shared[row.name], shared[row.name].ratio) for row in rows]
-        columns.append(TableColumn("in best trials", best, leave=3))
-    columns.append(TableColumn("divergence", [divergence_in_words(row) for row in rows], leave=5))
+    """The declared columns of these rows, with a bar; where room is short good values leave first, then p."""
+    rows = [importances.printed_rows()[place] for place in places]
+    names = name_column([row.name for row in rows], width, nesting)
+    copies = [importances.name_of(row).removeprefix(row.name) for row in rows]
+    columns = [replace(names, cells=[cell + copy for cell, copy in zip(names.cells, copies, strict=True)])]
+    for column in declared(importances, rows=places)[1:]:
+        cells = aligned_intervals(rows) if column.title == "95 % interval" else column.cells
+        cells = [shorten(cell, LONGEST_VALUES) for cell in cells]
+        columns.append(replace(column, cells=cells))
+    if not importances.full:
+        return [*columns[:2], bars([row.share for row in rows]), *columns[2:]]
     if nesting.active:
         parts = [percent(nesting.active[row.name]) if row.name in nesting.active else "" for row in rows]
-        columns.append(TableColumn("active in", parts, leave=2))
-    if importances.is_conditional:
-        columns.append(TableColumn("by activity", [activity_in_words(row) for row in rows], leave=3))
+        columns.append(TableColumn("active in", parts))
     return columns
 
 
@@ -152,7 +154,8 @@ def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING)
 def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
     """What the first name that was shortened stands for."""
     pairs = zip(names, column.cells, strict=True)
-    return next(([f"{cell.strip()} is short for {name}."] for name, cell in pairs if cell.strip() != name), [])
+    short = ((cell.strip(), name) for name, cell in pairs if not cell.strip().startswith(name))
+    return next(([f"{cell} is short for {name}."] for cell, name in short), [])
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
@@ -172,7 +175,6 @@ def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) 
         columns += [
             TableColumn(word, [marked_share(row) for row in rows]),
             TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
-            TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=1),
         ]
     return look.table(columns)
 
@@ -283,29 +285,25 @@ def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
 
 
 MOST_NAMED = 8
-MOST_ANSWERS = 4
+MOST_NOTES = 3
 NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
-    "space": ("domains guessed from the data: ", ("; pass ", Arg("space"), " to give them")),
-    "condition": ("taken as conditional, for gaps follow another parameter: ", ()),
-    "unused": ("left out: ", ("; name in ", Arg("params"), " what is a setting")),
+    "unused": ("left out: ", ("; ", Arg("params"), " names the columns to use")),
+    "condition": ("conditional, since they are missing for some values of another parameter: ", ()),
+    "space": ("ranges guessed from the data: ", ("; ", Arg("space"), " sets them")),
 }
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """Warnings, how the answer was found, one note for each kind of guess, then how many more there are."""
+    """The three notes that matter most: warnings, then rows, then how the answer was found, then guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
-    few = answers[:MOST_ANSWERS]
-    roles = [note for note in rest if note.kind == "roles"]
-    others = [note for note in rest if not roles or note.kind != "unused" or not note.subject]
-    shown = [*warnings, *few, *roles, *_joined(rest, "direction"), *_joined(rest, "rows"), *_grouped(others)]
-    kinds = {"answer", "direction", "roles", "rows", *NOTE_GROUPS}
-    hidden = len(answers) - len(few) + sum(note.kind not in kinds for note in rest)
-    spoken = sum(note.kind in NOTE_GROUPS and bool(note.subject) for note in rest)
-    if more := hidden + spoken:
-        shown.append(Note("source", f"{more} note{'s' if more > 1 else ''} in full: ", Arg("notes", True)))
+    ordered = [*warnings, *_joined(rest, "rows"), *answers, *_grouped(rest), *_joined(rest, "direction")]
+    shown = ordered[:MOST_NOTES]
+    if not {*gathered(every)} <= {*shown}:
+        many = len(gathered(every))
+        shown.append(Note("source", f"{many} note{'s' if many > 1 else ''} in full: ", Arg("notes", True)))
     return shown
 
 

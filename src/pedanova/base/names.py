@@ -1,0 +1,83 @@
+"""Names of parameters as they are shown: short, and still all different."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from pedanova.base.terminal import shorten, width_of
+
+LONGEST = 24  # letters, up to which a name is left alone
+STRONG, WEAK = "./:", "./:_-"  # what parts names: first between folders or objects, then between words
+
+
+def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
+    """A short form of every name, by the name itself.
+
+    Names of at most `longest` letters stay as they are. Of longer ones the beginning and the end that they share
+    (cut at separators) are left out, then what they share with their own family, and only then is the middle
+    cut. All forms differ and none is empty; what cannot be shortened so is cut less. No order matters.
+
+    Examples
+    --------
+    >>> forms = short_names(["model.encoder.block_00.dropout", "model.encoder.block_01.dropout", "lr"])
+    >>> list(forms.values())
+    ['block_00', 'block_01', 'lr']
+    """
+    forms = {name: name for name in names}
+    for separators in (STRONG, WEAK):
+        forms = _told_apart(forms, _stripped(_longer(forms, longest), separators))
+    for separators in (STRONG, WEAK):
+        long = _longer(forms, longest)
+        firsts = {name: _parts(form, separators)[0] for name, form in long.items()}
+        for first in sorted(set(firsts.values())):  # a family has its first part in common
+            family = {name: form for name, form in long.items() if firsts[name] == first}
+            forms = _told_apart(forms, _stripped(family, separators))
+    whole = forms
+    widest = max((width_of(name) for name in names), default=0)
+    for room in range(longest, widest, 8):  # where cutting would make two alike, less is cut
+        uncut = {name: form for name, form in _longer(forms, room).items() if form == whole[name]}
+        forms = _told_apart(forms, {name: shorten(form, room) for name, form in uncut.items()})
+    return forms
+
+
+def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
+    return {name: form for name, form in forms.items() if width_of(form) > longest}
+
+
+def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
+    """The changed forms, but the old ones of all that would be mistaken for another."""
+    forms = before | changed
+    while True:
+        taken = Counter(forms.values())
+        twice = [name for name, form in forms.items() if taken[form] > 1 and form != before[name]]
+        if not twice:
+            return forms
+        forms |= {name: before[name] for name in twice}
+
+
+def _parts(name: str, separators: str) -> list[str]:
+    """Each with the separators behind it."""
+    kind = re.escape(separators)
+    return re.findall(rf"[^{kind}]*[{kind}]+|[^{kind}]+", name)
+
+
+def _stripped(forms: dict[str, str], separators: str) -> dict[str, str]:
+    """Without the parts at both ends that all of them share; what is left of each still says something."""
+    if len(forms) < 2:
+        return {}
+    lines = [_parts(form, separators) for form in forms.values()]
+    head = _alike(lines)
+    tail = _alike([[part.rstrip(separators) for part in reversed(line[head:])] for line in lines])
+    for first in range(head, -1, -1):
+        kept = ["".join(line[first : len(line) - tail]).strip(separators) for line in lines]
+        if all(any(letter.isalpha() for letter in form) for form in kept):
+            return dict(zip(forms, kept, strict=True))
+    return {}
+
+
+def _alike(lines: Sequence[Sequence[str]]) -> int:
+    """How many of the first parts are the same in all; never the last one that there is."""
+    most = min(map(len, lines)) - 1
+    return next((place for place in range(most) if len({line[place] for line in lines}) > 1), most)
