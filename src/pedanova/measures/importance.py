@@ -267,20 +267,16 @@ class Importances(ShareTable[Importance]):
         >>> found.conclusion().startswith(found.headline())
         True
         """
-        first, *others = self._sure() or [None]
-        names = self._short()
-        parts = [self.headline()]
-        if first is not None and first.name in self.good:
-            parts.append(f"Its good values: {self.good[first.name]}.")
-        if others:
-            shown = [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in others]
-            parts.append(f"Then {'comes' if len(shown) == 1 else 'come'} {and_more(shown)}.")
-        chance = [row for row in self.printed_rows() if row.significant is False]
-        if first is None:
+        sure, names, parts = self._sure(), self._short(), [self.headline()]
+        if sure and self.good.get(sure[0].name):
+            parts.append(f"Its good values: {self.good[sure[0].name]}.")
+        if others := [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in sure[1:]]:
+            parts.append(f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}.")
+        unclear = [names[row.name] for row in self.printed_rows() if row.significant is False]
+        if not sure:
             parts.append("The ranking may be chance.")
-        elif chance:
-            have = "has" if len(chance) == 1 else "have"
-            parts.append(f"{and_more([names[row.name] for row in chance])} {have} no clear effect (~).")
+        elif unclear:
+            parts.append(f"{and_more(unclear)} {'has' if len(unclear) == 1 else 'have'} no clear effect (~).")
         never = [names[row.name] for row in self.printed_rows() if not row.varied]
         return " ".join([*parts, f"{and_more(never)} {NEVER}."] if never else parts)
 

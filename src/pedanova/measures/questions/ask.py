@@ -62,7 +62,7 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
 
 
 def _good_values(density: Densities, question: Question) -> str:
-    ranges = [one.words for one in density.good(question.baseline)]
+    ranges = [one.words for one in density.good(question.baseline)]  # type: ignore[arg-type]
     more = len(ranges) - MOST_RANGES
     return " or ".join(ranges[:MOST_RANGES]) + (f" or {more} more" if more > 0 else "")
 
