@@ -14,6 +14,7 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.analysis.studies import across, by_stem, difference
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import draw_table
 from pedanova.cli.inputs import (
@@ -34,6 +35,7 @@ from pedanova.cli.output import answer, as_rows, command_line, complain, emit, l
 from pedanova.cli.pages import write_report
 from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.advice.ask import stop_sentence
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT
@@ -98,8 +100,9 @@ def run_analyze(options: argparse.Namespace) -> int:
 
     more = {"conclusion": result.conclusion(), "space": a.space.to_dict(), "good_values": dict(result.good)}
     how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": more}
-    notes = [*result.notes, *a.notes]
-    return answer(options, result, drawn, a=a, key="importance", **how, notes=notes, aside=result.notes, gap="\n")
+    stop = stop_sentence(a.data, result, options.seed)
+    own = [*result.notes, *([Note("answer", stop)] if stop else [])]
+    return answer(options, result, drawn, a=a, key="importance", **how, notes=[*own, *a.notes], aside=own, gap="\n")
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:

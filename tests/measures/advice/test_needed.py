@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.cli.main import main
 from pedanova.errors import QueryError
+from pedanova.measures.advice.ask import stop_sentence
 from pedanova.measures.advice.needed import Estimate, trials_for, until_narrow
+from pedanova.report.live.session import Session
+from pedanova.report.live.watch import Update, Watcher
 
 SPACE = dict.fromkeys("abc", pa.Float(0, 1))
 
@@ -64,16 +68,45 @@ def test_the_first_two_are_told_apart() -> None:
 
 def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     """Few values, all of them tried near the best; no noise."""
-    rng = np.random.default_rng(0)
     space = {"a": pa.Int(0, 5), "b": pa.Int(0, 5), "c": pa.Float(0, 1)}
-    a, b, c = rng.integers(0, 6, 300), rng.integers(0, 6, 300), rng.random(300)
-    loss = (a - 2.0) ** 2 + 0.1 * (b - 1.0) ** 2
-    done = pa.analyze({"a": a, "b": b, "c": c, "loss": loss}, "loss", space=space).needed().stop
+    done = pa.analyze(settled_table(), "loss", space=space).needed().stop
     assert done.settled
     assert str(done).startswith("More trials will hardly change this: a stays first")
     going = analysis(60, second=0.9, noise=0.1).needed().stop
     assert not going.settled
     assert str(going).startswith(("Go on", "Whether to stop cannot be told"))
+
+
+def settled_table() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 6, 300), rng.integers(0, 6, 300), rng.random(300)
+    return {"a": a, "b": b, "c": c, "loss": (a - 2.0) ** 2 + 0.1 * (b - 1.0) ** 2}
+
+
+def test_the_sentence_stands_beside_the_answer(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, table in (("done", settled_table()), ("going", {k: v[:60] for k, v in settled_table().items()})):
+        columns = list(table)
+        lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    assert main(["analyze", str(tmp_path / "done.csv"), "--objective", "loss"]) == 0
+    assert "More trials will hardly change this: a stays first" in " ".join(capsys.readouterr().out.split())
+    rng = np.random.default_rng(1)
+    noise = {name: rng.random(60) for name in ("a", "b", "loss")}
+    answer = pa.analyze(noise, "loss")
+    assert stop_sentence(answer.data, answer.importance()) == ""
+
+
+def test_the_watched_page_says_it() -> None:
+    class Source:
+        shown, ordered, last = "trials", True, None
+
+        def look(self) -> Update:
+            return Update(pa.analyze(settled_table(), "loss").data)
+
+    first = pa.analyze({name: values[:100] for name, values in settled_table().items()}, "loss")
+    watcher = Watcher(Session(first.data, watch=True), Source())
+    watcher.step()
+    assert watcher.news()["stop"].startswith("More trials will hardly change this: a stays first")
 
 
 def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:

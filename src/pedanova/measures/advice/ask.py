@@ -17,7 +17,16 @@ from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
-from pedanova.measures.advice.needed import Needed, NeededTrials, StopAdvice, advise, until_apart, until_narrow
+from pedanova.measures.advice.needed import (
+    FIRST_STAYS,
+    Needed,
+    NeededTrials,
+    StopAdvice,
+    advise,
+    chance_of_staying,
+    until_apart,
+    until_narrow,
+)
 from pedanova.measures.advice.next_trials import (
     NEAR_ROWS,
     Goal,
@@ -30,7 +39,7 @@ from pedanova.measures.advice.next_trials import (
     distinct,
     neighbours,
 )
-from pedanova.measures.importance import Importance
+from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
@@ -248,6 +257,15 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
         return advise(rows, None, 0.0)
     known = objective_of(model.rows, model.fitted(seed), model.dependence.copies)
     return advise(rows, None, 0.0) if known is None else advise(rows, *may_improve(model, known, seed))
+
+
+def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
+    """That more trials hardly change anything, beside an answer; empty where they may."""
+    rows = [row for row in answer.rows if row.varied and row.high is not None]
+    if len(rows) < 2 or chance_of_staying(rows) < FIRST_STAYS:
+        return ""
+    advice = stop_of(data, rows, seed)
+    return str(advice) if advice.settled else ""
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:

@@ -42,7 +42,7 @@ pedanova.watch = (function () {
   function say(news) {
     const best = typeof news.best === "number" ? `best ${pedanova.short(news.best)}` : "";
     const running = news.running ? `${plural(news.running, "trial")} running` : "";
-    const parts = [news.trouble || told[0] || "", news.stable || "", best, running];
+    const parts = [news.trouble || told[0] || "", news.stable || "", news.stop || "", best, running];
     line.textContent = parts.filter(Boolean).join(" · ") || "Watching for new trials.";
     list.replaceChildren(...told.map((text) => make("li", "", text)));
   }

@@ -9,6 +9,7 @@ from threading import Condition, Thread
 from typing import Any, Protocol
 
 from pedanova.errors import PedanovaError, TooFewRowsError
+from pedanova.measures.advice.ask import stop_sentence
 from pedanova.measures.importance import Importances, Pass, Standings
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
@@ -111,6 +112,7 @@ class Watcher:
     update: Update | None = None  # the last that brought anything
     _ranked_rows: int | None = None  # of the analysis that was ranked last
     _wanted: str = ""  # why there is no ranking yet
+    _stop: str = ""  # that more trials hardly change anything
     _last_request: float = -PATIENCE
     _closed: bool = False
     _wake: Condition = field(default_factory=Condition)
@@ -140,6 +142,7 @@ class Watcher:
             "running": None if update is None else update.running,
             "best": None if update is None else update.best,
             "stable": stability(standings, self._wanted),
+            "stop": self._stop,
             "stable_for": None if standings is None else standings.stable_for,
         }
 
@@ -200,6 +203,7 @@ class Watcher:
             except PedanovaError as error:
                 self._wanted = str(error)
                 continue
+            self._stop = stop_sentence(analysis, ranking) if rows == analysis.rows else ""
             now = self.standings
             self.standings = Standings.begin(ranking, rows) if now is None else now.then(ranking, rows)
         seen = self.session.analysis.rows if before is None else before.rows  # what a page has seen is no news
