@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.tabs import served
+from helpers.tabs import saved, served, tab
 
 MANY = 130
 LINES = "return document.querySelectorAll('#matters .ranked').length"
@@ -96,3 +96,18 @@ def test_a_file_of_many_parameters_is_small(page: Page, wide: pa.Analysis, tmp_p
     page.press("[data-edge=target]", "\ue012")
     assert not page.answer()["refused"]
     assert page.run("return document.querySelectorAll('#chips select option').length") == 1
+
+
+@pytest.mark.slow
+def test_rows_of_many_parameters_are_shown_with_some_and_saved_with_all(page: Page, wide: pa.Analysis) -> None:
+    page.size(1440, 900)
+    with served(page, wide):
+        tab(page, "trials")
+        columns = page.run("return document.querySelectorAll('.trials-table thead th').length")
+        assert columns == 40 + 3  # the row, whether it is good, the objective
+        assert f"40 of {MANY} parameters" in page.text("#panel-trials")
+        rows = saved(page, "trials")
+        assert len(rows) == 200
+        assert set(wide.space) < set(rows[0])
+        tab(page, "parallel")
+        assert page.run("return document.querySelectorAll('.parallel-axis').length") == 41

@@ -266,5 +266,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, steps, small, reveal, select, pick, key, tell, toggle, isCut, brushable, seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
+  return { mount, steps, small, reveal, select, pick, key, tell, toggle, isCut, brushable, first: (many) => ordered({}).slice(0, many), seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
 })();

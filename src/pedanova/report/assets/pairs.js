@@ -2,7 +2,7 @@
 "use strict";
 pedanova.pairs = (function () {
   const { make, svg, set, pane } = pedanova;
-  const LISTED = 15;
+  const LISTED = 28;
   let list = null, asking = null, held = null, drawnFor = "";
 
   function mount(element) {

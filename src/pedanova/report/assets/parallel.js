@@ -13,7 +13,7 @@ pedanova.parallel = (function () {
   }
 
   function show(state, answer) {
-    asking.follow(state, answer, { limit: LIMIT });
+    asking.follow(state, answer, { limit: LIMIT, ...pane.some() });
     if (!held) return;
     if (pane.refuses(held, piece)) return;
     const key = JSON.stringify([piece.body.clientWidth, pedanova.theme.name(), order(answer)]);
@@ -25,7 +25,7 @@ pedanova.parallel = (function () {
 
   function words() {
     const shown = rows.length, good = rows.filter((row) => row.in === "target").length;
-    pane.said(piece.note, `${shown < held.total ? `${pedanova.count(shown)} of ${pedanova.plural(held.total, "row")}, drawn at random` : pedanova.plural(shown, "row")}; ${pedanova.count(good)} in the target, coloured. Drag along an axis to select.`);
+    pane.said(piece.note, `${shown < held.total ? `${pedanova.count(shown)} of ${pedanova.plural(held.total, "row")}, drawn at random` : pedanova.plural(shown, "row")}; ${pedanova.count(good)} in the target, coloured. Drag along an axis to select.${pane.cut()}`);
   }
 
   /* The most important parameters first, the objective at the right end. The first order stays, so that no axis runs

@@ -161,6 +161,11 @@ pedanova.pane = (function () {
     return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
   }
 
+  /* Of very many parameters a table of rows has the first; {} for all. */
+  const WIDEST = 40;
+  const some = () => (pedanova.facts.parameters.length > WIDEST ? { names: pedanova.densities.first(WIDEST) } : {});
+  const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
+
   /* A few values along an axis, all where they are few. */
   const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));
 
@@ -200,5 +205,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, refuses, roving, rowsOf, cellWords, said, selectionWords, table, ticksOf, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, roving, rowsOf, cellWords, said, selectionWords, some, table, ticksOf, width };
 })();

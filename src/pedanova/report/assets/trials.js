@@ -23,13 +23,13 @@ pedanova.trials = (function () {
     asking.follow(state, answer, extra(offset, PAGE));
   }
 
-  const extra = (from, limit) => ({ ...(sorted.key ? { sort: sorted.key, descending: sorted.descending } : {}), offset: from, limit });
+  const extra = (from, limit) => ({ ...(sorted.key ? { sort: sorted.key, descending: sorted.descending } : {}), offset: from, limit, ...(limit === PAGE ? pane.some() : {}) });
 
   function draw(found) {
     held = found;
     if (pane.refuses(found, piece, foot)) return;
     const rows = pane.rowsOf(found), chosen = pane.selectionWords(pedanova.asked());
-    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, by ${sorted.key}` : ", best first"}. ● in the target. Hover a row to see it in every card; a click keeps it.`);
+    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, by ${sorted.key}` : ", best first"}. ● in the target. Hover a row to see it in every card; a click keeps it.${pane.cut()}`);
     const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });
     const [left, top] = piece.body.firstChild && piece.body.firstChild.classList.contains("trials-scroll") ? [piece.body.firstChild.scrollLeft, 0] : [0, 0];
     pane.clear(piece.body, scroll);

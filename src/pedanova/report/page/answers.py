@@ -589,10 +589,11 @@ def trials(
     descending: bool,
     offset: int,
     limit: int,
+    names: Sequence[str] | None = None,
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """A page of the table of rows, best first or in the order of a column."""
-    read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit)
+    """A page of the table of rows, best first or in the order of a column; with all parameters, or with some."""
+    read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
     return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
 
@@ -617,8 +618,10 @@ def csv_pieces(
 
 
 @refusing
-def parallel(a: TrialData, question: PageQuestion, limit: int, **how: Unpack[How]) -> dict[str, Any]:
-    read = partial(trial_table, limit=None, sample=limit)
+def parallel(
+    a: TrialData, question: PageQuestion, limit: int, names: Sequence[str] | None = None, **how: Unpack[How]
+) -> dict[str, Any]:
+    read = partial(trial_table, limit=None, sample=limit, params=names)
     return rows_to_json(shown_rows(a, question, read, how), a.space)
 
 

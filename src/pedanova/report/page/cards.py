@@ -208,6 +208,7 @@ ROWS_OF_TABLE: dict[str, Check] = {
     "descending": flag(default=False),
     "offset": whole(0, 10**12),
     "limit": whole(50, MOST_ROWS),
+    "names": PARAMETERS,
 }
 CARDS = (
     Card(
@@ -241,7 +242,13 @@ CARDS = (
         in_file=groups_in_file,
     ),
     Card("trials", answers.trials, ROWS_OF_TABLE, WHO_ANSWERS, needs_rows=True),
-    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS)}, WHO_ANSWERS, needs_rows=True),
+    Card(
+        "parallel",
+        answers.parallel,
+        {"limit": whole(500, MOST_ROWS), "names": PARAMETERS},
+        WHO_ANSWERS,
+        needs_rows=True,
+    ),
     Card(
         "points",
         answers.points,
