@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
@@ -17,6 +19,8 @@ from pedanova.space.values import shown
 
 Option = TypeVar("Option")
 
+NUMPY_SCALARS = ("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar")
+PLAIN_TYPE = re.compile(r"[biufU][0-9]{1,3}")
 # PyYAML takes 1e-3 for text, as YAML 1.1 asks for a point in it; people who write it mean a number.
 EXPONENT = re.compile(r"^[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
@@ -54,8 +58,8 @@ def choose(
     return options[study] if study is not None else next(iter(options.values()))
 
 
-def json_head(path: Path, size: int) -> bytes:
-    if path.suffix.lower() != ".json" or not path.is_file():
+def json_head(path: Path, size: int, suffixes: Sequence[str] = (".json",)) -> bytes:
+    if path.suffix.lower() not in suffixes or not path.is_file():
         return b""
     with path.open("rb") as file:
         return file.read(size)
@@ -150,7 +154,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
         Loader.add_multi_constructor("!", _described)
     try:
         return yaml.load(text, Loader)  # noqa: S506  (a safe loader)
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError, LookupError, AttributeError) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise FormatError(f"{where} is no readable YAML: {reason}; was it cut off?") from None
 
@@ -164,6 +168,18 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
             state = fields.get("state", fields)  # beside the arguments of whatever makes the object
             return state if isinstance(state, dict) else name
         case "sequence":
+            if name in NUMPY_SCALARS:
+                return _numpy_scalar(loader, node)
             return loader.construct_sequence(node, deep=True) if kind in ("tuple", "list", "set") else name or None
     text = loader.construct_scalar(node)
     return name or text
+
+
+def _numpy_scalar(loader: Any, node: Any) -> object:
+    """The number or text in the bytes of a NumPy scalar; its type is described by letters such as f8 and an order."""
+    kind, content = node.value
+    fields = loader.construct_mapping(kind, deep=True)
+    letters, order = str(fields["args"][0]), str(fields["state"][1])
+    if not PLAIN_TYPE.fullmatch(letters):
+        return None
+    return np.frombuffer(loader.construct_yaml_binary(content), order.replace("|", "") + letters)[0].item()

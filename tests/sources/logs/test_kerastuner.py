@@ -218,3 +218,10 @@ def test_any_content(
     tolerate(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))
     write(folder / "oracle.json", {"hyperparameters": {"space": oracle}})
     tolerate(lambda: pedanova.analyze(folder, scan=pedanova.Scan(threads=1)))
+
+
+@pytest.mark.parametrize("name", ["oracle.json", "tuner0.json", "trial_03/trial.json"])
+def test_a_file_of_a_project_stands_for_it(tmp_path: Path, name: str) -> None:
+    folder = project(tmp_path / "p", [entry(n) for n in range(12)])
+    assert read_records(folder / name).rows == 12
+    assert read_records(folder / name).metadata == read_records(folder).metadata

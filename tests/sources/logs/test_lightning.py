@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,3 +127,34 @@ def test_any_content(tmp_path_factory: pytest.TempPathFactory, hparams: str, met
     run(folder, 2, hparams, metrics)
     write(folder / "version_3" / "metrics.csv", metrics)
     tolerate(lambda: pedanova.analyze(folder, "val_loss", scan=pedanova.Scan(threads=1)))
+
+
+def test_scalars_of_numpy_are_numbers(tmp_path: Path) -> None:
+    """As PyYAML writes them: the type by its letters and its order of bytes, the value as bytes."""
+    for number in range(4):
+        chosen = {
+            "lr": np.float64(number / 10),
+            "depth": np.int64(number),
+            "net": {"width": np.float32(number / 4), "act": np.str_(f"a{number}")},
+            "flag": np.bool_(number % 2),
+        }
+        run(tmp_path, number, yaml.dump(chosen))
+    records = read_records(tmp_path)
+    assert cells(records, "lr") == [0.0, 0.1, 0.2, 0.3]
+    assert cells(records, "depth") == [0, 1, 2, 3]
+    assert cells(records, "net.width") == [0.0, 0.25, 0.5, 0.75]
+    assert cells(records, "net.act") == ["a0", "a1", "a2", "a3"]
+    assert cells(records, "flag") == [False, True, False, True]
+
+
+@pytest.mark.parametrize("content", ["AA==", "''", "mpmZmZmZuT8=", "[1]", "{a: 1}"])
+@pytest.mark.parametrize("kind", ["f8", "O8", "x", "f99", "U3"])
+def test_odd_scalars_of_numpy(content: str, kind: str, tmp_path: Path) -> None:
+    text = (
+        "lr: !!python/object/apply:numpy._core.multiarray.scalar\n- !!python/object/apply:numpy.dtype\n"
+        f"  args: [{kind}, false, true]\n  state: !!python/tuple [3, <, null, null, null, -1, -1, 0]\n"
+        f"- !!binary {content}\n"
+    )
+    for number in range(2):
+        run(tmp_path, number, text)
+    tolerate(lambda: read_records(tmp_path))

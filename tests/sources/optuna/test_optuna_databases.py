@@ -161,6 +161,28 @@ def digest(*paths: Path) -> list[str]:
     return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
 
 
+def as_before_2_4(path: Path, *, numbered: bool) -> None:
+    """The tables of a study as Optuna 0.19 to 2.3 made them, from those of today."""
+    infinite = "CASE value_type WHEN 'INF_POS' THEN 9e999 WHEN 'INF_NEG' THEN -9e999 ELSE value END"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            f"""
+            ALTER TABLE studies ADD COLUMN direction VARCHAR(8);
+            UPDATE studies SET direction = (SELECT direction FROM study_directions);
+            ALTER TABLE trials ADD COLUMN value FLOAT;
+            UPDATE trials SET value = (SELECT {infinite} FROM trial_values v WHERE v.trial_id = trials.trial_id);
+            DROP TABLE study_directions;
+            DROP TABLE trial_values;
+            CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER, step INTEGER, value FLOAT);
+            INSERT INTO trial_values (trial_id, step, value)
+                SELECT trial_id, step, intermediate_value FROM trial_intermediate_values;
+            DROP TABLE trial_intermediate_values;
+            """
+        )
+        if not numbered:
+            connection.execute("ALTER TABLE trials DROP COLUMN number")
+
+
 class TestSQLite:
     @pytest.fixture(scope="class")
     def path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -255,7 +277,29 @@ class TestSQLite:
         assert read_records(copy).columns["value"].absent().sum() > 0
         with sqlite3.connect(copy) as connection:
             connection.execute("ALTER TABLE trial_params RENAME COLUMN distribution_json TO distribution")
-        refuse(FormatError, "trial_params.distribution_json", "upgrade", of=lambda: pa.analyze(copy))
+        refuse(
+            FormatError, "trial_params has no column distribution_json", "trials_dataframe", of=lambda: pa.analyze(copy)
+        )
+
+    @pytest.mark.parametrize("numbered", [True, False])
+    @pytest.mark.parametrize("name", ["old.db", "old.log", "old.json", "old"])
+    def test_storages_before_2_4(self, path: Path, tmp_path: Path, name: str, numbered: bool) -> None:
+        """The direction stands with the study, the value with the trial, reports in trial_values."""
+        copy = tmp_path / name
+        copy.write_bytes(path.read_bytes())
+        as_before_2_4(copy, numbered=numbered)
+        before = digest(copy)
+        same(read_records(path), read_records(copy))
+        same_answers(path, copy)
+        assert digest(copy) == before
+        assert read_records(copy).metadata.directions == ("minimize",)
+        read, twin = (read_records(one).curves for one in (path, copy))
+        assert read is not None
+        assert twin is not None
+        np.testing.assert_array_equal(read.read("value").values, twin.read("value").values)
+        with sqlite3.connect(copy) as connection:
+            connection.execute("UPDATE studies SET direction = 'MAXIMIZE'")
+        assert read_records(copy).metadata.directions == ("maximize",)
 
     def test_many_rows_of_others_cost_nothing(self, path: Path, tmp_path: Path) -> None:
         """Attributes too long to be read, in a study that nobody asked for and in ours."""

@@ -1,9 +1,10 @@
-"""Hyperopt: a `Trials` object, the list of its trials, or a JSON dump of that list. Never a pickle."""
+"""Hyperopt: a `Trials` object, the list of its trials, or that as JSON, whole or one a line. Never a pickle."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pedanova.data.column import plain_value
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
-from pedanova.sources.reader import json_head, read_json
+from pedanova.sources.reader import json_head, read_json, read_json_rows
 from pedanova.space.values import shown
 
 PEEK = 65_536  # letters of a file in which the first trial ends
@@ -22,7 +23,7 @@ ERROR, CANCELLED = 3, 4  # states of a job
 
 def fits(data: object) -> bool:
     if isinstance(data, Path):
-        start = json_head(data, PEEK)
+        start = json_head(data, PEEK, (".json", ".jsonl", ".ndjson"))
         return all(mark in start for mark in (b'"misc"', b'"vals"', b'"tid"'))
     if isinstance(getattr(data, "_dynamic_trials", None), list):
         return True
@@ -38,11 +39,20 @@ def read(data: Any, study: str | None) -> Records:
         return _read(data, study, "Hyperopt trials")
     if not isinstance(data, Path):
         return _read(list(data.trials), study, f"Hyperopt {type(data).__name__}")
-    plain = read_json(data)
+    entries = _lines(data)
+    plain = read_json(data) if entries is None else entries
     entries = plain.get("trials") if isinstance(plain, dict) else plain
     if not isinstance(entries, list):
         raise FormatError(f"{data}: {shown(plain)} must be a list of trials; dump `trials.trials`")
     return _read(entries, study, f"Hyperopt trials {data.name!r}")
+
+
+def _lines(file: Path) -> list[Any] | None:
+    """One trial a line; None of a file that is laid out otherwise."""
+    with suppress(FormatError):
+        rows, _ = read_json_rows(file)
+        return rows if rows and all(map(_is_trial, rows)) else None
+    return None
 
 
 def _read(entries: list[Any], study: str | None, source: str) -> Records:

@@ -23,10 +23,14 @@ from pedanova.space.values import Condition, as_conditions
 STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
 DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 EPOCHS = "tuner/epochs"  # what Hyperband gave a trial
+FILES = ("oracle.json", "tuner0.json")
 Dict = Mapping[str, Any]
 
 
 def fits(path: Path) -> bool:
+    """A project, a folder of projects, or one of the files of a project."""
+    if path.is_file():
+        return (path.name in FILES and _is_project(path.parent)) or path.match("trial_*/trial.json")
     return path.is_dir() and (_is_project(path) or holds_runs(path, _is_project))
 
 
@@ -40,6 +44,8 @@ def _trial_files(folder: Path) -> Iterator[Path]:
 
 
 def read(path: Path, study: str | None) -> Records:
+    if path.is_file():
+        path = path.parent if path.name in FILES else path.parent.parent
     folder = folder_meant(path, study, _is_project, "project")
     entries, notes = _read_entries(folder)
     source = f"Keras Tuner project {folder.name!r}"

@@ -19,6 +19,7 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
+from pedanova.data.regions import Direction
 from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import Arg, DataError, FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.reader import choose, read_json, read_json_rows, read_text, read_yaml
@@ -228,6 +229,8 @@ class RunFolders:
     results: str  # where its results lie
     lengths: tuple[str, ...] = ()  # columns that tell how far a run came, such as "epoch"
     curve: Curve | None = None  # steps and values of a result of one run
+    objective: str = ""  # a result that is optimised, where the tool has one
+    direction: Direction | None = None
 
     def fits(self, path: Path) -> bool:
         return is_place(path, self.is_run)
@@ -245,8 +248,13 @@ class RunFolders:
         lengths = (length_notes(trials, name, f"{name}s") for name in self.lengths)
         notes += next(filter(None, lengths), [])
         points = None if self.curve is None else partial(read_points, kept, self.curve)
-        source = f"{self.what}s {folder.resolve().name!r}"
-        return tabulate(trials, SourceMetadata(source=source), notes=notes, points=points)
+        optimised = any(self.objective in trial.results for trial in trials)
+        metadata = SourceMetadata(
+            source=f"{self.what}s {folder.resolve().name!r}",
+            objectives=(self.objective,) if optimised else (),
+            directions=(self.direction,) if optimised and self.direction else (),
+        )
+        return tabulate(trials, metadata, notes=notes, points=points)
 
 
 def folders_in(place: Path, most: int | None = None) -> Iterator[Path]:
@@ -301,14 +309,19 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
-    """The folder that is meant, and the runs in it, in the order of their numbers."""
+    """The folder that is meant, and the runs in it, in the order of their numbers.
+
+    Where every run has a folder of its own, all of them are meant.
+    """
     check_several(path, is_run, what)
     groups = {
-        path.name if place == path else place.relative_to(path).as_posix(): place
+        path.name if place == path else place.relative_to(path).as_posix(): [*filter(is_run, folders_in(place))]
         for place in _groups(path, is_run, DEEPEST, None)
     }
-    folder = choose(groups, study, path, f"folder of {what}s", f"folders of {what}s")
-    return folder, sorted((place for place in folders_in(folder) if is_run(place)), key=_by_number)
+    if study is None and len(groups) > 1 and all(len(runs) == 1 for runs in groups.values()):
+        return path, [runs[0] for runs in groups.values()]
+    runs = choose(groups, study, path, f"folder of {what}s", f"folders of {what}s")
+    return runs[0].parent, sorted(runs, key=_by_number)
 
 
 def _by_number(place: Path) -> tuple[str, int, str]:

@@ -40,6 +40,11 @@ NEEDED = {
     "trial_params": {"trial_id", "param_name", "param_value", "distribution_json"},
     "trial_values": {"trial_id", "objective", "value"},
 }  # fmt: skip
+OLDER = {  # Optuna 0.9 to 2.3: one objective, kept with the study and the trial; trial_values holds the reports
+    "studies": {"study_id", "study_name", "direction"},
+    "trials": {"trial_id", "study_id", "state", "value"},
+    "trial_params": NEEDED["trial_params"],
+}
 BATCH = 20_000  # trials asked for at once
 LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
@@ -94,13 +99,17 @@ def read_database(database: Database, study: str | None) -> Records:
 
 def check_schema(database: Database) -> None:
     """Only tables that are known are read; an older or a newer storage may mean other things by them."""
-    for table, columns in NEEDED.items():
+    for table, columns in (OLDER if is_older(database) else NEEDED).items():
         lacking = columns - database.columns(table)
         if lacking:
             raise FormatError(
-                f"{database.shown}: the storage of this version has no {table}.{min(lacking)}; "
-                "copy it and run `optuna storage upgrade` on the copy"
+                f"{database.shown}: {table} has no column {min(lacking)}, so it is no storage of Optuna 0.9 or newer; "
+                "load the study with the Optuna that wrote it, and give study.trials_dataframe() as a CSV file"
             )
+
+
+def is_older(database: Database) -> bool:
+    return OLDER["trials"] <= database.columns("trials") and OLDER["studies"] <= database.columns("studies")
 
 
 def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
@@ -115,11 +124,16 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
 
 
 def read_trials(database: Database, study: int, name: str) -> StudyLog:
-    times = {"datetime_start", "datetime_complete"} <= database.columns("trials")
+    columns = database.columns("trials")
+    times = {"datetime_start", "datetime_complete"} <= columns
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
-    listing = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,))
+    order = "number, trial_id" if "number" in columns else "trial_id"
+    listing = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY {order}", (study,))
     trials = Trials(study, np.array([trial[0] for trial in listing], dtype=np.int64))
-    query = "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective"
+    place = (
+        "studies WHERE study_id = ?" if is_older(database) else "study_directions WHERE study_id = ? ORDER BY objective"
+    )
+    query = f"SELECT direction FROM {place}"
     ways = [state_of(way) for (way, *_) in database.rows(query, (study,))] or ["MINIMIZE"]
     directions: list[Direction] = ["maximize" if way == "MAXIMIZE" else "minimize" for way in ways]
     return StudyLog(
@@ -169,6 +183,10 @@ def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
 
 def values_of(database: Database, trials: Trials, objectives: int) -> Reals:
     values = np.full((len(trials.keys), objectives), np.nan)
+    if is_older(database):
+        for rows, (numbers,) in trials.fetch(database, "trials", "x.value"):
+            values[rows, 0] = np.array(numbers, dtype=np.float64)
+        return values
     kind = "x.value_type" if "value_type" in database.columns("trial_values") else "NULL"
     for rows, (places, numbers, kinds) in trials.fetch(database, "trial_values", f"x.objective, x.value, {kind}"):
         values[rows, np.array(places, dtype=np.int64)] = numbers_of(numbers, kinds)
@@ -229,7 +247,7 @@ def _attributes(database: Database, table: str, trials: Trials, extra: str) -> I
 
 def reports_of(database: Database, trials: Trials) -> dict[int, tuple[int, float]]:
     """The last step that each trial reported: found by the database, which may hold very many."""
-    last = f"AND x.step = (SELECT MAX(y.step) FROM {REPORTS} y WHERE y.trial_id = x.trial_id)"
+    last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
     return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 
 
@@ -241,9 +259,10 @@ def points_of(reopen: Opener, trials: Trials) -> list[Point]:
 
 def _reports(database: Database, trials: Trials, extra: str = "") -> Iterator[tuple[int, int, float]]:
     """Row, step and value of reports; none where a storage has no such table."""
-    columns = database.columns(REPORTS)
-    if {"trial_id", "step", "intermediate_value"} <= columns:
-        kind = "x.intermediate_value_type" if "intermediate_value_type" in columns else "NULL"
-        fields = f"x.step, x.intermediate_value, {kind}"
-        for rows, (steps, values, kinds) in trials.fetch(database, REPORTS, fields, extra):
+    table, value = ("trial_values", "value") if is_older(database) else (REPORTS, "intermediate_value")
+    columns = database.columns(table)
+    if {"trial_id", "step", value} <= columns:
+        kind = f"x.{value}_type" if f"{value}_type" in columns else "NULL"
+        fields = f"x.step, x.{value}, {kind}"
+        for rows, (steps, values, kinds) in trials.fetch(database, table, fields, extra.format(table)):
             yield from zip(rows.tolist(), steps, numbers_of(values, kinds).tolist(), strict=True)

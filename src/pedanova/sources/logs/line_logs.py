@@ -1,0 +1,170 @@
+"""Logs with one JSON object a line for each trial: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.data.records import Records, SourceMetadata
+from pedanova.data.regions import Direction
+from pedanova.errors import FormatError
+from pedanova.sources.logs.hyperopt import ENDED
+from pedanova.sources.logs.trials import Trial, budget_rule, left_out, number_or_nan, only_numbers, tabulate
+from pedanova.sources.reader import json_head, read_json, read_json_rows
+from pedanova.sources.spaces.described import as_range, if_understood
+from pedanova.space.parameters import Space
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".log", ".txt", ".fthypt", "")
+LONGEST = 1 << 20  # letters of the first line, which freqtrade fills with all that a backtest tells
+TOO_FEW_TRADES = 100_000  # the loss that freqtrade gives then
+STATE_HEAD = 200  # letters in which the state of bayes_opt names its bounds
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LineLog:
+    """A tool that writes one JSON object for each trial: all that a reader of one needs to say."""
+
+    what: str  # such as "FLAML log"
+    keys: frozenset[str]  # of every line that is a trial
+    read_line: Callable[[Row], Trial]
+    objective: str
+    direction: Direction
+    budget: str = ""  # a column of which only one value is compared
+    feasible: str = ""  # a boolean column
+    notes: Callable[[Sequence[Trial]], list[Note]] = lambda _: []
+
+    def fits(self, path: Path) -> bool:
+        if not path.is_file() or path.suffix.lower() not in SUFFIXES:
+            return False
+        with path.open("rb") as file:
+            first = file.readline(LONGEST)
+        return first.lstrip().startswith(b"{") and self.keys <= json.loads(first).keys()
+
+    def read(self, path: Path) -> Records:
+        rows, notes = read_json_rows(path)
+        rows = [row for row in rows if not (isinstance(row, dict) and "curr_best_record_id" in row)]  # FLAML's last line
+        lines = [row for row in rows if isinstance(row, dict) and self.keys <= row.keys()]
+        trials = [self.read_line(line) for line in lines]
+        notes += left_out(len(rows) - len(lines), "lines are no trials")
+        told = any(self.feasible in trial.other for trial in trials)
+        metadata = SourceMetadata(
+            source=f"{self.what} {path.name!r}",
+            objectives=(self.objective,),
+            directions=(self.direction,),
+            where=budget_rule(trials, self.budget, self.budget) if self.budget else None,
+            feasible=self.feasible if told else None,
+            ordered=True,
+        )
+        return tabulate(trials, metadata, notes=[*notes, *self.notes(trials)])
+
+
+def _settings(line: Row, key: str) -> Mapping[str, Any]:
+    settings = line[key]
+    if not isinstance(settings, dict):
+        raise FormatError(f"{key}: {settings!r} must be an object of settings by name")
+    return settings
+
+
+def _flaml_trial(line: Row) -> Trial:
+    """Each learner has a space of its own, so its settings bear its name."""
+    learner = str(line["learner"])
+    settings = {f"{learner}.{name}": value for name, value in _settings(line, "config").items()}
+    settings.pop(f"{learner}.FLAML_sample_size", None)
+    logged = line.get("logged_metric")
+    results = {"validation_loss": number_or_nan(line["validation_loss"])}
+    other = {name: line.get(name) for name in ("sample_size", "trial_time", "wall_clock_time")}
+    return Trial(
+        {"learner": learner} | settings, results | only_numbers(logged if isinstance(logged, dict) else {}), other=other
+    )
+
+
+def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
+    losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
+    if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
+        return []
+    words = "every trial is better than the one before: FLAML logs improvements alone, which says little of what "
+    return [Note("doubt", f'{words}is bad; run AutoML.fit(…, log_type="all")')]
+
+
+def _freqtrade_trial(line: Row) -> Trial:
+    metrics = line["results_metrics"]
+    results = {"loss": number_or_nan(line["loss"])} | only_numbers(metrics if isinstance(metrics, dict) else {})
+    return Trial(_settings(line, "params_dict"), results, other={"epoch": line.get("current_epoch")})
+
+
+def _freqtrade_notes(trials: Sequence[Trial]) -> list[Note]:
+    few = sum(trial.results["loss"] == TOO_FEW_TRADES for trial in trials)
+    return left_out(few, f"epochs have a loss of {TOO_FEW_TRADES:,}, as of too few trades", "they count as the worst")
+
+
+def _bayes_opt_trial(line: Row) -> Trial:
+    allowed = {"allowed": line["allowed"]} if isinstance(line.get("allowed"), bool) else {}
+    return Trial(_settings(line, "params"), {"target": number_or_nan(line["target"])}, other=allowed)
+
+
+def _hyperopt_trial(line: Row) -> Trial:
+    other = {"iteration": line["iteration"]} if "iteration" in line else {}
+    rest = {key: value for key, value in line.items() if key not in ("loss", "params", "iteration")}
+    results = {"loss": number_or_nan(line["loss"])} | only_numbers(rest)
+    return Trial(_settings(line, "params"), results, ENDED.get(str(line["status"]), "RUNNING"), other)
+
+
+FLAML = LineLog(
+    "FLAML log",
+    frozenset(("record_id", "validation_loss", "config", "learner")),
+    _flaml_trial,
+    "validation_loss",
+    "minimize",
+    budget="sample_size",
+    notes=_flaml_notes,
+)
+FREQTRADE = LineLog(
+    "freqtrade epochs",
+    frozenset(("loss", "params_dict", "results_metrics")),
+    _freqtrade_trial,
+    "loss",
+    "minimize",
+    notes=_freqtrade_notes,
+)
+BAYES_OPT = LineLog(
+    "bayes_opt log",
+    frozenset(("target", "params", "datetime")),
+    _bayes_opt_trial,
+    "target",
+    "maximize",
+    feasible="allowed",
+)
+HYPEROPT = LineLog("Hyperopt results", frozenset(("loss", "params", "status")), _hyperopt_trial, "loss", "minimize")
+
+
+def fits_state(path: Path) -> bool:
+    return b'"pbounds"' in json_head(path, STATE_HEAD)
+
+
+def read_state(path: Path) -> Records:
+    """What `BayesianOptimization.save_state` writes: bounds, points and targets."""
+    state = read_json(path)
+    notes: list[Note] = []
+    try:
+        names = [str(name) for name in state["keys"]]
+        rows = zip(state["params"], state["target"], strict=True)
+        trials = [
+            Trial(dict(zip(names, point, strict=True)), {"target": number_or_nan(target)}) for point, target in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} is no state of bayes_opt: {error!r}; was it cut off?") from None
+    space = if_understood(lambda: Space({name: as_range(*state["pbounds"][name]) for name in names}), notes)
+    metadata = SourceMetadata(
+        source=f"bayes_opt state {path.name!r}",
+        space=space,
+        objectives=("target",),
+        directions=("maximize",),
+        ordered=True,
+    )
+    return tabulate(trials, metadata, notes=notes)
