@@ -48,7 +48,9 @@ class LineLog:
 
     def read(self, path: Path) -> Records:
         rows, notes = read_json_rows(path)
-        rows = [row for row in rows if not (isinstance(row, dict) and "curr_best_record_id" in row)]  # FLAML's last line
+        rows = [
+            row for row in rows if not (isinstance(row, dict) and "curr_best_record_id" in row)
+        ]  # FLAML's last line
         lines = [row for row in rows if isinstance(row, dict) and self.keys <= row.keys()]
         trials = [self.read_line(line) for line in lines]
         notes += left_out(len(rows) - len(lines), "lines are no trials")
