@@ -614,8 +614,8 @@ class Analysis(Output):
         Parameters
         ----------
         default
-            Values by parameter; what is left out, or all of it, is the median of the trials, or their most frequent
-            category.
+            Values by parameter; what is left out is the median of the trials, or their most frequent category. None for
+            the default that the tool's own space has (ConfigSpace, SMAC), else the medians.
         region
             Where to tune, as in `importance`: values lie between those of the rows there.
         seed

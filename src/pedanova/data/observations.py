@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class Observations:
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
     restricted: bool = False  # rows were picked out of these, so they do not stand for the whole space
     trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
+    default: Mapping[str, Label] = field(default_factory=dict)  # the tool's own setting of each parameter
     designed: bool = False  # some of the trials were proposed by `next_trials`, so they do not fill the space evenly
     origin: Origin | None = None  # the table before rows were set aside; None where some were picked since
 

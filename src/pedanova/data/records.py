@@ -14,6 +14,7 @@ from pedanova.data.column import Column
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError
 from pedanova.space.parameters import Space
+from pedanova.space.values import Label
 
 Point = tuple[int, float, float]  # row of the trial, step, value
 Reals = NDArray[np.float64]
@@ -100,6 +101,7 @@ class SourceMetadata:
     where: str | None = None  # rows to use unless the user says otherwise, such as "budget == 50"
     repeats: RepeatPolicy = "all"
     ordered: bool = False  # rows are trials in the order in which they were run
+    default: Mapping[str, Label] = field(default_factory=dict)  # the tool's own setting of each parameter
 
 
 @dataclass(frozen=True, slots=True, eq=False)

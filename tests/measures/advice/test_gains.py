@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,25 @@ def test_many_rows_are_sampled() -> None:
     gains = pa.analyze(smooth_trials(6000, 0), "loss", space=SMOOTH).gains({"a": 0.9})
     assert any("2,000 of 6,000 rows" in note for note in gains.notes)
     assert gains["a"].low - 1e-3 <= 1.44 <= gains["a"].high
+
+
+def test_the_default_of_the_tool_is_taken(tmp_path: Any) -> None:
+    """SMAC writes the defaults of its configuration space; one that is out of bounds is left out."""
+    rng = np.random.default_rng(0)
+    configs = {str(i): {"x": float(rng.random()), "n": int(rng.integers(1, 9))} for i in range(1, 81)}
+    cost = {key: (one["x"] - 0.2) ** 2 + 0.01 * one["n"] for key, one in configs.items()}
+    rows = [[int(key), None, 0, None, cost[key], 0.5, 1, 0.0, 1.0, {}] for key in configs]
+    items = [
+        {"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "default_value": 0.9, "log": False},
+        {"type": "uniform_int", "name": "n", "lower": 1, "upper": 8, "default_value": 99, "log": False},
+    ]
+    space = {"hyperparameters": items, "conditions": [], "forbiddens": [], "format_version": 0.4}
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "runhistory.json").write_text(json.dumps({"data": rows, "configs": configs, "config_origins": {}}))
+    (run / "configspace.json").write_text(json.dumps(space))
+    gains = pa.analyze(run).gains()
+    assert gains.default["x"] == 0.9
+    assert 1 <= int(str(gains.default["n"])) <= 8
+    assert any("the tool's own configuration space" in note for note in gains.notes)
+    assert gains["x"].low - 1e-3 <= 0.49 <= gains["x"].high

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from pedanova.data.column import Mask, as_column
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import rows_in_box
 from pedanova.data.trials import sampled, taken
-from pedanova.errors import Arg, QueryError
+from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
 from pedanova.measures.advice.needed import (
@@ -96,6 +97,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
+    if default is None and inner.observed().default:
+        default = known_values(rules, inner.observed().default)
+        notes.append(Note("answer", "the default is the one of the tool's own configuration space"))
     start = rules.usual() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     tuning = Tuning(rules, known, start, kept, seed)
@@ -133,6 +137,16 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         default_was_run=was_run,
         notes=tuple(notes),
     )
+
+
+def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object]:
+    """Of a tool's default, the values that lie in the space."""
+    known: dict[str, object] = {}
+    for name, value in default.items():
+        with suppress(PedanovaError):
+            rules.given({name: value})
+            known[name] = value
+    return known
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:

@@ -179,7 +179,7 @@ def tell(
         if not space and trials:
             raise DataError(f"{metadata.source}: every setting is constant; there is nothing to compare")
         trials = [replace(trial, params=row) for trial, row in zip(trials, settings, strict=True)]
-        metadata = replace(metadata, space=space, conditions=described.conditions)
+        metadata = replace(metadata, space=space, conditions=described.conditions, default=described.default)
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:

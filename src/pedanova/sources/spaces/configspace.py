@@ -247,7 +247,11 @@ def describe(source: object) -> Described:
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
         reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
-    return Described(domains, tuple(reading.notes), tuple(fixed), metadata)
+    items = [
+        (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
+    ]
+    default = {name: value for name, value in items if name in domains and isinstance(value, str | int | float)}
+    return Described(domains, tuple(reading.notes), tuple(fixed), metadata, default)
 
 
 def as_document(space: object) -> Mapping[str, Any]:

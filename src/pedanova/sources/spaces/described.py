@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +26,7 @@ class Described:
     notes: tuple[Note, ...] = ()
     fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
     conditions: bool = True  # `when` says all there is to say about who exists when
+    default: Mapping[str, Label] = field(default_factory=dict)  # values that the tool takes unless told otherwise
 
 
 class Labels:
