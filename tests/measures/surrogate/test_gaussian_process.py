@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,6 +118,27 @@ def covariance(rows: int) -> np.ndarray:
     values = np.random.default_rng(rows).random((rows, 3))
     distance = ((values[:, None] - values[None]) ** 2).sum(axis=-1)
     return 1.0 / (1.0 + distance) + 0.05 * np.eye(rows)
+
+
+def test_the_joint_law_is_that_of_the_draws() -> None:
+    rows, points = embedded(40, 4), embedded(6, 5)
+    process = condition(rows, OWNERS, scores_at(rows), SETTINGS)
+    mean, covariance = process.jointly(points)
+    assert process.predict(points) == pytest.approx(mean, abs=1e-4)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-4
+    rng = np.random.default_rng(0)
+    drawn = np.concatenate([process.draw(points, 200, rng) for _ in range(60)]).astype(float)
+    assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.02)
+    assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.15 * float(np.diag(covariance).max()))
+
+
+def test_a_prior_on_the_noise_draws_it_to_its_centre() -> None:
+    rows = embedded(60, 6)
+    likelihood = Likelihood.of(rows, OWNERS, scores_at(rows) + np.random.default_rng(0).normal(size=60))
+    centre = likelihood.centre.copy()
+    centre[-2] = math.log(0.001)
+    strict = replace(likelihood, centre=centre, noise_prior=50.0)
+    assert strict.best().noise < 0.1 * likelihood.best().noise
 
 
 @pytest.mark.parametrize("rows", [1, 2, 47, 48, 49, 64, 65, 200])

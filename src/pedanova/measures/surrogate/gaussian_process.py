@@ -288,8 +288,10 @@ class Posterior:
 
     def predict(self, points: Embedding) -> Reals:
         """(points,) The mean of the score at other points."""
-        kernel = self._covariance(points, self.rows)
-        return (kernel @ self.solved.astype(np.float32)).astype(np.float64) + self.mean
+        solved = self.solved.astype(np.float32)
+        kernel = rational_quadratic(points.positions, self.rows.positions, self.weights)
+        additive = points.basis @ (np.float32(self.additive) * (self.rows.basis.T @ solved))
+        return (kernel @ solved + additive).astype(np.float64) + self.mean
 
     def jointly(self, points: Embedding) -> tuple[Reals, Reals]:
         """(points,) The mean of the score at other points without noise, and (points, points) its covariance."""

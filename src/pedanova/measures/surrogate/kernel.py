@@ -8,6 +8,7 @@ interactions; the second, a linear kernel, follows what parameters do alone; the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -50,7 +51,7 @@ class FeatureLayout:
         positions, basis = [], []
         for j, (grid, undecided) in enumerate(zip(self.grids, self.undecided, strict=True)):
             # Features of a cell are computed once and looked up for every configuration.
-            distances, functions = features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
+            distances, functions = features_by_cell(grid, undecided=undecided)
             positions += [column[places[:, j]] for column in distances]
             basis += [column[places[:, j]] for column in functions]
         return Embedding(np.concatenate(positions, axis=1), np.concatenate(basis, axis=1))
@@ -74,6 +75,12 @@ def is_decided(space: Space, name: str) -> bool:
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False
     return bool(parents_of(parameter)) and all(parent in space for parent, _ in parameter.when)
+
+
+@lru_cache(maxsize=256)
+def features_by_cell(grid: Grid, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
+    """Columns for every cell of one parameter."""
+    return features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
 
 
 def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
