@@ -329,6 +329,7 @@ pedanova.page = (function () {
     const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
     const parts = `${pane.bandWords(question.target, true)} from ${whole ? "the rest" : pane.bandWords(question.region, true)}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
+    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are counted, the others are on their way.`;
     if (!sure.length) return `${where}Nothing separates ${parts} more clearly than chance would.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";

@@ -100,7 +100,7 @@ pedanova.ranking = (function () {
   function lines() {
     if (!shown || !frame) return;
     const all = entries(), high = narrow.matches ? 48 : 30, whole = all.length <= WHOLE || document.body.classList.contains("printing");
-    const from = whole ? 0 : Math.max(0, Math.floor(box.scrollTop / high) - AROUND), to = whole ? all.length : Math.ceil((box.scrollTop + box.clientHeight) / high) + AROUND;
+    const from = whole ? 0 : Math.max(0, Math.floor(box.scrollTop / high) - AROUND), to = whole ? all.length : Math.ceil((box.scrollTop + window.innerHeight - 200) / high) + AROUND; // the box may grow
     const items = all.slice(from, to).map((one) => (one.fold ? fold(one.fold) : item(one)));
     list.style.paddingTop = `${from * high}px`;
     list.style.paddingBottom = `${Math.max(0, all.length - to) * high}px`;
