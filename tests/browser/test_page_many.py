@@ -40,11 +40,14 @@ def test_a_long_ranking_holds_the_lines_that_are_seen(page: Page, wide: pa.Analy
         assert 15 < page.run(LINES) < 60
         assert page.run("return document.querySelector('.rank-box').scrollHeight") > 30 * MANY
         assert page.run("return document.documentElement.scrollHeight") < 3000
+        assert page.text("#headline").startswith("p077 explains")
         first = page.text("#matters .ranked")
         page.run("document.querySelector('.rank-box').scrollTop = 1e6")
         page.until("return document.querySelector('#matters .ranked').textContent !== arguments[0]", first)
         assert page.run(LINES) < 60
-        page.press(".rank-search", "p077")
+        page.press(".rank-search", "p0")
+        page.until(f"{LINES} > 20")  # as many as there is room for, though the box was small before
+        page.press(".rank-search", "77")
         page.until(f"{LINES} === 1")
         assert page.text("#matters .ranked .name") == "p077"
 
