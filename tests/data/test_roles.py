@@ -205,3 +205,5 @@ def test_the_curve_of_one_run(case: str) -> None:
     table, step = CURVES[case]
     columns = {name: as_column(name, values) for name, values in table.items()}
     assert step_of_one_run(columns, roles_of(list(table), lambda _: columns)[1]) == step
+    marks = {"config.lr": columns["epoch" if "epoch" in columns else "iteration"]}  # the others are not read
+    assert step_of_one_run(marks, roles_of(["config.lr", *table], lambda _: marks)[1]) is None

@@ -42,7 +42,7 @@ REFUSED: dict[str, Case] = {
     "a name behind a prefix": Case(
         {"x": X, "metrics.loss": LOSS}, "loss", "did you mean 'metrics.loss'", {"objective": "metrics.loss"}
     ),
-    "no objective": Case({"x": X, "loss": LOSS}, None, "name one of the columns: x, loss", {"objective": "loss"}),
+    "no objective": Case({"x": X, "loss": LOSS}, None, "name one of the columns: loss, x", {"objective": "loss"}),
     "nothing but results": Case(
         {"val_acc": X, "fit_time": Z, "loss": LOSS}, "loss", "name some in params=", {"params": ["val_acc"]}
     ),

@@ -14,7 +14,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
-from pedanova.data.vocabulary import direction_by_name, state_of
+from pedanova.data.vocabulary import RESULTS, direction_by_name, last_telling, state_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.space.values import Label, shown
 
@@ -45,7 +45,8 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
+        likely = sorted(table, key=lambda name: (last_telling(name) or ("",))[0] not in RESULTS)
+        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(likely, most=40)}")
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):

@@ -467,7 +467,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
     """The column that counts the steps where the rows are the curve of a single run; None for a table of trials."""
-    for name in (name for name in roles if STEP_NAMES.match(name)):
+    for name in (name for name in roles if name in columns and STEP_NAMES.match(name)):
         steps = Values.of(columns[name])
         if steps.kind != "numbers" or len(steps.present) < LEAST_ROWS or not steps.rises:
             continue

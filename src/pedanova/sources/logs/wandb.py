@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.notes import Note
 from pedanova.data.column import as_column, plain_value
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, FormatError, PedanovaError
+from pedanova.errors import FormatError, PedanovaError
 from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables.files import read_file, table_cells, table_columns
@@ -53,13 +52,9 @@ def _read_flat(records: Records, source: str) -> Records:
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))
     results = [name for name in columns if name not in (*marked, *aside, "State")]
     numbers = tuple(name for name in results if columns[name].labels is None and not columns[name].is_time)
-    notes = list(records.notes)
     if columns["State"].labels is not None:
         states = [None if word is None else known_state(str(word)) for word in column_cells(columns["State"])]
         columns["State"] = as_column("State", states)
-    if not marked:
-        words = f"{source} does not tell settings from results; name results other than the objective in "
-        notes.append(Note("doubt", words, Arg("exclude")))
     metadata = SourceMetadata(
         source=source,
         params=marked,
@@ -68,7 +63,7 @@ def _read_flat(records: Records, source: str) -> Records:
         aside=aside,
         state="State" if columns["State"].labels is not None else None,
     )
-    return replace(records, columns=columns, notes=tuple(notes), metadata=metadata)
+    return replace(records, columns=columns, metadata=metadata)
 
 
 def _read_dicts(cells: Mapping[str, list[Any]], source: str) -> Records:
