@@ -30,7 +30,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis]
 def test_nothing_of_rows_has_a_tab_in_a_file(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     shown = page.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.textContent)")
-    assert shown == ["Pairs", "Targets", "Mean objective", "Smaller space", "Notes"]
+    assert shown == ["Pairs", "Targets", "Mean objective", "Smaller space", "Gains", "Notes"]
 
 
 @pytest.mark.slow
@@ -198,3 +198,13 @@ def test_drawings_are_saved_whole(page: Page, report: tuple[Path, pa.Analysis]) 
         assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 5
         assert not [element for element in root.iter() if "class" in element.attrib or "var(" in str(element.attrib)]
         assert save(page, key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.slow
+def test_gains_are_those_of_the_analysis(page: Page, report: tuple[Path, pa.Analysis]) -> None:
+    opened(page, report[0])
+    tab(page, "gains")
+    gains = report[1].gains()
+    page.until("return document.querySelectorAll('.gains-table tbody tr').length > 0")
+    assert page.run("return document.querySelector('.gains-summary').textContent") == gains.summary()
+    assert [float(row["gain"]) for row in saved(page, "gains")] == pytest.approx([row.gain for row in gains.rows])

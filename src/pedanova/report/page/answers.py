@@ -23,6 +23,7 @@ from pedanova.base.threads import ResultCache
 from pedanova.data.regions import Region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.advice.ask import gains_of
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import binned_marginal
@@ -456,6 +457,19 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
         "notes": list(dict.fromkeys(str(note) for note in reduced.notes)),
         "code": codes.get("Optuna", ""),
         "codes": codes,
+    }
+
+
+@refusing
+def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
+    """What tuning wins over the usual configuration, inside the selection."""
+    result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
+    amounts = ("gain", "low", "high")
+    return {
+        "summary": result.summary(),
+        "rows": rows_of(result.rows, ("name", "default", "best", *amounts, "left_high", "verdict")),
+        "path": rows_of(result.path.rows, ("name", "before", "after", *amounts, "objective")),
+        "notes": [str(note) for note in result.notes],
     }
 
 

@@ -160,6 +160,12 @@ def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         yield plan.questions[0], {}, answers.smaller_space(plan.analysis, plan.questions[0], **taken(SPACE, plan.how))
 
 
+def gains_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
+    found = answers.gains(plan.analysis, plan.questions[0], **taken(GAINS, plan.how)) if plan.reduce else None
+    if found is not None and found["refused"] is None:
+        yield plan.questions[0], {}, found
+
+
 def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if not plan.analysis.levels.several:
         return
@@ -203,6 +209,7 @@ PAIRS = Card(
 SPACE = Card(
     "space", answers.smaller_space, takes=("estimator", "seed"), needs_rows=True, slow=True, in_file=space_in_file
 )
+GAINS = Card("gains", answers.gains, takes=("seed",), needs_rows=True, slow=True, in_file=gains_in_file)
 ROWS_OF_TABLE: dict[str, Check] = {
     "sort": COLUMN,
     "descending": flag(default=False),
@@ -223,6 +230,7 @@ CARDS = (
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
+    GAINS,
     Card(
         "objectives",
         answers.objectives,

@@ -1,0 +1,44 @@
+/* What tuning wins: for the selection that is asked, or, in a file, for the first question and said so. */
+"use strict";
+pedanova.gains = (function () {
+  const { make, pane } = pedanova;
+  const HEAD = ["parameter", "default", "best", "wins", "95 % interval", "if left, loses at most", "verdict"];
+  const STEPS = ["change", "from", "to", "wins", "95 % interval", "objective"];
+  let panel = null, asking = null, held = null;
+
+  function mount(element) {
+    panel = pane.piece("gains", "What tuning wins", { csv: lines });
+    element.append(panel.element);
+    asking = pane.asker("gains", panel.element, draw);
+  }
+
+  const span = (row) => `${pedanova.short(row.low)} to ${pedanova.short(row.high)}`;
+  const value = (one) => (typeof one === "number" ? pedanova.short(one) : one === null ? "" : String(one));
+
+  function draw(found, { moved }) {
+    held = found;
+    if (pane.refuses(found, panel)) return;
+    const about = `Over the default, in units of ${pedanova.facts.objective.name}; positive is better.`;
+    pane.said(panel.note, moved ? `${about} This file has it for its first question alone; the question has moved since.` : about, moved ? "warned" : "");
+    const rows = found.rows.map((row) => [pedanova.nameOf(row.name), value(row.default), value(row.best), value(row.gain), span(row), value(row.left_high), row.verdict]);
+    const steps = found.path.map((row) => [pedanova.nameOf(row.name), value(row.before), value(row.after), value(row.gain), span(row), value(row.objective)]);
+    pane.clear(panel.body,
+      make("p", "gains-summary", found.summary),
+      make("div", "scroll", pane.table("gains-table", HEAD, rows)),
+      steps.length ? make("h4", "", "From the default to the best") : null,
+      steps.length ? make("div", "scroll", pane.table("gains-path", STEPS, steps)) : null,
+      found.notes.length ? make("ul", "remarks", ...found.notes.map((note) => make("li", "", note))) : null);
+  }
+
+  function lines() {
+    const keys = ["name", "default", "best", "gain", "low", "high", "left_high", "verdict"];
+    return [keys, ...(held && held.rows ? held.rows.map((row) => keys.map((key) => row[key])) : [])];
+  }
+
+  pedanova.register({
+    key: "gains", title: "Gains", mount,
+    show: (state, answer) => asking.follow(state, answer),
+    when: (facts) => (facts.objective.several ? false : pedanova.source.can("gains")),
+  });
+  return { draw };
+})();
