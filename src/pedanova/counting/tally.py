@@ -69,16 +69,9 @@ class Tally:
     def rows(self) -> int:
         return int(self.counts.sum())
 
-    @cached_property
-    def _reached(self) -> NDArray[np.int64]:
-        """(levels + 1, cells + 2) rows before each level."""
-        reached = np.zeros((len(self.counts) + 1, self.counts.shape[1]), dtype=np.int64)
-        np.cumsum(self.counts, axis=0, out=reached[1:])
-        return reached
-
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """(cells + 2,) rows in the levels from `first` up to, not including, `last`."""
-        return np.asarray(self._reached[last] - self._reached[first])
+        return np.asarray(self.counts[first:last].sum(axis=0))
 
     def rows_by_level(self) -> NDArray[np.int64]:
         return np.asarray(self.counts.sum(axis=1))
