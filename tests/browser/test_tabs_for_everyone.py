@@ -15,7 +15,7 @@ from helpers.chromium import Page, axe_script
 from helpers.groups import studies_of
 from helpers.tabs import mixed, saved, served, settled, tab, two_goals
 
-TABS = ["trials", "parallel", "pairs", "targets", "means", "space", "notes"]
+TABS = ["trials", "parallel", "pairs", "targets", "means", "space", "gains", "notes"]
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",
