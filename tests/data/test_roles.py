@@ -195,6 +195,10 @@ CURVES: dict[str, tuple[dict[str, Any], str | None]] = {
         {"epoch": EPOCHS, "time": EPOCHS * 9.5, "train/box_loss": 1 / EPOCHS, "lr/pg0": 0.1 * 0.97**EPOCHS},
         "epoch",
     ),
+    "what was logged of every epoch": (
+        {"epoch": EPOCHS, "reward": RNG.random(100), "entropy": RNG.random(100)},
+        "epoch",
+    ),
     "trials in the order of their run": ({"iteration": np.arange(ROWS), **SETTINGS, "loss": real()}, None),
     "trials at several epochs": ({"epoch": np.tile([1, 2, 3], 20), **SETTINGS, "loss": real()}, None),
 }

@@ -215,9 +215,10 @@ class Values:
     @property
     def is_smooth(self) -> bool:
         """Whether it goes with the row, as a schedule does."""
+        if self.kind not in ("numbers", "flags") or self.texts:
+            return False
         steps = np.sign(np.diff(self.present.astype(np.float64)))
-        steps = steps[steps != 0]
-        return self.kind != "words" and int(np.count_nonzero(np.diff(steps))) <= SMOOTH * len(self.present)
+        return int(np.count_nonzero(np.diff(steps[steps != 0]))) <= SMOOTH * len(self.present)
 
 
 def is_mixed(labels: Sequence[object]) -> bool:
@@ -451,7 +452,7 @@ def _has_head(name: str) -> bool:
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
     """Columns that are named after an objective, such as its deviation, or the same of other data."""
     words = words_of(name)
-    if values.kind != "numbers" or not words or _has_head(name):
+    if values.kind != "numbers" or not words:
         return
     for objective in objectives:
         own = list(words_of(objective))
@@ -460,8 +461,9 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
         long_enough = sum(map(len, own)) >= 3
         shared = {known_form(word) for word in own} & RESULTS & {known_form(word) for word in words}
         alike = len(own) > 2 and list(words[: len(own) - 1]) == own[:-1]  # forget_qa_prob beside forget_qa_rouge
-        if shared or alike or (long_enough and list(words[: len(own)]) == own):
-            yield Clue("result", FAIR + 1, f"named after the objective {objective!r}")
+        after = shared or (long_enough and list(words[: len(own)]) == own)
+        if alike or (after and not _has_head(name)):
+            yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
 
 
@@ -474,7 +476,8 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
         if 2 * len(np.unique(steps.present)) < len(steps.present):
             continue
         settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
-        if all(one.kind in ("numbers", "flags") and one.is_smooth for one in settings):
+        epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # no trial is numbered so
+        if all(one.is_smooth or (epochs and one.differs) for one in settings):
             return name
     return None
 
