@@ -143,7 +143,7 @@ class SpaceError(PedanovaError, ValueError):
 class OutsideSpaceError(SpaceError):
     """A value lies outside the space that was given for it.
 
-    **What to do:** widen the domain, or count such rows apart with ``reading=pa.Reading(outside="count")``.
+    **What to do:** widen the domain, or count them in a bin of their own with ``reading=pa.Reading(outside="count")``.
     """
 
 

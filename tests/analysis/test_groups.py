@@ -68,7 +68,7 @@ def test_a_study_does_not_lead_back_to_the_whole_table() -> None:
     ("question", "said"),
     [
         ({"group": "datset"}, "dataset"),
-        ({"group": "lr", "direction": "maximize"}, "settled by analyze"),
+        ({"group": "lr", "direction": "maximize"}, "already set in analyze"),
         ({"group": "dataset", "within": BOX, "parts": "some"}, "must be 'selected' or 'all'"),
         ({"group": "dataset", "within": np.ones(400, dtype=bool)}, "within= must be a box or a condition"),
         ({"group": "dataset", "within": 0.5}, "within= must be a box or a condition"),

@@ -24,7 +24,7 @@ def test_a_column_called_seed_sets_no_configuration_apart() -> None:
     assert found["loss"].low < 0.4 < found["loss"].high
     assert found.rows == pa.analyze(table(), "loss", exclude=["seed"]).seeds().rows
     named = pa.analyze(table(), "loss", params=[*table().keys() - {"loss"}]).seeds()
-    assert any("taken as seeds and not as settings: seed" in note for note in named.notes)
+    assert any("treated as seeds, not as parameters: seed" in note for note in named.notes)
     assert named.repeated == found.repeated
 
 

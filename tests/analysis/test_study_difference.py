@@ -80,7 +80,7 @@ def test_good_values_that_moved() -> None:
     assert row.overlap is not None
     assert row.overlap < 0.6
     assert row.good != row.other_good
-    assert f"Good values of lr moved: {row.good} and {row.other_good}" in found.in_words()
+    assert f"Good values of lr moved: {row.good} → {row.other_good}" in found.in_words()
     assert not found["noise"].moved
 
 

@@ -206,9 +206,9 @@ def test_a_table_that_grows_is_read_again(folder: Path) -> None:
 
 def test_a_folder_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(QueryError, match="is no folder"):
+    with pytest.raises(QueryError, match="is not a folder"):
         mcp_server.Folder(tmp_path / "file")
-    with pytest.raises(QueryError, match="is no folder"):
+    with pytest.raises(QueryError, match="is not a folder"):
         mcp_server.Folder(tmp_path / "nothing")
 
 

@@ -37,7 +37,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Categorical([math.nan]), "only finite numbers"),
         (lambda: pa.Categorical(3), "must be a list"),
         (lambda: pa.Space({"": pa.Float(0, 1)}), "is no name"),
-        (lambda: pa.Space({"x": (0, 1)}), r"x: \(0, 1\) is no parameter; use Float"),
+        (lambda: pa.Space({"x": (0, 1)}), r"x: \(0, 1\) is not a parameter; use Float"),
         (lambda: pa.Space.from_dict({"x": {"type": "complex"}}), "needs a 'type' out of float, int"),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0}}), "does not describe a float"),
         (

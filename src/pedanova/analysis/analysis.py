@@ -130,7 +130,7 @@ class Analysis(Output):
             such as ``"epochs >= 10"``. It must lie inside the region; a quantile is taken within a region that is
             a mask, a box or a condition.
         region
-            The rows to stand in, in the same ways; by default all.
+            The rows to compare within, in the same ways; by default all.
         baseline
             ``"region"``: the target against the rows of the region, right for adaptive samplers too.
             ``"uniform"``: against a uniform draw from the space.
@@ -439,7 +439,7 @@ class Analysis(Output):
         if by == "objective":
             return compare_objectives(self.data, Question(target, region, **check_how(how)))
         if region != DEFAULT.region or set(how) - {"seed"}:
-            raise QueryError("a comparison of measures takes target and seed; the rest is for by='objective'")
+            raise QueryError("a comparison of measures takes only target and seed; other options need by='objective'")
         return compare_measures(self.data, target, seed=how.get("seed", DEFAULT.seed))
 
     def along(

@@ -48,7 +48,7 @@ TABLE = (
     Option(
         "direction",
         None,
-        "once, or once for each objective (default: as the log or the objective's name tells)",
+        "once, or once for each objective (default: from the log or the objective's name)",
         choices=("minimize", "maximize", "min", "max"),
         several=True,
     ),
@@ -60,8 +60,8 @@ TABLE = (
         "columns",
         metavar="FILE",
     ),
-    reading("nan", "rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
-    reading("outside", "values outside the given space", "columns", choices=get_args(Outside)),
+    reading("nan", "what to do with rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
+    reading("outside", "what to do with values outside the given space", "columns", choices=get_args(Outside)),
     columns("params", help="columns to use, separated by commas (default: all others)", group="columns"),
     columns("exclude", help="columns to leave out, separated by commas", group="columns"),
     Option(
@@ -72,26 +72,18 @@ TABLE = (
         metavar="CONDITION",
     ),
     columns("feasible", help="a boolean column, or columns that must be at most 0", group="rows"),
-    reading("infeasible", "rows that are not feasible", "rows", choices=get_args(Ending)),
+    reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
-    reading("failed", "rows that failed", "rows", choices=get_args(Ending)),
-    reading("pruned", "rows that were pruned", "rows", choices=get_args(PrunedEnding)),
-    Option("repeats", None, "rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
-    Option("study", None, "which study or experiment, where a store holds several", "rows", metavar="NAME"),
+    reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
+    reading("pruned", "what to do with rows that were pruned", "rows", choices=get_args(PrunedEnding)),
+    Option("repeats", None, "what to do with rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
+    Option("study", None, "the study or experiment to read, where a store holds several", "rows", metavar="NAME"),
     reading(
-        "delimiter",
-        "the sign between the fields of a CSV file, such as ';' or tab (default: found)",
-        "columns",
-        metavar="SIGN",
+        "delimiter", "the separator of a CSV file, such as ';' or tab (default: detected)", "columns", metavar="SIGN"
     ),
-    reading("decimal", "the sign before the decimals (default: found)", "columns", choices=get_args(Decimal)),
-    scan(
-        "stream",
-        "read files in parts, in memory that does not grow with them (default: large ones only)",
-        "large tables",
-        flag=True,
-    ),
-    scan("on_error", "files that cannot be read", "large tables", choices=get_args(OnError)),
+    reading("decimal", "the decimal separator (default: detected)", "columns", choices=get_args(Decimal)),
+    scan("stream", "read files in parts, with constant memory (default: large files only)", "large tables", flag=True),
+    scan("on_error", "what to do with files that cannot be read", "large tables", choices=get_args(OnError)),
     scan("threads", "threads to count with (default: all cores)", "output", metavar="N", type=int),
 )
 QUESTION = (
@@ -103,21 +95,23 @@ QUESTION = (
     ),
     question(
         "region",
-        f"the rows to stand in: {ROWS} (default {DEFAULT.region}: all)",
+        f"the rows to compare within: {ROWS} (default {DEFAULT.region}: all)",
         metavar="R",
         shell_default=str(DEFAULT.region),
     ),
     question(
-        "baseline", "hold the target against the region's rows (default) or a uniform draw", choices=get_args(Baseline)
+        "baseline",
+        "compare the target with the region's rows (default) or with a uniform draw",
+        choices=get_args(Baseline),
     ),
     question("smoothing", "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
     question(
         "estimator",
-        "counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
+        "counts of the rows, surrogate: a model for few rows, or auto: the more accurate one (default)",
         choices=get_args(Estimator),
     ),
-    question("draws", "behind intervals and p-values; 0 for none", metavar="N", type=int),
-    question("seed", "of everything random (default 0)", metavar="N", type=int),
+    question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),
+    question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of", "after an adaptive sampler: quantiles of the space (default) or of the rows", choices=get_args(PartsOf)
     ),

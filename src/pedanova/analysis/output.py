@@ -50,7 +50,7 @@ class Output:
         """The search space, what was assumed, and what can be asked."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
-        title = f"{self._in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
+        title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"
         return html_table(title, columns, notes=self.data.notes)
 
     def trials(
@@ -283,6 +283,6 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:
-        raise FormatError(f"what is attached is damaged ({type(error).__name__}: {error})") from None
+        raise FormatError(f"its attachment is damaged ({type(error).__name__}: {error})") from None
     threads = as_threads(None)
     return {"observations": observed, "threads": threads, "_source": InMemory(observed, stored.levels.nan, threads)}

@@ -188,7 +188,7 @@ def across(
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
         for name in (["objective"] if objective is not None else []) + list(table):
-            raise QueryError(Arg(name), " was settled by analyze; leave it out, or give the table itself")
+            raise QueryError(Arg(name), " was already set in analyze; leave it out, or give the table itself")
         analyses = data.groups(group)
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
@@ -218,7 +218,7 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
         raise QueryError(Arg("group"), " must name the column of a table's studies; or give analyses by name, {…: a}")
     if objective is None and all(isinstance(value, Analysis) for value in data.values()) and len(data) < 2:
-        raise QueryError(f"across needs at least two studies, not {len(data)}; one is asked by importance()")
+        raise QueryError(f"across needs at least two studies, not {len(data)}; for one study use importance()")
     return {str(name): as_analysis(value, objective, table) for name, value in data.items()}
 
 
@@ -402,7 +402,9 @@ def difference(
         notes.append(Note("answer", SHARED))
     aims = [f"{one.direction} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
-        notes.append(Note("answer", f"the aims differ, each counts its own best rows: {aims[0]} and {aims[1]}"))
+        notes.append(
+            Note("answer", f"the objectives differ, each study has its own best rows: {aims[0]} and {aims[1]}")
+        )
     every = [relation.note, *notes, *_answered(answers, shared, names)]
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
@@ -421,10 +423,10 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "domains differ, and rows are no longer at hand to keep to what both share; each share is of its own"
+        words = "ranges differ, and without rows they cannot be cut to the common one; each share is of its own range"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
-    words = "domains differ; only rows inside what both share are compared"
+    words = "ranges differ; only rows inside the common range are compared"
     kept = f"{first.rows:,} of {a.rows:,} and {second.rows:,} of {b.rows:,}"
     return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
 
@@ -434,7 +436,7 @@ def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str,
     one, two = answers
     notes = []
     if one.estimator != two.estimator:
-        notes.append(Note("answer", f"answered in different ways: {one.estimator} and {two.estimator}"))
+        notes.append(Note("answer", f"answered by different estimators: {one.estimator} and {two.estimator}"))
     for answer, name in zip(answers, names, strict=True):
         fixed = [key for key in shared.names if not answer[key].varied]
         if fixed:

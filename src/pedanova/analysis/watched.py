@@ -49,7 +49,7 @@ class Watched:
         scan = scan or Scan()
         for name, value in (("names", names), *((name, getattr(scan, name)) for name in IN_PARTS)):
             if value is not None:
-                raise QueryError(Arg(name), " does not go with a source that is followed; leave it out")
+                raise QueryError(Arg(name), " cannot be used with watch; leave it out")
         self._request, self._levels = request_of(objective, scan.threads, **rows), levels
         self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
         self._space: Space | None = None

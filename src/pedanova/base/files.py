@@ -26,10 +26,10 @@ class Attachment:
 def check_output_path(path: object) -> Path:
     """The path, refused in words where no file can be written."""
     if not isinstance(path, str | os.PathLike):
-        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
+        raise DataError(f"{path!r} is not a path; give a string or a pathlib.Path")
     text = os.fspath(path)
     if not isinstance(text, str) or not text.strip() or "\0" in text:
-        raise DataError(f"{text!r} is no name of a file; give one such as 'trials.pedanova'")
+        raise DataError(f"{text!r} is not a file name; give one such as 'trials.pedanova'")
     place = Path(text)
     try:
         if place.is_dir():

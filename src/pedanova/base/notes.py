@@ -84,7 +84,7 @@ class Note(str):
     @classmethod
     def from_dict(cls, plain: object) -> Note:
         if not isinstance(plain, Mapping) or not isinstance(plain.get("words"), list):
-            raise FormatError(f"has a note {str(plain)[:40]!r} that is none")
+            raise FormatError(f"has {str(plain)[:40]!r} where a note should be")
         kind: Any = plain.get("kind")
         subject, severity = plain.get("subject"), plain.get("severity")
         if kind not in get_args(Kind) or severity not in get_args(Severity) or not isinstance(subject, str):
@@ -165,7 +165,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
         more = len(group) - MOST_SHOWN
         result += group[:MOST_SHOWN]
         if more > 0:
-            words = f"and {more:,} more notes like {'this' if more == 1 else 'these'}; the analysis has all of them"
+            words = f"and {more:,} more notes like {'this' if more == 1 else 'these'}; .notes has all of them"
             result.append(Note(group[0].kind, words, severity=group[0].severity))
     return result
 

@@ -240,7 +240,7 @@ class Table:
         columns = self.printed()
         more = len(columns[0].cells) - SHOWN
         if more <= A_FEW_MORE:
-            return text_table(columns)
+            return self.to_text()
         first = [replace(column, cells=column.cells[:SHOWN]) for column in columns]
         return text_table(first) + f"\n… and {more:,} more; .to_text() shows all"
 

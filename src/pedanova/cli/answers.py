@@ -58,9 +58,7 @@ from pedanova.report.terminal.tables import (
 from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
 
-BEST_ROWS = (
-    "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
-)
+BEST_ROWS = "The best rows are those that fewest others beat in all objectives: the Pareto front, then the next front."
 SHOWN = 3  # densities, where no parameter is named
 
 
@@ -205,7 +203,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
-        noise = "~ marks what is not distinguishable from noise, where a measure can tell."
+        noise = "~ marks no clear effect, for measures that test it."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
         return words if look.alone else words + "\n\n" + "\n".join(meanings)
@@ -216,7 +214,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
-        raise QueryError(f"--to {options.to} and --format {options.format} are two forms; choose one of them")
+        raise QueryError(f"--to {options.to} and --format {options.format} exclude each other; choose one")
     how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
     a = opened(options)
     reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)
@@ -270,7 +268,9 @@ def run_across(options: argparse.Namespace) -> int:
     places = [options.file, *options.others]
     if options.group is not None:
         if options.others:
-            raise QueryError(Arg("group"), f" is for one table, not {len(places)} sources; leave one of both out")
+            raise QueryError(
+                Arg("group"), f" is for one table, not {len(places)} sources; leave out --group, or name one table"
+            )
         objective = as_argument(OBJECTIVE, options.objective)
         result = across(options.file, objective, group=options.group, **how, **table_options(options))
     elif not options.others:
@@ -321,7 +321,7 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
             alone = argparse.Namespace(file=place)
         analyses[name] = source_opened(alone)
     if len(analyses) < len(places):
-        raise QueryError("a source is named twice; give different ones")
+        raise QueryError("a source is named twice; name two different ones")
     return analyses
 
 

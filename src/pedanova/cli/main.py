@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 
 Try it:
-  pedanova demo --report report.html a real random search, and a page to look at
+  pedanova demo --report report.html a real random search, and a report
 
 Ask about your own trials (a table, a study, the folder of a tool):
 {questions}

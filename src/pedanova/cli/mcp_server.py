@@ -38,7 +38,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         if not self.root.is_dir():
-            raise QueryError(f"{root} is no folder; name the one that holds the tables")
+            raise QueryError(f"{root} is not a folder; name the one that holds the tables")
         self._analyses = lru_cache(maxsize=4)(self._analyse)
 
     def place(self, source: str) -> Path:

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 USUAL_QUESTION = (str(DEFAULT.target), str(DEFAULT.region))  # as typed
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
 DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
-DEMO_EXPLORE = "pedanova demo --explore opens these trials in the browser, to brush in."
+DEMO_EXPLORE = "pedanova demo --explore opens these trials in the browser, to explore them."
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
-    "drawn at random; one of them, lucky_number, is used by nothing."
+    "drawn at random. One of them, lucky_number, is not used at all."
 )
-DEMO_KEY = "~ marks what is not distinguishable from noise (level 0.05, all parameters taken together)."
+DEMO_KEY = "~ marks no clear effect."
 DEMO_LOOK = (
     "Open it in a browser; it needs no network. Look first at the ranking: lucky_number stands near its end, as "
     "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
@@ -69,7 +69,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
-            words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
+            words = " cannot start a page; start with a quantile or a value, and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:

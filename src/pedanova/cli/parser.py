@@ -30,16 +30,16 @@ output = partial(Option, group="output")
 WITHIN = Option(
     "within",
     None,
-    "the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
+    "use only these rows, as a condition; quantiles are then parts of them. May be given several times",
     metavar="CONDITION",
     several=True,
 )
 OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
 FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS)
-NOTES = output("notes", False, "print every note in full, not only what may change the ranking", flag=True)
+NOTES = output("notes", False, "print every note in full, not only the three most important", flag=True)
 ROLES = output("roles", False, "print what every column is taken for, and why, instead of the ranking", flag=True)
 QUIET = output("quiet", False, "print the table alone", flag=True)
-SAVE = output("save", None, "keep the counts in a .pedanova file, to ask again later", metavar="FILE")
+SAVE = output("save", None, "save the counts in a .pedanova file, for later questions", metavar="FILE")
 SAVE_ROWS = output("save_rows", None, "keep the rows in it even if they are more than 5,000", flag=True)
 REPORT = output("report", None, "write an HTML report as well", metavar="FILE")
 PAGE = output("output", "report.html", "where to (default report.html)", metavar="FILE")
@@ -63,23 +63,25 @@ LADDER = Option(
 ORDER = Option("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
-    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells)",
+    "budget", None, "a column of budgets, or step for intermediate values (default: from the source)",
     metavar="COLUMN",
 )  # fmt: skip
-AT = Option("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
+AT = Option(
+    "at", None, "budgets to show, such as 1,5,50 (default: all, at most a dozen)", metavar="B,B,…", several=True
+)
 AMONG = Option(
-    "among", "all", "every trial that has a value there (default), or those that reached the full budget",
+    "among", "all", "all trials with a value at the budget (default), or only those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
     "keep",
     0.95,
-    "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
+    "part of the very best rows that every narrowed range must keep (default 0.95)",
     metavar="K",
     type=float,
 )
-WIDEN = Option("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
-FOLDS = Option("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
+WIDEN = Option("widen", False, "extend ranges whose good values are at a bound", flag=True)
+FOLDS = Option("folds", 5, "folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
     "default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True
 )
@@ -198,19 +200,19 @@ COMMANDS = (
     ),
     Command(
         "densities",
-        "where the good values of a parameter lie",
+        "the good values of a parameter, as a plot",
         (*FULL, FORMAT, OUTPUT, THREADS),
         names="which parameters (default: the three most important)",
     ),
     Command(
         "interactions",
-        "pairs of parameters that matter together",
+        "pairs of parameters that interact",
         (*QUESTION, ORDER, CELLS, ESTIMATOR, BY_NAME["of"], SEED, *ROWS, TOP, *PRINT),
         SOURCE_HELP,
     ),
     Command(
         "compare",
-        "PED-ANOVA beside f-ANOVA by counts and by a forest",
+        "PED-ANOVA and f-ANOVA of one study side by side",
         (*QUESTION[:2], BEST, WITHIN, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
@@ -236,19 +238,19 @@ COMMANDS = (
     ),
     Command(
         "brief",
-        "all findings in at most 300 tokens, for agents and logs",
+        "all findings in at most 300 tokens",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
         module="advice",
     ),
     Command(
         "along",
-        "what matters at each budget, and where that settles",
+        "what matters at each budget (epochs, steps)",
         (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
     ),
     Command(
         "seeds",
-        "how much the seed alone does, and what that leaves",
+        "how much of the result is only the random seed",
         (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
     ),
@@ -266,13 +268,13 @@ COMMANDS = (
     ),
     Command(
         "report",
-        "everything as one HTML page that needs no network",
+        "everything in one HTML file that works offline",
         (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(
         "explore",
-        "a live page: brush, and see what matters there",
+        "a live page: select rows, and see what matters there",
         (GROUP_BESIDE, *OF_STUDIES, WATCH, TITLE, PORT, SHOW, THREADS),
         module="pages",
     ),
@@ -284,7 +286,7 @@ COMMANDS = (
     ),
     Command(
         "mcp",
-        "answer the questions of an agent about the tables in a folder (MCP)",
+        "a server that answers agents about a folder (MCP)",
         (FOLDER,),
         source=None,
         module="mcp_server",

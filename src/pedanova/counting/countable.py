@@ -156,7 +156,11 @@ def check_inside(tallies: Tallies, source: Countable) -> None:
         if many:
             first = source.describe_outside(name, tally.parameter)
             more = f" ({many:,} rows in all)" if many > 1 else ""
-            remedy = "; widen the space, or pass ", Arg("outside", "count", of="Reading"), " to count such rows apart"
+            remedy = (
+                "; widen the space, or pass ",
+                Arg("outside", "count", of="Reading"),
+                " to count them in a bin of their own",
+            )
             raise OutsideSpaceError(f"{name}: {first}{more}", *remedy)
 
 
@@ -168,10 +172,10 @@ def cell_notes(tallies: Tallies) -> list[Note]:
         of_all = " of ", Count(tally.rows)
         if missing:
             what = "are inactive" if tally.parameter.when else "have no value"
-            words = f" rows {what}; counted in a cell apart"
+            words = f" rows {what}; kept in a separate bin"
             notes.append(Note("rows", Count(missing), *of_all, words, subject=name))
         if outside:
-            words = " rows lie outside the space; counted apart"
+            words = " rows lie outside the space; kept in a separate bin"
             notes.append(Note("rows", Count(outside), *of_all, words, subject=name))
         notes += _few_notes(tally)
     return notes

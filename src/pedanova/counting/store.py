@@ -60,7 +60,7 @@ def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
     if not isinstance(path, str | os.PathLike):
-        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
+        raise DataError(f"{path!r} is not a path; give a string or a pathlib.Path")
     file = Path(path)
     try:
         content = file.read_bytes()
@@ -105,7 +105,7 @@ def to_bytes(stored: Stored) -> bytes:
 def from_bytes(content: bytes) -> Stored:
     start = len(MAGIC) + 8
     if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("is no file of pedanova")
+        raise FormatError("is not a pedanova file")
     if len(content) < start:
         raise FormatError("is cut short; write it anew")
     version, checksum = struct.unpack_from("<II", content, len(MAGIC))

@@ -260,7 +260,7 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
     """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
-        raise QueryError(f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})")
+        raise QueryError(f"a forest takes one objective, not {len(names)}; take one with a.alone({names[0]!r})")
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     finite = counted & np.isfinite(observed.ranked)
     outside = np.zeros(len(observed), dtype=bool)

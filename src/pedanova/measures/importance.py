@@ -545,7 +545,7 @@ def chance_notes(rows: Sequence[Importance]) -> list[Note]:
     tests = [row.significant for row in rows if row.varied]
     if not tests or any(significant is None or significant for significant in tests):
         return never
-    words = "no parameter is distinguishable from noise here: the ratios may rank nothing but chance"
+    words = "no parameter is distinguishable from noise: the ranking may be chance"
     return [*never, Note("doubt", words)]
 
 
@@ -575,9 +575,9 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
     if not names:
         return []
     if against == "region":
-        words = "importance refers to the rows at hand, not to the whole space"
-        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}: {words}")]
-    far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
+        words = "importance holds for these rows, not for the whole space"
+        return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
+    far = f"the rows are far from uniform in {listed(names, most=3)}: there the uniform baseline "
     words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]
 

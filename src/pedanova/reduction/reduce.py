@@ -180,7 +180,7 @@ class Judge:
         if name not in self.box.left:
             row = self.importances[name]
             matters = "may matter" if row.significant is False else "matters"  # among all, or alone
-            why = f"{matters} ({small(row.share)} of what decides), but {self.region.spread}"
+            why = f"{matters} ({small(row.share)} of the target), but {self.region.spread}"
             return unchanged(name, "keep", why, parameter)
         groups, axis = self.box.left[name], self.region.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
@@ -188,7 +188,7 @@ class Judge:
         density = self.region.cloud.density(name).mean(axis=1)
         mass = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
-            return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
+            return unchanged(name, "keep", "less than one of its values could be cut off", parameter)
         several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
         what = "this value holds" if is_constant(after) else several
         reason = f"{what} {percent(mass)} of the best of the target; {self.region.elsewhere(name, groups)}"
@@ -235,20 +235,20 @@ class Judge:
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
         if not any(other.significant for other in self.importances.rows):
-            return "undecided", "nothing is distinguishable from noise here, so nothing is changed"
+            return "undecided", "no parameter is distinguishable from noise, so nothing is changed"
         if not self.region.even:
             return "undecided", f"{NOISE} in trials that were not drawn evenly; left alone"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
-            return "undecided", f"{NOISE}, but up to {most} of what decides may depend on it; left alone"
+            return "undecided", f"{NOISE}, but it may account for up to {most} of the target; left alone"
         local = self.ask_locally()
         if local is None:
             few = "too few rows show what it does among the best"
-            return "undecided", f"looks like noise, but {few}; left alone"
+            return "undecided", f"{NOISE}, but {few}; left alone"
         if local[name] <= LEVEL:
-            return "keep", "looks like noise over all rows, but matters among the best"
+            return "keep", "no clear effect over all rows, but it matters among the best"
         if any(name in parents_of(parameter) for parameter in self.space.values()):
-            return "keep", "others exist only under some of its values"
-        return "fix", f"looks like noise over all rows and among the best (at most {most} of what decides)"
+            return "keep", "other parameters exist only for some of its values"
+        return "fix", f"no clear effect over all rows or among the best (it accounts for at most {most})"
 
 
 def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:
@@ -315,7 +315,7 @@ def may_be(parameter: Parameter, value: Any) -> bool:
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
 ADAPTIVE = (
-    "the trials were not drawn evenly, as with an adaptive sampler: the best of them are compared with a uniform draw "
+    "the trials were not drawn evenly (adaptive sampler): the best of them are compared with a uniform draw "
     "from the space, and what the sampler hardly tried counts as poor"
 )
 IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"

@@ -204,7 +204,7 @@ class ReducedSpace(NamedTable[Verdict]):
         """
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
-            return "No row was held back to judge it." if changed else "Nothing is changed."
+            return "It was not checked on held-out rows." if changed else "Nothing is changed."
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
@@ -213,8 +213,8 @@ class ReducedSpace(NamedTable[Verdict]):
             )
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
-            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds. "
-            f"Of held-out rows, {e.kept} would, and {e.best} of their best fifth."
+            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds; "
+            f"on held-out rows {e.kept}, and {e.best} of their best fifth."
         )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 

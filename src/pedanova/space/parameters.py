@@ -298,9 +298,9 @@ class Space(Mapping[str, Parameter]):
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
-                raise SpaceError(f"{name!r} is no name for a parameter; use a non-empty string")
+                raise SpaceError(f"{name!r} is not a name for a parameter; use a non-empty string")
             if not isinstance(parameter, Float | Int | Ordinal | Categorical | Moving | Switch):
-                raise SpaceError(f"{name}: {parameter!r} is no parameter; use Float, Int, Ordinal or Categorical")
+                raise SpaceError(f"{name}: {parameter!r} is not a parameter; use Float, Int, Ordinal or Categorical")
         self._parameters = dict(parameters)
         for name in parameters:
             check_conditions(name, self._parameters)

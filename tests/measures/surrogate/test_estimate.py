@@ -62,9 +62,9 @@ class TestChoice:
         found = smooth.importance()
         assert found.estimator == "surrogate"
         note = " ".join(found.notes)
-        assert "a model of all rows was used (rank correlation" in note
-        assert "on rows that had no part in it" in note
-        assert "estimator='counts' shows the counts alone" in note
+        assert "answered by a model of the objective (rank correlation" in note
+        assert "on held-out rows" in note
+        assert "estimator='counts' uses the counts alone" in note
 
     def test_counts_when_asked_for(self, smooth: pa.Analysis) -> None:
         found = smooth.importance(estimator="counts")
@@ -288,7 +288,7 @@ class TestAfterAnAdaptiveSampler:
         assert answer.rows[0].n_target == rows == int(np.sum(adaptive(200, 1)["loss"] <= limit * 1.001))
         assert rows > 20
         assert {row.name for row in answer.trials} == set(SPACE)
-        assert "in best trials" in str(answer)
+        assert "in best trials" in str(answer.in_full())
 
     def test_the_other_meaning_has_a_name(self, found: pa.Analysis) -> None:
         answer = found.importance(of="rows")

@@ -106,7 +106,7 @@ def test_a_model_is_asked_at_every_target_that_was_counted(a: pa.Analysis) -> No
 
 @pytest.mark.slow
 def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: Path) -> None:
-    assert "a model of all rows was used (rank correlation" in a.profile().notes[-1]
+    assert "answered by a model of the objective (rank correlation" in a.profile().notes[-1]
     assert "estimator='counts'" in a.profile().notes[-1]
     found = a.profile(0.5, ladder=[0.1, 0.5, 0.9], estimator="counts")
     assert found.notes == ("left out, holding none of the region's rows, or all: 50 %, 90 %",)

@@ -239,6 +239,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"shares are parts of what decides about {answer.target}, no effects on the objective itself"
+    words = f"shares are parts of whether a row is in {answer.target}, not effects on the objective itself"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
     return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and no causes"

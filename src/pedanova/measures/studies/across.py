@@ -117,7 +117,7 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
     if fixed:
         yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
     domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
-    yield from differing("domains differ, each share is of its own", domains, name)
+    yield from differing("ranges differ, each share is measured over its own", domains, name)
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
@@ -132,7 +132,7 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(Note("answer", f"some ranked parameter is unknown there, so not ranked: {among(gone)}"))
+        notes.append(Note("answer", f"not ranked, since a ranked parameter is missing there: {among(gone)}"))
     return notes
 
 
@@ -200,7 +200,7 @@ class Pooling(NamedTable[PooledShare]):
         return [
             self.column("parameter", lambda row: row.name),
             self.percents("share"),
-            self.column("95 % interval", lambda row: interval(row.low, row.high), leave=1),
+            self.column("95 % interval", pooled_interval, leave=1),
             self.column("between studies", lambda row: f"± {percent(row.spread)}", leave=3),
             self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank), leave=2),
             self.percents("first", "in first three", leave=4),
@@ -209,6 +209,11 @@ class Pooling(NamedTable[PooledShare]):
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, over {len(self.answers)} studies"
+
+
+def pooled_interval(row: PooledShare) -> str:
+    """The interval as far as a share may go: a normal interval of few studies reaches beyond 100 %."""
+    return interval(row.low, None if row.high is None else min(row.high, max(1.0, row.share)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +262,7 @@ def pooled_studies(
     notes += rank_notes(matrix.studies, matrix.names, (rows, columns))
     if len(studies) > SURE:
         few = len(chosen(list(studies)))
-        words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"
+        words = f"intervals and warnings come from {few} studies, evenly chosen"
         notes.append(Note("answer", words))
     return {
         "rows": pooled_rows(matrix, ranks),

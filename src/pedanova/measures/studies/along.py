@@ -370,7 +370,7 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
     notes = [Note("rows", f"too few rows to say anything at {name} {budgets}; left out")]
     beyond = [one for one in left_out if one.budget > full]
     if beyond:
-        words = f"rankings are held against {name} {short(full)}, the highest budget with enough rows; a wider "
+        words = f"rankings are compared with {name} {short(full)}, the highest budget with enough rows; a wider "
         notes.append(Note("doubt", words, Arg("target"), " needs fewer"))
     return notes
 

@@ -274,6 +274,6 @@ def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tupl
     left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})
     if not seeds or not left:
         return observed, []
-    words = f"taken as seeds and not as settings: {listed(seeds)}"
+    words = f"treated as seeds, not as parameters: {listed(seeds)}"
     columns = {name: observed.columns[name] for name in left}
     return replace(observed, space=left, columns=columns), [Note("unused", words)]

@@ -162,7 +162,7 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
 Ends: TypeAlias = tuple[float | None, float | None]
 BothDensities: TypeAlias = tuple[Mapping[str, Densities], Mapping[str, Densities]]
 NORMAL = 1.96
-SHARED = "where both share rows, the intervals are wider than they need be"
+SHARED = "where both studies share rows, the intervals are wider than necessary"
 TARGET_BINS = 8
 FEWEST = 1e-12
 
@@ -190,6 +190,8 @@ class Difference:
         The part of the target's density that both studies have in common, 0 to 1; None where cells differ.
     moved_p_adjusted
         How often target rows of one law would lie so differently by chance, adjusted likewise.
+    matters
+        Whether it is distinguishable from noise in either study.
 
     Examples
     --------
@@ -215,6 +217,7 @@ class Difference:
     other_good: str = ""
     overlap: float | None = None
     moved_p_adjusted: float | None = None
+    matters: bool = True
 
     @property
     def significant(self) -> bool:
@@ -230,8 +233,8 @@ class Difference:
 
     @property
     def moved(self) -> bool:
-        """Whether good values lie elsewhere, distinguishable from chance."""
-        return self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
+        """Whether good values clearly lie elsewhere, of a parameter that matters in either study."""
+        return self.matters and self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -359,7 +362,7 @@ def ends_in_words(low: float | None, high: float | None) -> str:
 def moved_in_words(row: Difference) -> str:
     if not row.moved:
         return ""
-    return f"{row.good or 'none'} and {row.other_good or 'none'}"
+    return f"{row.good or 'none'} → {row.other_good or 'none'}"
 
 
 def differences_of(
@@ -402,6 +405,7 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
         good=", ".join(values.words for values in here.good()),
         other_good=", ".join(values.words for values in there.good()),
         overlap=float(np.minimum(here.target, there.target).sum()) if alike else None,
+        matters=first.significant is not False or second.significant is not False,
     )
 
 

@@ -31,7 +31,7 @@ from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, ch
 from pedanova.measures.surrogate.summaries import model_densities, model_sets
 from pedanova.space.parameters import parents_of
 
-ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
+ADAPTIVE = "the trials were not drawn evenly (adaptive sampler): "
 
 
 def answer(
@@ -140,10 +140,10 @@ def sampler_check_notes(query: Query, question: Question, result: Estimate, *, w
     """Notes on what it means for this answer that rows were not drawn evenly."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
-        words = "quantiles are parts of the space, as a model sees it; "
-        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
+        words = "quantiles are parts of the space, as a model estimates them; "
+        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " takes the best trials instead")]
     if adaptive and question.baseline == "region":
-        return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
+        return [Note("doubt", ADAPTIVE, "importance holds for these rows, not for the whole space")]
     if result.model_query is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies]
@@ -169,14 +169,13 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
     gates = [pair for pair in pairs if pair not in declared and {*pair} <= {*shown}]
     for parent in sorted({parent for parent, _ in gates}):
         children = [child for one, child in gates if one == parent]
-        words = (
-            f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
-        )
-        notes.append(Note("answer", f"{words}: what that tells is told by both"))
+        have = "has" if len(children) == 1 else "have"
+        words = f"{listed(children, most=4)} {have} a value only for some values of {parent}"
+        notes.append(Note("answer", f"{words}: both get the importance of its presence"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
-        words = "say the same, or nearly: what one explains the other explains too"
+        words = "carry nearly the same information, so both get its importance"
         notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
     return notes
 

@@ -26,7 +26,7 @@ from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 MOST_ROWS = 5000  # that a model is fitted to
-ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
+ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
 
 
 Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a best part of the rows, and its contrasts
@@ -271,8 +271,8 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
         p = [p_values.get(name, 1.0) for name in names]
         ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, deviation.tolist(), strict=True)
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
-    words = f"a model of all rows was used ({model_query.fitted.skill}); "
-    notes = [Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")]
+    words = f"answered by a model of the objective ({model_query.fitted.skill}); "
+    notes = [Note("answer", words, Arg("estimator", "counts"), " uses the counts alone")]
     return Estimate(importances, "surrogate", notes, model_query)
 
 

@@ -101,7 +101,7 @@ class Skill:
     rows: int
 
     def __str__(self) -> str:
-        return f"rank correlation {self.correlation:.2f} on rows that had no part in it"
+        return f"rank correlation {self.correlation:.2f} on held-out rows"
 
     @property
     def trusted(self) -> bool:

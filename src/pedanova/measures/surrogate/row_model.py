@@ -30,8 +30,8 @@ TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, b
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
 FEWEST_ROWS = 40  # that a model is fitted to
 LEAST_BOX = 200  # points of a box that suffice for answers about it
-NO_BOX = "these rows are no box of the space that a model could be asked about"
-NO_PART = "after an adaptive sampler the rows of a part stand for no space"
+NO_BOX = "a model cannot answer for rows that are not a box of the space"
+NO_PART = "after an adaptive sampler a part of the rows does not represent the space"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Repeats:
         """What a reader should know of it; nothing where rows were drawn one by one."""
         notes = []
         if self.clustered:
-            words = "rows of one configuration are no independent evidence, and count together"
+            words = "rows of one configuration are not independent, and count as one"
             many = f"{'about ' if self.estimated else ''}{self.configurations:,} configurations"
             notes.append(Note("answer", f"{self.rows:,} rows have {many}: {words}"))
         if self.clustered and self.exact:

@@ -49,13 +49,13 @@ LEAST_NAMES = 16  # letters
 LEAST_LETTERS = 6  # of a name in a set
 LONGEST_VALUES = 28  # letters of good values
 SET_MEANINGS = {
-    "interaction": 'part of the variance of "in the target?" that a pair or set explains beyond what its members and '
-    "smaller sets do; ~ marks what chance explains (all taken together).",
-    "together": "what they explain together.",
-    "added": "what an effect of each, added up, explains.",
-    "by smaller sets": "what the best sum of effects of smaller sets explains.",
-    "overlap": "what both explain alike, because the rows make them depend on each other.",
-    "p": "how often it would look like this by chance without an interaction, all taken together.",
+    "interaction": "how much of whether a row is in the target the set accounts for, beyond its smaller sets; "
+    "~ no clear effect.",
+    "together": "what they account for together.",
+    "added": "what they account for one by one, added up.",
+    "by smaller sets": "what the smaller sets account for.",
+    "overlap": "what both account for, because they depend on each other in these rows.",
+    "p": "how often chance alone would give this, adjusted for the number of sets.",
 }
 
 
@@ -199,7 +199,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
         title = f"best {part_in_words(steps[place].quantile)}"
         columns.append(TableColumn(title, cells, leave=usual.index(place)))
     meaning = (
-        "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
+        "ratio: part of the summed importance for the best x % of the rows; the curve runs from the "
         f"strictest target ({part_in_words(steps[0].quantile)}) to the widest, its full height is "
         f"{percent(top)}."
     )
@@ -331,16 +331,16 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 MOST_STUDIES = 12  # in a table
 SHORT = {"between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles in a terminal
 POOLED_MEANINGS = {
-    "share": 'mean over studies of the part of the variance of "in the target?" that the parameter explains alone '
-    "(random effects, so that no large study rules).",
-    "between": "deviation of the share between studies, beyond the chance of their rows.",
-    "rank": "mean over studies; 1 is the most important.",
+    "share": "how much of whether a row is in the target the parameter accounts for on its own: the mean over studies, "
+    "each with about the same weight (random effects).",
+    "between": "standard deviation of the share between studies, beyond chance.",
+    "rank": "mean rank over studies; 1 is the most important.",
     "top 3": "part of the studies in which it is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
-    "difference": "of the shares, the first less the second; ~ marks what is not distinguishable from chance.",
-    "p": "how often equal shares would look so different, all parameters taken together (Holm).",
-    "ratios": "the same difference of ratios, the parts of the sum of all shares.",
+    "difference": "share in the first study minus share in the second; ~ no clear difference.",
+    "p": "how often equal shares would differ this much, adjusted for the number of parameters (Holm).",
+    "ratios": "the same difference, as parts of the sum of all shares.",
     "in common": "part of the target's density that both studies have in common.",
 }
 
@@ -366,7 +366,7 @@ def ranks_in_words(ranks: RankTest) -> str:
     p = chance(ranks.p_value)
     words = f"Ranks differ (Friedman, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
-    apart = f"Mean ranks closer than {short(ranks.critical)} are not told apart (Nemenyi)"
+    apart = f"Mean ranks closer than {short(ranks.critical)} do not differ clearly (Nemenyi)"
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
 
 
@@ -388,7 +388,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
         title = f"The {MOST_STUDIES} of {len(rows)} studies that agree least with the others"
         rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]
     columns = declared(pooled.studies, "study", "rows", "agreement", "what matters", rows=rows)
-    words = f"{title} (agreement: correlation of ranks with the mean of all others)"
+    words = f"{title} (agreement: rank correlation with the mean of the other studies)"
     return look.titled(words, look.table(columns))
 
 
@@ -412,17 +412,17 @@ def draw_changes(differences: Differences, look: TerminalStyle) -> str:
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
 LEAST_STEPS = 3  # budgets from which on a small curve is drawn
 SHARES = (
-    'share: fraction of the variance of "in the target?" explained, among the rows of that budget; ~ marks what is not '
-    "distinguishable from noise."
+    "share: how much of whether a row is in the target the parameter accounts for, among the rows of that budget; "
+    "~ no clear effect."
 )
 RANKING = (
-    "Spearman: rank correlation of the shares with those of the full budget; what is noise at both is tied. ranking: "
-    "the same where it is as near as the full budget's is to itself, another where some order is clearly turned, ? "
-    "where the rows cannot tell. cost: were every trial stopped there."
+    "Spearman: rank correlation of the shares with those at the full budget. ranking: the same if it agrees as well "
+    "as the full budget agrees with itself, another if some order is clearly reversed, ? if the rows cannot tell. "
+    "cost: part of the total cost if every trial stopped there."
 )
 CEILING = (
-    "the seed's: part of the variance among runs of one configuration. ceiling: what is left, which is the most that "
-    "parameters can explain, alone and together. averaged: the ceiling where each configuration's runs are averaged."
+    "the seed's: part of the variance among runs of one configuration. ceiling: the rest, which is the most that "
+    "parameters can account for. averaged: the ceiling if the runs of each configuration are averaged."
 )
 
 
