@@ -224,10 +224,10 @@ class Output:
         group: str | None = None,
         port: int = 0,
         open: bool = True,  # noqa: A002  (what the option is called everywhere)
-        wait: bool = True,
+        wait: bool | None = None,
         **how: Unpack[How],
     ) -> Explorer:
-        """Serve a live page to brush in, on this machine alone, until Ctrl-C: docs/explore.md says what it shows.
+        """Serve a live page on this machine alone, until Ctrl-C or ``close()``: docs/explore.md says what it shows.
 
         Parameters
         ----------
@@ -244,7 +244,8 @@ class Output:
         open
             Whether the browser is asked to show it.
         wait
-            Whether to stay until Ctrl-C. Else the page is served in the background until its ``close()``.
+            Whether to stay until Ctrl-C; else the page is served in the background until its ``close()``. None: to
+            stay, except in a notebook, whose next cell must run.
         how
             The other options of `importance`.
 
@@ -263,7 +264,8 @@ class Output:
         from pedanova.report.live.server import explore
 
         about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
-        return explore(self.data, **about, port=port, show=open, wait=wait, **how)
+        stay = not in_notebook() if wait is None else wait
+        return explore(self.data, **about, port=port, show=open, wait=stay, **how)
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:

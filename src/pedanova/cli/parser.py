@@ -284,13 +284,7 @@ COMMANDS = (
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
         SOURCE_HELP,
     ),
-    Command(
-        "mcp",
-        "a server that answers agents about a folder (MCP)",
-        (FOLDER,),
-        source=None,
-        module="mcp_server",
-    ),
+    Command("mcp", "a server that answers agents about a folder (MCP)", (FOLDER,), source=None, module="mcp_server"),
     Command("formats", "every kind of source, with an example each", source=None),
     Command(
         "demo",

@@ -219,6 +219,8 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
         rule = rule.replace("above 0", "from 0")
     if isinstance(value, Fraction):
         part = value
+    elif is_percentage(value):
+        part = Fraction(Decimal(str(value).rstrip("% "))) / 100
     elif isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise QueryError(Arg(name, value), f" must be {rule}; or use at_most(v), between(lo, hi)")
     else:
@@ -229,6 +231,11 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
     if not (0 <= part <= 1 if zero else 0 < part <= 1):
         raise QueryError(Arg(name, shown=f"{value}"), f" must be {rule}")
     return part
+
+
+def is_percentage(value: object) -> bool:
+    """Whether it is a text such as ``"10%"``."""
+    return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s*%\s*", value) is not None
 
 
 def rank_of(part: Fraction, rows: int) -> int:
@@ -443,7 +450,7 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     """A region of the objective, or a set of rows: a boolean column, a condition, a box (a dict) or a mask."""
     if isinstance(value, RowSet):
         return value
-    if isinstance(value, str):
+    if isinstance(value, str) and not is_percentage(value):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
         return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
@@ -462,7 +469,7 @@ def rows_in_words(value: object) -> str:
 def needs_rows(value: object) -> bool:
     """Whether a question is about rows picked one by one, not about the order of the objective."""
     if isinstance(value, RowSet | str | Mapping | list | tuple):
-        return True
+        return not is_percentage(value)
     return hasattr(value, "__array__") and np.ndim(value) > 0
 
 

@@ -208,6 +208,7 @@ def as_records(log: StudyLog) -> Records:
     goals = add_objectives(log, sheet)
     words, codes = np.unique(log.states, return_inverse=True)
     state = sheet.add("state", Column("state", codes.astype(np.int32), tuple(words.tolist())))
+    sheet.add("number", np.arange(sheet.rows))
     feasible = add_constraints(log, sheet)
     if not np.isnan(log.seconds).all():
         sheet.add("duration", log.seconds)
