@@ -9,6 +9,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
+from pedanova.errors import QueryError
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def test_a_percentage_is_a_quantile(a: pa.Analysis, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0%", "101%", "-5%"])
 def test_a_percentage_that_is_none_is_refused(a: pa.Analysis, text: str) -> None:
-    with pytest.raises(pa.QueryError):
+    with pytest.raises(QueryError):
         a.importance(text)
 
 

@@ -288,3 +288,9 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
         raise FormatError(f"its attachment is damaged ({type(error).__name__}: {error})") from None
     threads = as_threads(None)
     return {"observations": observed, "threads": threads, "_source": InMemory(observed, stored.levels.nan, threads)}
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
