@@ -107,8 +107,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     observed = place(rows, choice.space, records.columns)
     trials = trial_numbers(records.columns, records.rows, ordered=records.metadata.ordered)
     marked = [~records.columns[name].absent() for name in mark_columns(records.columns)]
-    told = {"designed": any(mask.any() for mask in marked), "default": records.metadata.default}
-    observed = replace(observed, trials=trials, origin=origin, **told)  # type: ignore[arg-type]
+    beside = {"designed": any(mask.any() for mask in marked), "default": records.metadata.default}
+    observed = replace(observed, trials=trials, origin=origin, **beside)  # type: ignore[arg-type]
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *doubts, *choice.notes)

@@ -109,9 +109,9 @@ class Rules:
         blocks = np.full(len(settings), 0 if parameter.when and decided and not own else FREE)
         for (child, parent), table in self._tables.items():
             if child == name:
-                asked = table[settings[:, self.names.index(parent)]]
+                wanted = table[settings[:, self.names.index(parent)]]
                 by = isinstance(parameter, Switch) and parent == parameter.by
-                blocks = np.where(asked == INACTIVE, INACTIVE, np.where(by & (blocks != INACTIVE), asked, blocks))
+                blocks = np.where(wanted == INACTIVE, INACTIVE, np.where(by & (blocks != INACTIVE), wanted, blocks))
         return blocks
 
     def settled(self, settings: Settings) -> Settings:

@@ -280,7 +280,7 @@ def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
     return Amount(gain, min(max(0.0, float(low)), gain), max(float(high), gain))
 
 
-def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsFound:
+def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
     """Gains by parameter, of all together, and the path to the best configuration.
 
     `points` are configurations all over the space and those that were run; `spread` is that of the objective.
@@ -303,11 +303,11 @@ def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsFound:
         rows.append(gain_of(tuning, name, line, samples, others[j], others[len(names) + j]))
     safe, loss = safe_together(tuning, good, rows, samples, tolerance)
     rows = [row if row.name not in safe else replace(row, verdict="safe") for row in rows]
-    return GainsFound(rows, total, ablation(rules, path, steps, along), best, loss, tolerance)
+    return GainsBySamples(rows, total, ablation(rules, path, steps, along), best, loss, tolerance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GainsFound:
+class GainsBySamples:
     """What is known of gains before it is put into words."""
 
     rows: list[Gain]

@@ -161,9 +161,9 @@ def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def gains_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    found = answers.gains(plan.analysis, plan.questions[0], **taken(GAINS, plan.how)) if plan.reduce else None
-    if found is not None and found["refused"] is None:
-        yield plan.questions[0], {}, found
+    gains = answers.gains(plan.analysis, plan.questions[0], **taken(GAINS, plan.how)) if plan.reduce else None
+    if gains is not None and gains["refused"] is None:
+        yield plan.questions[0], {}, gains
 
 
 def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
