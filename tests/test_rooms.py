@@ -50,6 +50,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "sklearn": {"measures.forest"},
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.reader"},
+    "python_calamine": {"sources.tables.sheets"},
     "matplotlib": {"report.figures.draw"},
     "cupy": {"scale.cuda.device"},
     "optuna": {"integrations.optuna", "space.exports"},

@@ -477,7 +477,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
             continue
         settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
         epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # no trial is numbered so
-        if all(one.is_smooth or (epochs and one.differs) for one in settings):
+        if all(one.is_smooth or (epochs and one.differs) for one in settings if len(one.texts) != 1):
             return name
     return None
 

@@ -8,11 +8,10 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, PedanovaError, listed
+from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.databases import family_of, is_sqlite, open_database
 from pedanova.sources.logs import (
     ax,
@@ -29,13 +28,15 @@ from pedanova.sources.logs import (
     ultralytics,
     wandb,
 )
+from pedanova.sources.logs.trials import Test, check_several
 from pedanova.sources.optuna import journal as optuna_journal
 from pedanova.sources.optuna import storage as optuna_tables
 from pedanova.sources.optuna import study_log as optuna_study
 from pedanova.sources.reader import Kind, KnownTable
 from pedanova.sources.scans.scan import is_pattern
-from pedanova.sources.tables import files
+from pedanova.sources.tables import files, sheets
 from pedanova.sources.tables.json_text import read_trials
+from pedanova.sources.tables.sheets import read_copy
 from pedanova.sources.tables.text import peek_header
 
 TABLES = tuple(
@@ -52,6 +53,10 @@ TABLES = tuple(
     )
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
+    Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; of several sheets, --study names one",
+         "pedanova analyze trials.xlsx --objective error", "path", sheets.fits, sheets.read),
+    Kind("MLflow UI's runs.csv", "a .csv file or a data frame with Run ID, Start Time, Source Type and Status",
+         "pedanova analyze runs.csv --objective rmse", "table", mlflow.fits_export, mlflow.read_export, True),
     Kind("Ray Tune experiment",
          "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
          "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss", "path", raytune.fits, raytune.read),
@@ -120,7 +125,13 @@ KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 LFS = b"version https://git-lfs.github.com/spec/"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
-SHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+SHEETS = (*sheets.SUFFIXES, ".numbers")
+RUN_FILES: dict[str, tuple[Test, str]] = {  # curves, by the tool whose runs hold a file of this name
+    "metrics.csv": (tensorboard.LIGHTNING.is_run, tensorboard.LIGHTNING.what),
+    "results.csv": (ultralytics.RUNS.is_run, ultralytics.RUNS.what),
+    "progress.csv": (raytune.is_trial, "trial of Ray Tune"),
+    "result.json": (raytune.is_trial, "trial of Ray Tune"),
+}
 CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B exports
 
 
@@ -152,14 +163,7 @@ def read_input(delimiter: str | None) -> Records:
     """What comes in by standard input: JSON or lines of it, or else a table of text."""
     content = sys.stdin.buffer.read()
     name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / name
-        file.write_bytes(content)
-        try:
-            return files.read_file(str(file), delimiter=delimiter)
-        except PedanovaError as error:
-            words = [word.replace(str(file), "-") if isinstance(word, str) else word for word in error.words]
-            raise type(error)(*words) from None
+    return read_copy(content, name, "-", delimiter)
 
 
 def json_files(place: str) -> list[Path]:
@@ -270,12 +274,14 @@ def check_known(place: Path) -> None:
             f"{place} is a pointer of Git LFS, not the file itself; fetch it by `git lfs pull --include "
             f"{shlex.quote(place.name)}`"
         )
+    if place.name in RUN_FILES:
+        is_run, what = RUN_FILES[place.name]
+        check_several(place.parent, is_run, what)
     suffix = place.suffix.lower()
     if suffix in DATABASES and not start:
         raise DataError(f"{place} is an empty database; nothing was written to it yet, or the path is wrong")
     if suffix in SHEETS:
-        remedy = f"save its table as CSV, or give pandas.read_excel({place.name!r})"
-        raise DataError(f"{place} is an Excel workbook or another spreadsheet; {remedy}")
+        raise DataError(f"{place} is no spreadsheet that can be read; save its table as CSV, or as .xlsx")
     names = peek_header(place) if suffix == ".csv" else []
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):

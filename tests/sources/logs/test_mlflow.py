@@ -227,3 +227,58 @@ def test_values_of_odd_types(tmp_path: Path) -> None:
     assert cells(records, "lr")[0] is None
     assert cells(records, "loss")[2] is None
     assert prints(tmp_path) == before
+
+
+UI = ("Start Time", "Duration", "Run ID", "Name", "Source Type", "Source Name", "User", "Status")
+
+
+def exported(path: Path, params: tuple[str, ...], metrics: tuple[str, ...], tags: tuple[str, ...] = ()) -> Path:
+    """As the UI's button Download CSV writes it; a run that failed has no metric."""
+    lines = [",".join((*UI, *params, *metrics, *tags))]
+    for n in range(60):
+        failed = n % 10 == 9
+        own = (
+            f"2025-05-22 10:00:{n:02d}",
+            f"{1 + n / 10}min",
+            f"{n:032x}",
+            f"calm-owl-{n}",
+            "LOCAL",
+            "train.py",
+            "ann",
+        )
+        results = ["" if failed else str((n * (7 + i) % 31) / 10) for i, _ in enumerate(metrics)]
+        words = [f"tag {n}" for _ in tags]
+        lines.append(
+            ",".join(
+                (
+                    *own,
+                    "FAILED" if failed else "FINISHED",
+                    *(str(n % (3 + i)) for i, _ in enumerate(params)),
+                    *results,
+                    *words,
+                )
+            )
+        )
+    return write(path, "\n".join(lines) + "\n")
+
+
+def test_runs_that_the_ui_exported(tmp_path: Path) -> None:
+    """Parameters, metrics and tags follow each other, each sorted: where the order falls, the next begins."""
+    path = exported(tmp_path / "runs.csv", ("batch_size", "lr", "max_depth"), ("f1", "loss"), ("commit",))
+    records = read_records(path)
+    assert records.metadata.params == ("batch_size", "lr", "max_depth")
+    assert records.metadata.metrics == ("f1", "loss")
+    message = refuse(QueryError, "f1, loss", of=lambda: pedanova.analyze(path))
+    a = pedanova.analyze(path, message.rpartition(", ")[2])
+    assert list(a.data.space) == ["batch_size", "lr", "max_depth"]
+    assert len(a) == 54
+    one = exported(tmp_path / "one.csv", ("batch_size", "lr"), ("accuracy",))
+    assert pedanova.analyze(one).data.levels.direction == "maximize"
+
+
+def test_an_export_in_which_no_order_falls(tmp_path: Path) -> None:
+    """Nothing tells parameters from metrics: names do, as in any table, and what is the UI's is left out."""
+    path = exported(tmp_path / "runs.csv", ("alpha", "depth"), ("val_loss",))
+    records = read_records(path)
+    assert records.metadata.params == ()
+    assert list(pedanova.analyze(path, "val_loss").data.space) == ["alpha", "depth"]

@@ -23,7 +23,7 @@ import pedanova
 from helpers.common import refuse
 from helpers.logs import cells, tolerate
 from pedanova import Categorical, Float, Int, Ordinal, Space
-from pedanova.errors import DataError
+from pedanova.errors import DataError, SpaceError
 from pedanova.sources import read_records
 
 RANDOM = np.random.default_rng(0)
@@ -94,9 +94,31 @@ def test_drawn_settings() -> None:
         }
     )
     assert "alpha" in pedanova.analyze(search, scan=pedanova.Scan(threads=1)).data.tallies
-    laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
-    other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
-    assert read_records(other).metadata.space is None
+    laws["alpha"] = stats.expon()  # without an upper bound: what was tried
+    other = read_records(RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y))
+    tried = cells(other, "alpha")
+    assert other.metadata.space == Space(dict(space) | {"alpha": Float(min(tried), max(tried))})
+    assert any("without bounds" in str(note) and "alpha" in str(note) for note in other.notes)
+
+
+def test_the_bounds_of_a_search_for_its_saved_results(tmp_path: Path) -> None:
+    """`cv_results_` alone have no bounds: `param_distributions` are passed as the space."""
+    laws = {
+        "alpha": stats.loguniform(1e-4, 1e2),
+        "tol": stats.beta(2, 3),
+        "positive": [True, False],
+        "max_iter": [9, 5],
+    }
+    search = RandomizedSearchCV(Ridge(), laws, n_iter=40, cv=2, random_state=0).fit(X, Y)
+    path = tmp_path / "results.csv"
+    pd.DataFrame(search.cv_results_).to_csv(path)
+    a = pedanova.analyze(path, space=search.param_distributions, scan=pedanova.Scan(threads=1))
+    assert a.data.space == read_records(search).metadata.space
+    assert a.data.space["tol"] == Float(0.0, 1.0)
+    assert a.data.space["max_iter"] == Ordinal((5, 9))
+    laws["alpha"] = stats.norm()
+    refuse(SpaceError, "alpha", "no bounds", "pa.Float", of=lambda: pedanova.space_from(laws))
+    assert pedanova.space_from(laws | {"alpha": Float(0, 1)})["alpha"] == Float(0, 1)
 
 
 def test_several_scores_and_refit() -> None:

@@ -1,4 +1,4 @@
-"""MLflow: a folder of files (mlruns), a database, or the data frame of `mlflow.search_runs()`; only ever read."""
+"""MLflow: a folder of files (mlruns), a database, the frame of `search_runs()`, the UI's CSV; only ever read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
 from pedanova.sources.databases import Database
 from pedanova.sources.logs.trials import Trial, check_several, folders_in, holds_runs, left_out, number_or_nan, tabulate
 from pedanova.sources.reader import KnownTable, choose, read_text
+from pedanova.sources.tables.files import read_file, table_columns
+from pedanova.sources.tables.frames import read_frame
 
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
 PARENT = "mlflow.parentRunId"
 TABLES = {"experiments", "runs", "params", "tags", "latest_metrics"}
+EXPORTED = ("Start Time", "Duration", "Run ID", "Name", "Source Type", "Source Name", "User", "Status")  # by the UI
 LARGEST = sys.float_info.max  # how SQLite stores spell infinity
 
 
@@ -233,6 +237,29 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
         number = math.nan if is_nan else number_or_nan(value)
         run.metrics[str(name)] = math.copysign(math.inf, number) if abs(number) >= LARGEST else number
     return list(runs.values())
+
+
+def fits_export(data: object) -> bool:
+    return {"Run ID", "Start Time", "Source Type", "Status"} <= set(table_columns(data))
+
+
+def read_export(data: Any) -> Records:
+    """The UI writes its own columns, then parameters, metrics and tags, each in the order of their names."""
+    records = read_file(str(data)) if isinstance(data, Path) else read_frame(data)
+    rest = [name for name in records.columns if name not in EXPORTED]
+    starts = [0, *(place for place in range(1, len(rest)) if rest[place] < rest[place - 1]), len(rest)]
+    groups = [tuple(rest[start:end]) for start, end in pairwise(starts)]
+    known = len(groups) in (2, 3) and all(records.columns[name].labels is None for name in groups[1])
+    params, metrics = groups[:2] if known else ((), ())
+    metadata = SourceMetadata(
+        source="MLflow's exported runs",
+        params=params,
+        objectives=metrics if len(metrics) == 1 else (),
+        metrics=metrics,
+        aside=(*EXPORTED[:-1], *(groups[2] if known and len(groups) > 2 else ())),
+        state="Status",
+    )
+    return replace(records, metadata=metadata)
 
 
 TABLE = KnownTable(

@@ -52,29 +52,29 @@ ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # set where
 def fits(path: Path) -> bool:
     if path.is_file():
         return path.match(STATE_FILES)
-    return path.is_dir() and (_is_trial(path) or _is_experiment(path) or holds_runs(path, _is_experiment))
+    return path.is_dir() and (is_trial(path) or _is_experiment(path) or holds_runs(path, _is_experiment))
 
 
 def read(path: Path, study: str | None) -> Records:
     folder = path.parent if path.is_file() else path
     if not _is_experiment(folder):
-        check_several(folder, _is_trial, "trial of Ray Tune")
+        check_several(folder, is_trial, "trial of Ray Tune")
     return _read_experiment(folder_meant(folder, study, _is_experiment, "experiment"))
 
 
-def _is_trial(folder: Path) -> bool:
+def is_trial(folder: Path) -> bool:
     parts = ("result.json", "progress.csv", "error.txt")
     return (folder / "params.json").is_file() and any((folder / part).is_file() for part in parts)
 
 
 def _is_experiment(folder: Path) -> bool:
-    return next(folder.glob(STATE_FILES), None) is not None or holds_runs(folder, _is_trial)
+    return next(folder.glob(STATE_FILES), None) is not None or holds_runs(folder, is_trial)
 
 
 def _read_experiment(folder: Path) -> Records:
     state = _read_state(folder)
     known = _entries(state.get("trial_data", state.get("checkpoints")))
-    places = sorted(place for place in folders_in(folder) if place.name in known or _is_trial(place))
+    places = sorted(place for place in folders_in(folder) if place.name in known or is_trial(place))
     waiting = [name for name in known if name not in {place.name for place in places}]
     trials, kept, blank = read_each(
         [*places, *(folder / name for name in waiting)],

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.data.column import plain_value
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, SpaceError
+from pedanova.errors import DataError, SpaceError, listed
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, number_or_nan, tabulate
-from pedanova.sources.spaces.described import as_choices, as_range
+from pedanova.sources.spaces.described import as_choices, as_range, domain_of_law, has_ends, is_law
 from pedanova.sources.tables.files import table_cells, table_columns
 from pedanova.sources.tables.json_text import as_dict
 from pedanova.space.parameters import Domain, Space
@@ -26,7 +27,6 @@ UPWARD: Direction = "maximize"  # every score is the better, the higher
 PARAM = "param_"
 GRIDS = ("param_grid", "param_distributions")
 OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
-LOGARITHMIC = ("loguniform", "reciprocal")
 
 
 def fits(data: object) -> bool:
@@ -56,10 +56,10 @@ def read(data: Any) -> Records:
         raise DataError(f"this {name} is not fitted, so there is nothing to count; call its fit(X, y) first")
     refit = getattr(data, "refit", None)
     grid = next((getattr(data, grid) for grid in GRIDS if hasattr(data, grid)), None)
-    return _records(results, f"scikit-learn {name}", _space(grid), refit if isinstance(refit, str) else None)
+    return _records(results, f"scikit-learn {name}", grid, refit if isinstance(refit, str) else None)
 
 
-def _records(results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None) -> Records:
+def _records(results: Mapping[str, Any], source: str, grid: object = None, refit: str | None = None) -> Records:
     cells = {str(name): _listed(str(name), values) for name, values in results.items()}
     scores = [name for name in cells if name.startswith(SCORE)]
     rows = len(cells[scores[0]])
@@ -68,6 +68,7 @@ def _records(results: Mapping[str, Any], source: str, space: Space | None = None
         raise DataError(f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match")
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
     settings = _settings(cells, rows)
+    space, notes = _space(grid, settings)
     if space is not None and any(name not in space for row in settings for name in row):
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
@@ -80,7 +81,7 @@ def _records(results: Mapping[str, Any], source: str, space: Space | None = None
         metrics=tuple(scores),
         where=budget_rule(trials, "iter", step),
     )
-    return tabulate(trials, metadata)
+    return tabulate(trials, metadata, notes=notes)
 
 
 def _listed(name: str, values: Any) -> list[Any]:
@@ -131,25 +132,33 @@ def _plain(value: object) -> object:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
 
 
-def _space(grid: object) -> Space | None:
-    """Domains of all settings, where the search tells every one; several grids may contradict."""
+def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
+    """Domains of all settings as the search tells them; several grids may contradict, and a law without an end has the
+    range of the values that were tried."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:
-        return None
+        return None, []
+    open_ended = [str(name) for name, values in grid.items() if is_law(values) and not has_ends(values)]
     try:
-        return Space({str(name): _domain(values) for name, values in grid.items()})
+        domains = {
+            str(name): _tried(str(name), settings) if str(name) in open_ended else _domain(values)
+            for name, values in grid.items()
+        }
+        space = Space(domains)
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
-        return None
+        return None, []
+    words = f"drawn from a distribution without bounds; the range of the values is used: {listed(open_ended)}"
+    return space, [Note("space", words)] if open_ended else []
+
+
+def _tried(name: str, settings: Sequence[Mapping[str, Any]]) -> Domain:
+    values = [row[name] for row in settings if name in row]
+    return as_range(min(values), max(values), whole=all(isinstance(value, int) for value in values))
 
 
 def _domain(values: Any) -> Domain:
-    """Of a list of values, or of a frozen SciPy distribution that has bounds."""
-    if not hasattr(values, "rvs"):
-        listed = dict.fromkeys(_plain(value) for value in _listed("grid", values))
-        return as_choices((value for value in listed if value is not None), ordered=True)
-    name = str(getattr(values.dist, "name", ""))
-    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in values.support())
-    if name not in (*LOGARITHMIC, "uniform", "randint"):
-        raise SpaceError(f"{name} has no bounds")
-    return as_range(low, high, whole=name == "randint", log=name in LOGARITHMIC)
+    if is_law(values):
+        return domain_of_law(values)
+    options = dict.fromkeys(_plain(value) for value in _listed("grid", values))
+    return as_choices((value for value in options if value is not None), ordered=True)

@@ -15,6 +15,7 @@ from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, 
 from pedanova.space.values import LARGEST_INT, Label
 
 Read = TypeVar("Read")
+LOGARITHMIC = ("loguniform", "reciprocal")  # as SciPy names its distributions
 NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
 
 
@@ -99,6 +100,23 @@ def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical |
     choices = tuple(values)
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
     return Ordinal(tuple(sorted(set(choices)))) if ordered and numbers else Categorical(choices)
+
+
+def is_law(values: object) -> bool:
+    """Whether it is a frozen distribution of SciPy, or one that looks like it."""
+    return hasattr(values, "rvs") and hasattr(values, "support")
+
+
+def has_ends(law: Any) -> bool:
+    return all(math.isfinite(end) for end in law.support())
+
+
+def domain_of_law(law: Any) -> Domain:
+    """The range of a distribution with bounds: whole numbers of a discrete one, a log scale of `loguniform`."""
+    if not has_ends(law):
+        raise SpaceError(f"{law.dist.name} has no bounds; give a range such as pa.Float(low, high)")
+    low, high = (end.item() if hasattr(end, "item") else end for end in law.support())
+    return as_range(low, high, whole=hasattr(law.dist, "pmf"), log=law.dist.name in LOGARITHMIC)
 
 
 def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:

@@ -15,7 +15,7 @@ from pedanova.base.notes import Note
 from pedanova.errors import Arg, DataError, FormatError, SpaceError
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
-from pedanova.sources.spaces.described import as_choices
+from pedanova.sources.spaces.described import as_choices, domain_of_law, is_law
 from pedanova.space.parameters import (
     KINDS,
     Categorical,
@@ -44,7 +44,7 @@ def space_from(source: object) -> Space:
     source
         A path to a JSON or YAML file (pedanova's own form, ConfigSpace's, Optuna's distributions, or a
         W&B sweep); a ConfigSpace object; a dict of parameters, of plain values, of Optuna's distributions,
-        or a search space of Ray Tune.
+        scikit-learn's ``param_distributions``, or a search space of Ray Tune.
 
     Returns
     -------
@@ -100,12 +100,26 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
         return nested_space(plain["parameters"], sweep_setting)
     if plain and all(is_distribution(one) for one in plain.values()):
         return Space({str(name): read_distribution(one, str(name)).domain for name, one in plain.items()}), []
+    if any(map(is_law, plain.values())):
+        return Space({str(name): law_or_choices(str(name), one) for name, one in plain.items()}), []
     if any(map(holds_tune, plain.values())):
         return nested_space(plain, tune_setting)
     given = {
         name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one for name, one in plain.items()
     }
     return as_space(given), []
+
+
+def law_or_choices(name: str, given: Any) -> Domain:
+    """Of scikit-learn's `param_distributions`: a distribution of SciPy, a list of values, or one of our own domains."""
+    if isinstance(given, Categorical | Float | Int | Ordinal):
+        return given
+    try:
+        return (
+            domain_of_law(given) if is_law(given) else as_choices([as_label(one, name) for one in given], ordered=True)
+        )
+    except (SpaceError, TypeError, ValueError) as error:
+        raise SpaceError(f"{name}: {error}") from None
 
 
 def is_distribution(one: object) -> bool:
