@@ -88,7 +88,8 @@ def test_a_right_model_is_left_alone_and_a_wrong_one_is_corrected() -> None:
 def test_the_interval_holds_what_is_not_believed() -> None:
     root, deviation = np.array([0.5]), np.array([0.01])
     plain, disputed = (
-        combined(root, deviation, 0.0, [(expansion(along, 0.02), expansion(0.0))]) for along in (0.0, 0.2)
+        combined(root, deviation, 0.0, [(expansion(along, 0.02), expansion(0.0), expansion(0.0))])
+        for along in (0.0, 0.2)
     )
     assert disputed.share[0] > plain.share[0]
     assert disputed.high[0] > (0.5 + 0.2) ** 2
@@ -101,7 +102,7 @@ def test_a_parameter_with_a_single_cell_has_no_correction() -> None:
 
 
 def test_disagreement_counts_where_parameters_act_together() -> None:
-    root, deviation, pairs = np.array([0.1]), np.array([0.08]), [(expansion(0.0), expansion(0.0))]
+    root, deviation, pairs = np.array([0.1]), np.array([0.08]), [(expansion(0.0), expansion(0.0), expansion(0.0))]
     alone, together = (combined(root, deviation, part, pairs).share[0] for part in (0.0, 0.8))
     assert together < alone
 

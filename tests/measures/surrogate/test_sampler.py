@@ -80,8 +80,18 @@ def test_one_parameter_varied_after_the_other_is_seen() -> None:
             best = min(rows[-12:], key=lambda row: sum((value - 0.7) ** 2 for value in row.values()))
     columns = {name: np.array([row[name] for row in rows]) for name in "abc"}
     result = evidence(columns, ordered=False)
-    assert result.together < 0
+    assert result.stepwise
     assert result.adaptive
+
+
+def test_lattices_and_rows_under_a_constraint_are_no_sampler() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        lattice = {name: rng.integers(0, 4, 300) / 3.0 for name in "abc"}
+        corner = rng.random((3000, 3))
+        corner = corner[corner[:, 0] + corner[:, 1] < 1.0]
+        for columns in (lattice, dict(zip("abc", corner.T, strict=True))):
+            assert not evidence(columns, ordered=False).adaptive
 
 
 def test_homing_in_below_a_gate_is_seen() -> None:

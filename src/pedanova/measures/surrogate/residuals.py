@@ -33,6 +33,7 @@ RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a
 DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where parameters act together
 UNSEEN = 0.25  # of the scatter of a correction: so much may be wrong without being seen
 DISPUTED = 0.5  # of the squared correction that is not believed: the interval holds both
+AGREED = 2.0  # deviations by which an octave may exceed what the rows show without a model
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.25, 0.75)  # of what the model takes for noise: some of it may be structure
 STEPS = 6  # to find a threshold
@@ -148,7 +149,8 @@ class Expansion:
     expected_deviation: Reals  # and the deviation of that by chance
 
 
-Pair: TypeAlias = tuple[Expansion, Expansion]  # of the misfit, and of what columns do together
+# Of the misfit, of what columns do together, and of both added
+Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 
 
 def curve_of(
@@ -184,7 +186,7 @@ def corrected(
     return EstimatedShares(*(column[samples.sources] for column in result))
 
 
-def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Pair | None]) -> EstimatedShares:
+def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
     """The corrections of all parameters, which share what the residuals tell of the model.
 
     root, deviation
@@ -232,32 +234,34 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
     return chances @ weights, chances @ (weights * noise)
 
 
-def _along(pair: Pair | None) -> tuple[float, float, float, float]:
+def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
     """The misfit along the model's curve and its variance; and the same of what columns do together."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
-    misfit, columns = pair
+    misfit, columns, _ = pair
     return misfit.along, max(misfit.variance, misfit.expected) + 1e-12, columns.along, columns.variance + 1e-12
 
 
-def _beyond_chance(pair: Pair | None) -> tuple[float, float]:
+def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
     """The energy of octaves that chance does not explain, and its variance.
 
     Neither the scatter of the residuals explains them nor that of a right model; of what columns do together, which is
-    not random, twice as much is asked.
+    not random, twice as much is asked. What the two residuals have against each other is not in the rows.
     """
     if pair is None:
         return 0.0, 0.0
-    misfit, columns = pair
+    misfit, columns, whole = pair
     sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
     clear = columns.energy > 2.0 * BEYOND * columns.deviation
     energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[sure], columns.energy[clear]]
+    most = np.maximum(whole.energy + AGREED * whole.deviation, 0.0)
+    energy = np.minimum(energy, np.r_[most[sure], most[clear]])
     deviation = np.r_[misfit.deviation[sure], columns.deviation[clear]]
     return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
 
 
-def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool) -> Pair | None:
-    """Of the misfit, and of what columns do together; None where a parameter had a single cell."""
+def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool) -> Residuals | None:
+    """The three residuals; None where a parameter had a single cell."""
     if np.count_nonzero(sums.counts) < 2:
         return None
     mass = mass / mass.sum()
@@ -282,8 +286,10 @@ def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSum
     rest = [
         (functions - np.outer(direction, one), slices) for (functions, slices), one in zip(waves, parts, strict=True)
     ]
-    misfit, columns = (_expansion(direction, rest, *one, sums.misfit_expected, scale) for one in both)
-    return misfit, columns
+    scatter = sums.squares[0] * np.clip(apart * (1.0 - apart), 0.0, 0.25)
+    both.append((both[0][0] + both[1][0], scatter))
+    misfit, columns, whole = (_expansion(direction, rest, *one, sums.misfit_expected, scale) for one in both)
+    return misfit, columns, whole
 
 
 def _expansion(

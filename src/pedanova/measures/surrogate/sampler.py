@@ -3,7 +3,7 @@
 A random search may draw a column on any scale, or put zeros into a quarter of it: its columns are still independent.
 An adaptive sampler moves in all columns at once, from everywhere to the good places. So its rows are typical in many
 columns together or in none; good configurations are run again; and values drift with the number of the trial. Who
-varies one parameter after the other leaves the contrary: rows that are untypical in one column are typical elsewhere.
+varies one parameter after the other leaves the contrary, in rows that differ in a single column.
 """
 
 from __future__ import annotations
@@ -64,12 +64,14 @@ class SamplerEvidence:
     again: float  # better configurations were run more often
     drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
     repeated: bool = False  # configurations came again more often than independent columns allow
+    stepwise: bool = False  # most configurations differ from another in a single column
     designed: bool = False  # a mark says that `next_trials` proposed some
 
     @property
     def deviations(self) -> float:
-        """The evidence combined; bad configurations that were run again, and less drift than by chance, count as 0."""
-        return math.hypot(self.together, max(0.0, self.again), max(0.0, self.drift or 0.0))
+        """The evidence combined; signs to the contrary count as 0."""
+        together = abs(self.together) if self.stepwise else self.together
+        return math.hypot(*(max(0.0, one) for one in (together, self.again, self.drift or 0.0)))
 
     @property
     def adaptive(self) -> bool:
@@ -84,7 +86,7 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
     ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
     again = float(correlations(ranks)[0][0, 1])
     together = joint_concentration(configurations, dependence)
-    return SamplerEvidence(together, again, drift, has_excess_repeats(configurations))
+    return SamplerEvidence(together, again, drift, has_excess_repeats(configurations), is_stepwise(configurations))
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
@@ -138,6 +140,16 @@ def has_excess_repeats(configurations: Configurations) -> bool:
         same *= float(((np.bincount(column) / rows) ** 2).sum())
     expected = same * rows * (rows - 1) / 2.0
     return pairs > expected + 5.0 * math.sqrt(expected) + 5.0
+
+
+def is_stepwise(configurations: Configurations) -> bool:
+    """Whether there are as many pairs of configurations that differ in a single column as configurations."""
+    columns = configurations.arrangement.varying
+    keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
+    each = configurations.places[:, :columns].astype(np.uint64) * keys
+    others = each.sum(axis=1)[:, None] - each  # (configurations, columns) a number for all other columns
+    alike = [np.unique(column, return_counts=True)[1] for column in others.T]
+    return columns > 1 and sum(int((many * (many - 1)).sum()) // 2 for many in alike) >= len(configurations)
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
