@@ -97,7 +97,7 @@ def test_nan_is_dropped_or_worst() -> None:
     dropped = pa.analyze({"x": x}, loss, params=["x"])
     assert (len(dropped), dropped.data.dropped) == (60, 40)
     assert dropped.importance(0.1, **COUNTS).rows[0].n_target == 6
-    assert any("40 of 100 rows have no number as objective; dropped" in n for n in dropped.notes)
+    assert any("40 of 100 rows have no objective (NaN); dropped" in n for n in dropped.notes)
     worst = pa.analyze({"x": x}, loss, params=["x"], reading=pa.Reading(nan="worst"))
     assert (len(worst), worst.data.dropped) == (100, 0)
     assert worst.importance(0.1, **COUNTS).rows[0].n_target == 10

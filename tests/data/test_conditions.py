@@ -196,18 +196,18 @@ class TestDeclared:
     def test_fillers_are_taken_as_inactive_and_told(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space=NESTED)
         filled = int(np.sum(gated["optimizer"] == "sgd"))
-        assert noted(a, f"beta: {filled} rows have a value where it is inactive; taken as inactive")
+        assert noted(a, f"beta: {filled} rows have a value where it is inactive; treated as inactive")
         assert noted(a, f"beta: {filled} of 600 rows are inactive; kept in a separate bin")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
         assert a.importance(**COUNTS) == b.importance(**COUNTS)
-        assert not noted(b, "taken as inactive")
+        assert not noted(b, "treated as inactive")
 
     def test_missing_where_active_is_told(self, gated: Table) -> None:
         beta = np.where(np.arange(600) < 90, np.nan, gated["beta"])
         lacking = int(np.sum(gated["optimizer"][:90] != "sgd"))
         a = pa.analyze({**gated, "beta": beta}, "y", space=NESTED)
-        assert noted(a, f"beta: {lacking} rows have no value where it is active; counted as inactive")
+        assert noted(a, f"beta: {lacking} rows have no value where it is active; treated as inactive")
 
     def test_a_parent_that_is_inactive_itself(self, gated: Table) -> None:
         """kind has a filler value outside sgd; momentum below it must stay inactive there."""
@@ -277,8 +277,8 @@ class TestInferred:
         assert a.space["kind"].when == (("optimizer", ("sgd",)),)
         assert a.space["momentum"].when == (("kind", ("heavy",)),)
         assert a.space["beta"].when == a.space["lr"].when == ()
-        assert noted(a, "momentum: taken as active only when kind is 'heavy', for it is missing otherwise")
-        assert noted(a, "kind: taken as active only when optimizer is 'sgd', for it is missing otherwise")
+        assert noted(a, "momentum: treated as conditional: it is missing unless kind is 'heavy'")
+        assert noted(a, "kind: treated as conditional: it is missing unless optimizer is 'sgd'")
         assert a.importance(**COUNTS) == pa.analyze(gated, "y", space=a.space).importance(**COUNTS)
 
     def test_not_where_there_is_an_exception(self, gated: Table) -> None:

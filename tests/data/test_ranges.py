@@ -47,7 +47,7 @@ def test_the_rows_show_the_threshold() -> None:
     columns, loss = table()
     a = pa.analyze(columns, loss, direction="min")
     assert a.space["rate"].when == (("dropout", (pa.above(0),)),)
-    assert "taken as active only when dropout > 0" in " ".join(map(str, a.notes))
+    assert "treated as conditional: it is missing unless dropout > 0" in " ".join(map(str, a.notes))
 
 
 @pytest.mark.parametrize(

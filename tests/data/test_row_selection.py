@@ -170,7 +170,7 @@ def test_boolean_columns(trials: Trials) -> None:
         == a.importance(0.1, marked, **COUNTS).rows
     )
     assert a.importance(0.1, "gappy", **COUNTS).region == "rows marked gappy"
-    with pytest.raises(QueryError, match="region='layers' is no boolean column; compare it, as in \"layers == …\""):
+    with pytest.raises(QueryError, match="region='layers' is not a boolean column; compare it, as in \"layers == …\""):
         a.importance(0.1, "layers", **COUNTS)
 
 
@@ -336,9 +336,9 @@ def invalid() -> list[tuple[object, str]]:
         (["a"] * 400, "must be True or False for each row"),
         (pd.Series([True, None] * 200, dtype="boolean"), "must be True or False for each row"),
         (np.ones((400, 2), dtype=bool), "one-dimensional"),
-        ("lr >", "is no condition; write it like"),
+        ("lr >", "is not a condition; write it like"),
         ("nobody", "no column is called 'nobody'"),
-        ("", "is no condition"),
+        ("", "is not a condition"),
         (2.0, "must be a quantile above 0 and at most 1"),
     ]  # fmt: skip
 

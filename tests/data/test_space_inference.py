@@ -267,7 +267,7 @@ def test_one_category_written_in_several_ways_is_told() -> None:
     data = {"model": ["ResNet", "resnet", "resnet ", "vit"] * 10, "solver": ["adam", "sgd"] * 20}
     _, notes = infer_space({name: as_column(name, values) for name, values in data.items()})
     (note,) = [str(note) for note in notes if "capitals" in str(note)]
-    assert note.startswith("model: 'ResNet' and 'resnet' and 'resnet ' differ only in capitals or blanks")
+    assert note.startswith("model: 'ResNet' and 'resnet' and 'resnet ' differ only in capitals or spaces")
 
 
 ROWS = 200

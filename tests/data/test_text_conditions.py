@@ -214,7 +214,7 @@ def test_messages_name_the_remedy() -> None:
         "opt < 'b'": "opt holds text; use == or in",
         "n in 3": "'in' needs a list of values",
         "n == [1]": "compare n with one value, or use 'in'",
-        "n": "n is no boolean column",
+        "n": "n is not a boolean column",
         "print(1)": "'print(1)' is not understood; write it like",
         "n < 'a'": "n holds numbers, 'a' is text",
         "x" * 20_000: "20000 letters is longer than 10000",

@@ -88,7 +88,7 @@ def test_a_warning_names_what_helps() -> None:
     table = {"x": X, "z": Z, "loss": np.where(crashed, 0.0, LOSS + 1)}
     a = pa.analyze(table, "loss")
     (note,) = [note for note in a.notes if note.kind == "doubt"]
-    assert 'if these crashed, pass where="loss != 0"' in note
+    assert 'if these trials crashed, pass where="loss != 0"' in note
     cured = pa.analyze(table, "loss", where="loss != 0")
     assert len(cured) == ROWS - crashed.sum()
     assert not [note for note in cured.notes if note.kind == "doubt"]

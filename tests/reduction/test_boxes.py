@@ -56,7 +56,7 @@ class TestSwitch:
         same = pa.Switch("by", {"a": pa.Float(0, 1), "b": pa.Float(0, 1)})
         a = pa.analyze(data, "y", space={"x": same})
         idle = int(np.sum(by == "c"))
-        assert noted(a, f"x: {idle} rows have a value where it is inactive; taken as inactive")
+        assert noted(a, f"x: {idle} rows have a value where it is inactive; treated as inactive")
         when = pa.analyze(data, "y", space={"x": pa.Float(0, 1, when={"by": ["a", "b"]})})
         for name in ("value", "activity", "divergence", "share"):
             assert getattr(a.importance(**COUNTS)["x"], name) == getattr(when.importance(**COUNTS)["x"], name)
@@ -120,7 +120,7 @@ class TestMoving:
         row = found.importance(0.1, **COUNTS)["b"]
         assert row.share > 0.1
         assert row.ratio > 0.3
-        assert noted(found, "b: bounds differ by row; each value is taken as its position between its own")
+        assert noted(found, "b: bounds differ by row; each value counts by its position between them")
         high = pa.analyze({"a": a, "b": b, "y": b}, "y", direction="maximize", space=found.space)
         assert high.importance(0.1, **COUNTS)["b"].share > 0.1
 
@@ -142,7 +142,7 @@ class TestMoving:
         a = pa.analyze(data, "y", space={"b": pa.Moving("low", 1.0)})
         tally = a.data.tallies["b"].counts.sum(axis=0)
         assert tally[[0, 500, 1000]].tolist() == [1, 3, 2]
-        assert noted(a, "b: 2 rows leave it no freedom; taken as the middle")
+        assert noted(a, "b: 2 rows have equal bounds; set to the middle")
 
     def test_inactive_rows_need_no_bounds(self) -> None:
         dice = random()

@@ -21,7 +21,9 @@ def test_a_foreign_database(tmp_path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE users (id INTEGER, name TEXT)")
     database.close()
-    refuse(FormatError, "database of no known tool", "users", "sqlite3 -header -csv", of=lambda: pa.analyze(path, "y"))
+    refuse(
+        FormatError, "database of an unknown tool", "users", "sqlite3 -header -csv", of=lambda: pa.analyze(path, "y")
+    )
 
 
 def test_an_empty_database(tmp_path: Path) -> None:

@@ -73,13 +73,13 @@ def _silenced(
     if idle:
         notes.append(idle_note(column.name, idle))
     if lacking:
-        words = " rows have no value where it is active; counted as inactive"
+        words = " rows have no value where it is active; treated as inactive"
         notes.append(Note("rows", Count(lacking), words, subject=column.name))
     return replace(column, missing=some(~active | absent)), bool(active.any())
 
 
 def idle_note(name: str, rows: int) -> Note:
-    return Note("rows", Count(rows), " rows have a value where it is inactive; taken as inactive", subject=name)
+    return Note("rows", Count(rows), " rows have a value where it is inactive; treated as inactive", subject=name)
 
 
 def condition_in_words(parameter: Parameter) -> str:
@@ -107,10 +107,10 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         position = (values - low) / width
     fixed = (width == 0) & (np.abs(values - low) <= ROUNDING * np.abs(low))
     if fixed.any():
-        words = " rows leave it no freedom; taken as the middle"
+        words = " rows have equal bounds; set to the middle"
         notes.append(Note("rows", Count(fixed.sum()), words, subject=column.name))
         position = np.where(fixed, 0.5, position)
-    words = "bounds differ by row; each value is taken as its position between its own"
+    words = "bounds differ by row; each value counts by its position between them"
     notes.append(Note("condition", words, subject=column.name))
     slack = 4 * ROUNDING
     position = np.where((position < 0) & (position >= -slack), 0.0, position)
@@ -347,6 +347,6 @@ def with_conditions(space: Space, presence: Presence, children: Iterable[str]) -
         condition = presence.condition(name)
         if condition is not None and name not in ancestors_of(condition[0], domains):
             domains[name] = replace(space[name], when=(condition,))
-            words = f"taken as active only when {condition_in_words(domains[name])}, for it is missing otherwise"
+            words = f"treated as conditional: it is missing unless {condition_in_words(domains[name])}"
             notes.append(Note("condition", words, subject=name))
     return Space(domains), notes

@@ -136,11 +136,11 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     notes = []
     if ended.any():
         states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended).tolist()}), most=3)
-        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as {column.name}: these did not end well"))
+        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as {column.name}: treated as failed"))
     if len(strange):
-        example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is no number; "
+        example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
         many = "it is left out" if len(strange) == 1 else f"it and {len(strange) - 1} more are left out"
-        notes.append(Note("doubt", f"{example}{many}, mend what shall count", subject=column.name))
+        notes.append(Note("doubt", f"{example}{many}, fix the values that should count", subject=column.name))
     return in_form(kept, form), notes
 
 
@@ -167,7 +167,7 @@ def result_like_notes(
     for name in names:
         for goal in goals:
             if follows(columns[name], goal.values, keep):
-                words = f"goes with {goal.name} in every row, as another form of it would; exclude it if it is a result"
+                words = f"moves exactly with {goal.name}; exclude it if it is another form of the result"
                 notes.append(Note("doubt", words, subject=name))
                 break
     return notes
@@ -248,7 +248,7 @@ def _guess(
 
 
 def _guessed(name: str, direction: Direction) -> Note:
-    words = f"{name} is {DONE[direction]}, as its name says; pass "
+    words = f"{name} is {DONE[direction]}, guessed from its name; pass "
     return Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="guess")
 
 

@@ -121,14 +121,14 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
     fate = "dropped" if reading.nan == "drop" else "counted as the worst"
-    words = f" rows have no number as objective; {fate}"
+    words = f" rows have no objective (NaN); {fate}"
     note = Note("rows", Count(unknown), " of ", Count(len(goal.values)), words)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
 
 
 def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
     infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
-    words = " rows have an infinite objective; ordered like numbers"
+    words = " rows have an infinite objective; they rank as best or worst"
     return [Note("rows", Count(infinite.sum()), words)] if infinite.any() else []
 
 

@@ -287,7 +287,7 @@ def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, QueryError):
             raise
-        raise QueryError(f"{text[:80]!r} is no condition; {EXAMPLE}") from None
+        raise QueryError(f"{text[:80]!r} is not a condition; {EXAMPLE}") from None
 
 
 def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
@@ -415,7 +415,7 @@ class Reader:
 
     def boolean(self, column: Column) -> Mask:
         if column.values.dtype.kind != "b":
-            raise QueryError(f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value")
+            raise QueryError(f"{self.text[:80]!r}: {column.name} is not a boolean column; compare it with a value")
         marked: Mask = column.values & ~column.absent()
         return marked
 
@@ -482,7 +482,7 @@ def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
             raise QueryError(Arg(name, shown=str(first)), *rest) from None
     column = table[text]
     if column.values.dtype.kind != "b":
-        raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
+        raise QueryError(Arg(name, text), f' is not a boolean column; compare it, as in "{text} == …"')
     return RowSet(column.values & ~column.absent(), f"rows marked {text}")
 
 

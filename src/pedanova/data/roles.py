@@ -494,6 +494,6 @@ def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     if others:
         words: list[Word] = [f"objective {objective}; "] if objective else []
         words += [f"settings {listed(settings, most=12)}; left out: {listed(others, most=40)}; ", Arg("params")]
-        notes.append(Note("roles", *words, " takes them in, ", Arg("roles", said=("notes", "--roles")), " tells why"))
+        notes.append(Note("roles", *words, " includes them, ", Arg("roles", said=("notes", "--roles")), " tells why"))
         notes += [Note("unused", f"{roles[name].why}; left out", *NAME_IT, subject=name) for name in others]
     return notes

@@ -103,7 +103,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
         return []
     score = f"{goal.sign * best:g}"
     name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
-    words = f"the best {alike} rows all have {goal.name} {score}, apart from the others; if these crashed, pass "
+    words = f"the best {alike} rows all have {goal.name} {score}, apart from the others; if these trials crashed, pass "
     return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
 
 

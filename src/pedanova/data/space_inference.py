@@ -67,7 +67,7 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     twice = next((labels for labels in alike.values() if len(labels) > 1), None)
     if twice is None:
         return None
-    words = f"{' and '.join(twice[:3])} differ only in capitals or blanks, and count as different; write them alike"
+    words = f"{' and '.join(twice[:3])} differ only in capitals or spaces and count as different values; rename them"
     return Note("doubt", f"{words} if they are one", subject=name)
 
 
@@ -342,7 +342,7 @@ def _guessed(
 
 def _one_run(step: str, column: Column) -> tuple[Word, ...]:
     low, high = (column.values[~column.absent()][end].item() for end in (0, -1))
-    words = f"the rows are the curve of one run ({step} {low:g} to {high:g}), and one run compares nothing; "
+    words = f"the rows are the curve of one run ({step} {low:g} to {high:g}), and one run cannot be compared; "
     remedy = "give a table with one row for each run, or the folder of all runs; if the rows are trials, pass "
     return words, remedy, Arg("exclude", step)
 

@@ -173,7 +173,7 @@ def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Not
     if metadata.objectives and request.objective is None:
         ways = known_directions(metadata) if request.direction is None else {}
         taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in metadata.objectives))
-    return [Note("source", f"{metadata.source} tells {' and '.join(taken)}")] if taken else []
+    return [Note("source", f"{metadata.source} provides {' and '.join(taken)}")] if taken else []
 
 
 def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
@@ -204,7 +204,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
     if metadata.metrics and ask:
         raise QueryError(
             Arg("objective"),
-            f" is missing, and {metadata.source or 'the source'} does not tell; name one of: ",
+            f" is missing, and {metadata.source or 'the source'} does not name it; name one of: ",
             f"{listed(list(metadata.metrics), most=40)}",
         )
     return None

@@ -150,7 +150,7 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
         if kind is not None:
             return read_as(kind, path, study)
         if path.is_dir() and not trials:
-            raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
+            raise DataError(f"{path} is a folder of an unknown tool; see `pedanova formats`, or name a file in it")
         check_known(path)
     if trials:
         return read_trials(trials, place)
@@ -189,7 +189,7 @@ def path_at(place: str) -> Path:
         return Path(place)
     scheme, _, rest = place.partition("://")
     if scheme != "file":
-        raise DataError(f"{scheme}://… is no URL that can be read; use sqlite:///, postgresql:// or mysql://")
+        raise DataError(f"{scheme}://… is not a URL that can be read; use sqlite:///, postgresql:// or mysql://")
     return Path(unquote(rest))
 
 
@@ -201,7 +201,7 @@ def read_database(place: str | Path, study: str | None) -> Records:
             return read_as(kind, database, study)
     if not tables:
         raise FormatError(f"{database.shown} is a database without any table; nothing was written to it yet")
-    words = f"{database.shown} is a database of no known tool, with {listed(sorted(tables))}; export the trials"
+    words = f"{database.shown} is a database of an unknown tool, with {listed(sorted(tables))}; export the trials"
     if database.family == "sqlite":
         name = shlex.quote(Path(database.shown).name)
         words += f": sqlite3 -header -csv {name} 'SELECT * FROM \"{min(tables)}\"' > trials.csv"  # noqa: S608  (shown, never run)

@@ -163,7 +163,7 @@ def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
 def test_a_space_that_makes_no_sense(tmp_path: Path, space: Any) -> None:
     records = read_records(project(tmp_path / "p", [entry(n) for n in range(4)], space))
     assert records.metadata.space is None
-    assert any("not understood" in note for note in records.notes)
+    assert any("cannot be read" in note for note in records.notes)
     assert "lr" in records.metadata.params
 
 
@@ -191,7 +191,7 @@ def test_places_around_a_project(tmp_path: Path) -> None:
     assert read_records(tmp_path, study="two").rows == 5
     refuse(DataError, "'three'", "one, two", of=lambda: read_records(tmp_path, study="three"))
     write(tmp_path / "other" / "oracle.json", {})
-    refuse(DataError, "no known tool", of=lambda: read_records(tmp_path / "other"))
+    refuse(DataError, "unknown tool", of=lambda: read_records(tmp_path / "other"))
     empty = project(tmp_path / "empty", [])
     refuse(DataError, "no trial", of=lambda: read_records(empty))
 

@@ -56,7 +56,7 @@ def test_text_among_numbers(store: Store) -> None:
 
 def test_the_direction_is_named_as_a_guess(store: Store) -> None:
     a = pedanova.analyze(store({"e": RUNS}), "loss", scan=pedanova.Scan(threads=1))
-    assert "loss is minimised, as its name says; pass direction='max' otherwise" in " ".join(a.notes)
+    assert "loss is minimised, guessed from its name; pass direction='max' otherwise" in " ".join(a.notes)
 
 
 def test_states_and_deleted_runs(store: Store) -> None:
@@ -188,7 +188,7 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
         store.execute("CREATE TABLE studies (study_id INTEGER)")
         store.execute("CREATE TABLE trials (trial_id INTEGER)")
     store.close()
-    refuse(FormatError, "no known tool", "studies, trials", of=lambda: read_records(path))
+    refuse(FormatError, "unknown tool", "studies, trials", of=lambda: read_records(path))
     for content in (b"", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000):
         path.write_bytes(content)
         refuse(PedanovaError, "optuna.db", of=lambda: read_records(path))

@@ -76,7 +76,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
     a = pedanova.analyze(experiment, scan=pedanova.Scan(threads=1))
-    assert any("loss is minimised, as its name says; pass direction='max' otherwise" in note for note in a.notes)
+    assert any("loss is minimised, guessed from its name; pass direction='max' otherwise" in note for note in a.notes)
     b = pedanova.analyze(experiment, direction="maximize", scan=pedanova.Scan(threads=1))
     assert not any("minimised" in note for note in b.notes)
 
@@ -195,7 +195,7 @@ def test_one_trial_or_the_state_file(experiment: Path) -> None:
 
 
 def test_nothing_inside(tmp_path: Path) -> None:
-    refuse(DataError, "folder of no known tool", of=lambda: read_records(tmp_path))
+    refuse(DataError, "folder of an unknown tool", of=lambda: read_records(tmp_path))
     state(tmp_path, [])
     refuse(DataError, "no trials", of=lambda: read_records(tmp_path))
     write(tmp_path / "experiment_state-2025-05-22_16-04-48.json", "[1]")

@@ -31,7 +31,7 @@ VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
 FEW_RANGES = 5  # so many ranges of one parameter are changes of mind; more are a range that moves
 MOST_REGIMES = 8
-OF_ITS_OWN = "; each is counted as a regime of its own"
+OF_ITS_OWN = "; each range is counted separately"
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -265,7 +265,7 @@ def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
         words = without_secrets(str(error) or type(error).__name__, file.url if isinstance(file, ObjectFile) else "")
         if far and isinstance(error, OSError):
             words = words.removeprefix(f"{file}: ")
-            raise FormatError(f"{file} cannot be read: {words}; check the address and your rights to it") from None
+            raise FormatError(f"{file} cannot be read: {words}; check the address and your permissions") from None
         check_errno(error)
         raise FormatError(f"{file} is no readable {kind} file: {words}; write it again") from None
 

@@ -66,7 +66,7 @@ class ObjectFile:
         size, _ = self.state()
         if size > MOST_BYTES:
             raise DataError(
-                f"{self} has {size:,} bytes, and only Parquet is read in parts from afar; convert or download it"
+                f"{self} has {size:,} bytes, and only Parquet is read in parts over the network; convert or download it"
             )
         place = folder / self.path.name
 
@@ -139,7 +139,7 @@ def below(place: str, folder: str) -> list[str]:
         with plain_words(place):
             infos = retried(lambda: filesystem.get_file_info(wanted))
     except OSError as error:
-        raise DataError(f"{error}; check the address and your rights to it") from None
+        raise DataError(f"{error}; check the address and your permissions") from None
     files = sorted(info.path for info in infos if info.type.name == "File")
     relative = [file.removeprefix(path).lstrip("/") for file in files]
     shown = [name for name in relative if not any(part.startswith((".", "_")) for part in name.split("/"))]

@@ -200,7 +200,9 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     kind = kinds.pop() if kinds else None
     if isinstance(files[0], ObjectFile) and kind != "Parquet":
         if len(files) > 1:
-            raise DataError(f"{place}: from afar only Parquet is read in several files; name one, or download them")
+            raise DataError(
+                f"{place}: over the network only Parquet is read in several files; name one, or download them"
+            )
         return None  # brought here whole
     if kind not in LISTED:
         return None

@@ -79,7 +79,7 @@ def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
                 if info.type.name == "Directory":
                     kinds.setdefault(folder, MARKS[mark])
     except OSError as error:
-        raise DataError(f"{error}; check the address and your rights to it") from None
+        raise DataError(f"{error}; check the address and your permissions") from None
     return kinds
 
 

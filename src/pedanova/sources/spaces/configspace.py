@@ -233,7 +233,7 @@ def describe(source: object) -> Described:
     for name, domain in reading.domains.items():
         clause = clauses.of(name)
         if clause.never:
-            reading.notes.append(Note("unused", "its condition can never hold; left out", subject=name))
+            reading.notes.append(Note("unused", "its condition is never true; left out", subject=name))
             fixed.append(name)
             continue
         if clause.words:
@@ -246,7 +246,7 @@ def describe(source: object) -> Described:
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
+        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this is ignored"))
     items = [
         (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
     ]
@@ -312,7 +312,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
     if low is None or high is None:
         raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
     if law in ("normal", "beta"):
-        words = f"has a {law} law; only its bounds {low:g} to {high:g} are used"
+        words = f"has a {law} distribution; only its bounds {low:g} to {high:g} are used"
         reading.notes.append(Note("space", words, subject=name))
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
     step = as_number(item.get("q"))

@@ -125,7 +125,7 @@ def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:
         return read()
     except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:100]
-        notes.append(Note("source", f"the space is not understood ({reason}); it is guessed from the trials"))
+        notes.append(Note("source", f"the space cannot be read ({reason}); it is guessed from the trials"))
         return None
 
 

@@ -103,7 +103,7 @@ class Layout:
         if not self.above:
             return ()
         lines = "line stands" if self.above == 1 else "lines stand"
-        return (Note("source", f"{self.above} {lines} above the table; passed over"),)
+        return (Note("source", f"{self.above} {lines} above the table; skipped"),)
 
 
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
@@ -278,7 +278,7 @@ def is_comment(line: str) -> bool:
 
 
 def _on_comments(count: int) -> tuple[Note, ...]:
-    return (Note("source", f"{count} lines begin with # and are no rows; passed over"),) if count else ()
+    return (Note("source", f"{count} lines begin with # and are skipped"),) if count else ()
 
 
 def arrow_conversion(**options: Any) -> Any:
