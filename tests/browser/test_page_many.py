@@ -40,7 +40,7 @@ def test_a_long_ranking_holds_the_lines_that_are_seen(page: Page, wide: pa.Analy
         assert 15 < page.run(LINES) < 60
         assert page.run("return document.querySelector('.rank-box').scrollHeight") > 30 * MANY
         assert page.run("return document.documentElement.scrollHeight") < 3000
-        assert page.text("#headline").startswith("p077 explains")
+        assert page.text("#headline").startswith("p077 matters most")
         first = page.text("#matters .ranked")
         page.run("document.querySelector('.rank-box').scrollTop = 1e6")
         page.until("return document.querySelector('#matters .ranked').textContent !== arguments[0]", first)

@@ -320,20 +320,21 @@ pedanova.page = (function () {
     pedanova.tip(line, given.refused ? refusal(given) : given.summary || "");
   }
 
-  const LONGEST = 104; // letters of the sentence
+  const LONGEST = 120; // letters of the sentence
 
   /* Who leads, by how much and how surely, of what, and who follows; as much of it as there is room for. */
   function sentence({ importances, rows }) {
     const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
     const where = !chosen ? "" : chosen.length <= 36 ? `Where ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
     const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
-    const parts = `${pane.bandWords(question.target, true)} from ${whole ? "the rest" : pane.bandWords(question.region, true)}`;
+    const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
+    const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
     if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are counted, the others are on their way.`;
-    if (!sure.length) return `${where}Nothing separates ${parts} more clearly than chance would.`;
+    if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
-    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} leads, with ${percent(row.ratio)} of all importance`, ""] : [`${nameOf(row.parameter)} explains ${percent(row.share)}`, ` of what separates ${parts}`];
+    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it has ${percent(row.ratio)} of all importance`, ""] : [`${nameOf(row.parameter)} matters most: it accounts for ${percent(row.share)}`, ` of ${goal}`];
     let text = `${where}${lead}${row.share > 1 ? "" : interval}${of}`;
     if (text.length > LONGEST) text = `${where}${lead}${of}`;
     for (const [i, other] of others.entries()) {
