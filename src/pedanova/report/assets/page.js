@@ -255,7 +255,7 @@ pedanova.page = (function () {
     const given = Object.freeze({ ...answer, pending: !isAnswered() || pedanova.drag.isOn(), ghost: ghost && !ghost.refused ? ghost : null });
     first().forEach((part) => part.show(state, given)); // the strip measures itself: before anything is changed
     document.body.classList.toggle("pending", given.pending);
-    sign(given.pending);
+    sign(given.pending && !(pedanova.drag.isOn() && answer.asked === pedanova.source.keyOf("answer", pedanova.asked())));
     headline(given);
     for (const tool of shownTools) {
       if (tool.enabled) tool.button.disabled = !tool.enabled();
