@@ -35,10 +35,6 @@ pedanova.gains = (function () {
     return [keys, ...(held && held.rows ? held.rows.map((row) => keys.map((key) => row[key])) : [])];
   }
 
-  pedanova.register({
-    key: "gains", title: "Gains", mount,
-    show: (state, answer) => asking.follow(state, answer),
-    when: (facts) => (facts.objective.several ? false : pedanova.source.can("gains")),
-  });
+  pedanova.register({ key: "gains", title: "Gains", mount, show: (state, answer) => asking.follow(state, answer), when: (facts) => !facts.objective.several && pedanova.source.can("gains") });
   return { draw };
 })();

@@ -103,9 +103,6 @@ pedanova.pairs = (function () {
     return [keys, ...((held && held.rows) || []).map((row) => keys.map((key) => row[key]))];
   }
 
-  pedanova.register({
-    key: "pairs", title: "Pairs", mount, show,
-    when: (facts) => { if (facts.parameters.length < 2) return false; const can = pedanova.source.can("pairs"); return can === true ? true : can; },
-  });
+  pedanova.register({ key: "pairs", title: "Pairs", mount, show, when: (facts) => facts.parameters.length > 1 && pedanova.source.can("pairs") });
   return { fitted };
 })();

@@ -199,9 +199,6 @@ pedanova.parallel = (function () {
     return [names, ...(names.length ? held.columns[held.own.row].map((_, i) => names.map((name) => held.columns[name][i])) : [])];
   }
 
-  pedanova.register({
-    key: "parallel", title: "Parallel", mount, show,
-    when: (facts) => (facts.live ? (pedanova.source.can("parallel") === true ? true : pedanova.source.can("parallel")) : false),
-  });
+  pedanova.register({ key: "parallel", title: "Parallel", mount, show, when: (facts) => Boolean(facts.live) && pedanova.source.can("parallel") });
   return {};
 })();

@@ -97,11 +97,7 @@ pedanova.plane = (function () {
     return drawing;
   }
 
-  function hatching() {
-    const pattern = svg("pattern", { id: "few-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-      svg("line", { class: "hatch", x1: 0, y1: 0, x2: 0, y2: 6 }));
-    return svg("defs", {}, pattern);
-  }
+  const hatching = () => svg("defs", {}, svg("pattern", { id: "few-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("line", { class: "hatch", x1: 0, y1: 0, x2: 0, y2: 6 })));
 
   /* ¼ … 4 times on a scale of five colours, even in log₂. */
   const liftPlace = (lift) => Math.min(4, Math.max(0, Math.log2(Math.max(lift, 0.25)) + 2));

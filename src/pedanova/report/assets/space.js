@@ -24,10 +24,7 @@ pedanova.space = (function () {
       codes(found));
   }
 
-  function nameOf(name) {
-    const cell = make("span", "", pedanova.nameOf(name));
-    return pedanova.nameOf(name) === name ? cell : pedanova.tip(cell, name);
-  }
+  const nameOf = (name) => pedanova.tip(make("span", "", pedanova.nameOf(name)), name);
 
   const verdict = (advice) => make("span", `verdict ${WORDS[advice] ? advice : ""}`, WORDS[advice] || advice);
 
@@ -52,10 +49,6 @@ pedanova.space = (function () {
     return [["parameter", "verdict", "now", "suggested", "why"], ...(held && held.rows ? held.rows.map((row) => keys.map((key) => row[key])) : [])];
   }
 
-  pedanova.register({
-    key: "space", title: "Smaller space", mount,
-    show: (state, answer) => asking.follow(state, answer),
-    when: () => { const can = pedanova.source.can("space"); return can === true ? true : can; },
-  });
+  pedanova.register({ key: "space", title: "Smaller space", mount, show: (state, answer) => asking.follow(state, answer), when: () => pedanova.source.can("space") });
   return { draw };
 })();

@@ -128,9 +128,6 @@ pedanova.targets = (function () {
     return [["target", "parameter", ...keys], ...(steps || []).flatMap((step) => [...step.of].map(([name, row]) => [step.part, name, ...keys.map((key) => row[key])]))];
   }
 
-  pedanova.register({
-    key: "targets", title: "Targets", mount, show,
-    when: (facts) => facts.rungs.length > 2,
-  });
+  pedanova.register({ key: "targets", title: "Targets", mount, show, when: (facts) => facts.rungs.length > 2 });
   return {};
 })();

@@ -140,9 +140,6 @@ pedanova.trials = (function () {
     return new Blob(pieces, { type: "text/csv" });
   }
 
-  pedanova.register({
-    key: "trials", title: "Trials", mount, show,
-    when: (facts) => (facts.live ? (pedanova.source.can("trials") === true ? true : pedanova.source.can("trials")) : false),
-  });
+  pedanova.register({ key: "trials", title: "Trials", mount, show, when: (facts) => Boolean(facts.live) && pedanova.source.can("trials") });
   return { pinned: () => pinned };
 })();
