@@ -12,7 +12,7 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
         "reduction", "scale", "cuda", "parts-and-files",
     ],
     "Understand": [
-        "importance", "how-sure", "how-sure-tables", "effects-and-pairs", "along", "studies", "forest", "paper",
+        "importance", "how-sure", "how-sure-tables", "league", "effects-and-pairs", "along", "studies", "forest", "paper",
         "scale-costs",
         "*",
     ],
