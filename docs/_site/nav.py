@@ -12,8 +12,8 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
         "reduction", "scale", "cuda", "parts-and-files",
     ],
     "Understand": [
-        "importance", "how-sure", "how-sure-tables", "league", "effects-and-pairs", "along", "studies", "forest", "paper",
-        "scale-costs",
+        "importance", "how-sure", "how-sure-tables", "league", "effects-and-pairs", "along", "studies", "forest",
+        "paper", "scale-costs",
         "*",
     ],
     "Gallery": ["gallery/"],
