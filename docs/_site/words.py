@@ -18,6 +18,7 @@ ADVICE = {  # what a reader does about notes of a kind
     "source": "Check that the right file, study and objective were read. Nothing needs to be done if they were.",
     "rows": "Check that the rows that count are those you mean; `where=`, `repeats=` and "
     "`reading=` decide (`nan`, `failed`, `pruned`, `infeasible` of `pa.Reading`).",
+    "roles": "Lists what each column is taken for. Pass `params=` or `exclude=` where that is wrong.",
     "direction": "If the guess is wrong, the whole ranking is: pass `direction=`.",
     "space": "Right in most tables, and only a guess: the bounds are those of the data. Write the space down with "
     "`pedanova space … -o space.json`, mend it, and pass `space=`.",

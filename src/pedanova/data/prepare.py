@@ -155,7 +155,7 @@ def _collapse(
     if before == after:
         words = f"no configuration repeats in {before:,} rows; exclude columns such as a seed to average over them"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
-        unknown, request.reading.nan, "have no number as objective"
+        unknown, request.reading.nan, "have no objective (NaN)"
     )
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))

@@ -69,7 +69,7 @@ def status_of_rows(
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
-    return status.end(unknown, reading.nan, "have no number as objective")
+    return status.end(unknown, reading.nan, "have no objective (NaN)")
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:

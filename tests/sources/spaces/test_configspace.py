@@ -76,8 +76,8 @@ def test_every_type() -> None:
         "noise": Float(-3, 3),
         "count": Int(1, 9),
     }
-    assert any("noise: has a normal law" in note for note in notes)
-    assert any("count: has a beta law" in note for note in notes)
+    assert any("noise: has a normal distribution" in note for note in notes)
+    assert any("count: has a beta distribution" in note for note in notes)
     assert "constant and left out: device" in notes
     assert any("forbids a combination" in note for note in notes)
 

@@ -49,9 +49,9 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
         return shorten(density.name, width)
     if not row.varied:
         return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
-    noise = "; not distinguishable from noise" if row.significant is False else ""
+    noise = "; no clear effect" if row.significant is False else ""
     interval = f" ({interval_in_words(row)})" if row.low is not None else ""
-    return fill(f"{density.name}: share {marked_share(row)}{interval}, ratio {percent(row.ratio)}{noise}", width)
+    return fill(f"{density.name}: importance {marked_share(row)}{interval}{noise}", width)
 
 
 def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
@@ -61,8 +61,8 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1: as if spread evenly over the range; ━ under it: more than chance alone would bring (95 %). "
-        "In bars, ┃ is where the region ends; ~ marks what chance alone may do."
+        "Height 1: spread evenly over the range; ━ under it: more than chance alone would give (95 %). "
+        "In bars, ┃ is the region's part; ~ marks what may be chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 
