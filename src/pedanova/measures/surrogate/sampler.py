@@ -98,10 +98,9 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
     if len(columns) < 2:
         return 0.0
     names, usual = list(columns), np.stack(list(columns.values()))
-    partial: Mask = np.isnan(usual).any(
-        axis=1
-    )  # two of them say something of each other already by being there together
-    values = np.where(np.isnan(usual), np.nan, configurations.places[:, names].T)
+    missing: Mask = np.isnan(usual)
+    partial = np.array([column.any() for column in missing])  # where two are missing together, that is no sign
+    values = np.where(missing, np.nan, configurations.places[:, names].T)
     by_value = np.divide(*correlations(values)) ** 2
     strength = np.where(partial & partial[:, None], by_value, dependence.strength[np.ix_(names, names)])
     scaled = correlations(usual)[0][np.triu(strength < INDEPENDENT, k=1)]
