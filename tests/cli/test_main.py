@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -376,3 +377,20 @@ def test_a_condition_is_worded_as_it_was_typed(run, tmp_path: Path) -> None:
 def test_two_forms_at_once_are_refused(run) -> None:
     err = run("reduce", DEMO, "--objective", "error", "--to", "json", "--format", "csv")[2]
     assert "choose one" in err
+
+
+@pytest.mark.slow
+def test_the_next_command_that_an_answer_names_runs(run) -> None:
+    """With the options of the question, and only those that it has."""
+    lines = run("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", "--target", 0.2)[1].splitlines()
+    (line,) = [line for line in lines if line.startswith("Next")]
+    words = shlex.split(line.partition(": ")[2])
+    assert words[:2] == ["pedanova", "reduce"]
+    assert words[-4:] == ["--target", "0.2", "--exclude", "train_seconds"]
+    assert run(*words[1:])[0] == 0
+
+
+def test_two_studies_are_compared_by_difference(run) -> None:
+    status, _, err = run("compare", DEMO, DEMO, "--objective", "error")
+    assert status == 2
+    assert f"pedanova difference {DEMO} {DEMO}" in err
