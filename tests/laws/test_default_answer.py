@@ -227,7 +227,7 @@ def test_copies_are_named_and_not_blamed() -> None:
     assert found["x"].significant
     assert found["copy"].significant
     assert not found["z"].significant
-    assert any("copy and x say the same" in note for note in found.notes)
+    assert any("copy and x carry nearly the same information" in note for note in found.notes)
 
 
 def test_noise_is_never_answered_by_a_model() -> None:
