@@ -147,7 +147,7 @@ class TestEstimatorOptions:
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
         assert shown[0] != shown[2]
-        assert "a model of all rows was used" in " ".join(shown[0].split())
+        assert "answered by a model of the objective" in " ".join(shown[0].split())
         assert "--estimator counts" in " ".join(shown[0].split())
 
     def test_few_rows_are_refused_unless_forced(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
