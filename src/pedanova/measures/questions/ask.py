@@ -378,7 +378,7 @@ def compare_measures(data: TrialData, target: object, *, seed: int) -> Compariso
         except PedanovaError as error:
             if not answers:
                 raise
-            notes.append(Note("answer", "left out, ", *error.words, subject=name))
+            notes.append(Note("answer", "left out, ", *error.words, subject=name, severity="warning"))
             continue
         notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
     return Comparison(answers, "ratio", meanings, tuple(notes))
