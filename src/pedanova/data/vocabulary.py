@@ -119,7 +119,7 @@ def words_of(name: str) -> tuple[str, ...]:
     ('mean', 'val', 'auc', '1')
     """
     words: list[str] = []
-    joined = JOINED.sub("crossentropy", name.replace("²", "2"))
+    joined = JOINED.sub("crossentropy", name.replace("²", "2").replace("'", ""))
     for run in re.split(r"[^0-9A-Za-z]+", joined):
         whole = run.lower()
         in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
