@@ -125,7 +125,8 @@ class TestClip:
         x = np.arange(500) / 500
         state = np.where(x > 0.8, "FAIL", "COMPLETE")
         table = {"x": x, "state": state, "y": np.where(x > 0.8, -1.0, x)}
-        a = pa.analyze(table, "y", params=["x"], reading=pa.Reading(state="state", failed="worst"))
+        reading = pa.Reading(state="state", failed="worst")
+        a = pa.analyze(table, "y", direction="min", params=["x"], reading=reading)
         assert len(a) == 500
         assert (a.effects().n_region, a.effects().mean) == (401, pytest.approx(x[:401].mean()))
         assert a.effects(clip=0.2).mean == pytest.approx(np.minimum(x, x[99]).mean())

@@ -272,7 +272,7 @@ class TestQuestions:
         refuse(QueryError, "a pair needs two", of=lambda: a.interactions(params=["x0"]))
         refuse(QueryError, "list of two names", of=lambda: a.interactions(params="x0"))
         refuse(QueryError, "must lie inside", of=lambda: a.interactions(0.5, 0.1))
-        a.save(tmp_path / "a.pedanova")
+        a.save(tmp_path / "a.pedanova", rows=False)
         loaded = pa.load(tmp_path / "a.pedanova")
         refuse(LevelsError, "no longer at hand", "analyze", of=loaded.interactions)
         refuse(LevelsError, "no longer at hand", of=(a + a).interactions)

@@ -214,7 +214,7 @@ def test_a_family_of_copies_is_one_line(rows: int) -> None:
     columns, loss = with_copy(rows, 0)
     answer = pa.analyze(columns, loss, direction="min").importance()
     assert answer.copies == {"lr": "log_lr"}
-    lines = [line for line in str(answer).splitlines() if "lr" in line]
+    lines = [line for line in answer.in_lines().splitlines() if "lr" in line]
     assert len(lines) == 1
     assert "log_lr (= lr)" in lines[0]
     assert set(answer.to_dict()["parameter"]) == set(columns)
