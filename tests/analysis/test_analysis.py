@@ -48,9 +48,11 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert json.loads(json.dumps(columns)) == columns
     assert found.to_csv().splitlines()[0].startswith("parameter,ratio,share,raw_share")
     assert found.to_markdown().splitlines()[1].startswith("| ---")
-    assert found.to_latex().startswith("\\begin{tabular}{lrrr}")
+    assert found.to_latex().startswith("\\begin{tabular}{lr}")
+    assert found.in_full().to_latex().startswith("\\begin{tabular}{lrrrr}")
     assert ">lr</td>" in found._repr_html_()
-    assert "What separates the best 10 % from all rows" in str(found)
+    assert found.heading() == "What separates the best 10 % from all rows"
+    assert " ".join(str(found).split()).startswith(" ".join(found.conclusion().split()))
     profile = analysis.profile(estimator="counts")
     assert profile.to_pandas().shape[0] == len(profile) * 5
 

@@ -213,7 +213,7 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
     a.save(tmp_path / "a.pedanova", rows=True)
     loaded = pa.load(tmp_path / "a.pedanova")
     assert loaded.along("epochs", **FAST).to_dict() == by_rows.to_dict()
-    a.save(tmp_path / "b.pedanova")
+    a.save(tmp_path / "b.pedanova", rows=False)
     with pytest.raises(PedanovaError, match="no longer at hand"):
         pa.load(tmp_path / "b.pedanova").along("epochs")
 

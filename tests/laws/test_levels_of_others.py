@@ -157,6 +157,8 @@ def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -
 @pytest.mark.slow
 def test_results_show_themselves_as_tables(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(200), "y": random.random(200)}, "y")
-    assert repr(a.importance(**COUNTS)).startswith("What separates the best 10 % from all rows:\nparameter")
+    conclusion, table = repr(a.importance(**COUNTS)).split("\n\n")
+    assert conclusion.startswith("No parameter clearly affects whether a trial is in the best 10 %.")
+    assert [line.split()[0] for line in table.splitlines()][::2] == ["parameter", "x"]
     assert len(repr(a.densities("x")).splitlines()) <= 41
     assert repr(a.profile(estimator="counts")).startswith("target  rows")

@@ -36,7 +36,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Categorical(["a", "a"]), "hold 'a' twice"),
         (lambda: pa.Categorical([math.nan]), "only finite numbers"),
         (lambda: pa.Categorical(3), "must be a list"),
-        (lambda: pa.Space({"": pa.Float(0, 1)}), "is no name"),
+        (lambda: pa.Space({"": pa.Float(0, 1)}), "'' is not a name for a parameter; use a non-empty string"),
         (lambda: pa.Space({"x": (0, 1)}), r"x: \(0, 1\) is not a parameter; use Float"),
         (lambda: pa.Space.from_dict({"x": {"type": "complex"}}), "needs a 'type' out of float, int"),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0}}), "does not describe a float"),

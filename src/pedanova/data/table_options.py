@@ -135,7 +135,9 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     if copies is not None:
         records, request = select_rows(records, request, copies[0])
         records = replace(records, notes=(*notes, copies[1]))
-    settled = (*(request.params or ()), *(request.exclude or ()))
+    conditions = [text for text in objectives_of(request) if text not in records.columns]
+    in_conditions = [name for text in conditions for name in columns_in(text, records.columns)]
+    settled = (*(request.params or ()), *(request.exclude or ()), *in_conditions)
     left = {name: column for name, column in records.columns.items() if name not in settled}
     state: object = request.state
     if state is None:

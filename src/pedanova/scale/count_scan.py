@@ -163,7 +163,7 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
     """The request with the column that tells how trials ended, where the first rows of a file show one."""
-    settled = (*(request.params or ()), *(request.exclude or ()), request.objective)
+    settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
     if request.state is not None or not names or not is_file(scan.parts[0]):
         return request

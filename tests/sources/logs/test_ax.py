@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -156,11 +157,24 @@ def test_a_space_of_an_unknown_kind_is_guessed(tmp_path: Path) -> None:
     assert any("NewParameter is no known kind" in note for note in records.notes)
 
 
+def test_a_space_without_an_end_is_guessed(tmp_path: Path) -> None:
+    parameters = [PARAMETERS[1] | {"lower": -math.inf}]
+    records = read_records(snapshot(tmp_path, search_space={"parameters": parameters}))
+    assert records.metadata.space is None
+    assert any("cannot be read (cannot convert float infinity" in note for note in records.notes)
+
+
 def test_refusals(tmp_path: Path) -> None:
     path = snapshot(tmp_path)
     refuse(DataError, "study=", of=lambda: read_records(path, study="x"))
     refuse(FormatError, "no trials", of=lambda: read_records(write(path, {"_type": "AxClient", "experiment": {}})))
     refuse(FormatError, "known version", of=lambda: read_records(snapshot(tmp_path, search_space={})))
+    numbered = {"0": trial(0) | {"index": "abc"}}
+    refuse(FormatError, "known version of Ax", "invalid literal", "'abc'", of=lambda: read_records(snapshot(tmp_path, trials=numbered)))
+    for bound, words in (("", "could not convert string to float"), (10**400, "too large")):
+        limits = {"outcome_constraints": [{"metric": SIZE, "op": LEQ, "bound": bound}]}
+        odd = snapshot(tmp_path, optimization_config=CONFIG | limits)
+        refuse(FormatError, "known version of Ax", words, of=lambda odd=odd: read_records(odd))
     refuse(DataError, "holds no trials", of=lambda: read_records(snapshot(tmp_path, trials={})))
 
 

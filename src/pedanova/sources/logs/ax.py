@@ -12,7 +12,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, FormatError, SpaceError
+from pedanova.errors import Arg, FormatError, PedanovaError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
 from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
@@ -43,7 +43,9 @@ def read(path: Path) -> Records:
         raise FormatError(f"{path} is no snapshot of Ax: it has no trials; save it with save_to_json_file")
     try:
         return _read_experiment(experiment, path)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except PedanovaError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         reason = f"{type(error).__name__} {shown(error)}"
         raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason}") from None
 

@@ -123,7 +123,7 @@ def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:
     """A tool's own description of a space; None, with a note, where one of its settings makes no sense."""
     try:
         return read()
-    except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (SpaceError, ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:100]
         notes.append(Note("source", f"the space cannot be read ({reason}); it is guessed from the trials"))
         return None
