@@ -170,7 +170,13 @@ def test_refusals(tmp_path: Path) -> None:
     refuse(FormatError, "no trials", of=lambda: read_records(write(path, {"_type": "AxClient", "experiment": {}})))
     refuse(FormatError, "known version", of=lambda: read_records(snapshot(tmp_path, search_space={})))
     numbered = {"0": trial(0) | {"index": "abc"}}
-    refuse(FormatError, "known version of Ax", "invalid literal", "'abc'", of=lambda: read_records(snapshot(tmp_path, trials=numbered)))
+    refuse(
+        FormatError,
+        "known version of Ax",
+        "invalid literal",
+        "'abc'",
+        of=lambda: read_records(snapshot(tmp_path, trials=numbered)),
+    )
     for bound, words in (("", "could not convert string to float"), (10**400, "too large")):
         limits = {"outcome_constraints": [{"metric": SIZE, "op": LEQ, "bound": bound}]}
         odd = snapshot(tmp_path, optimization_config=CONFIG | limits)
