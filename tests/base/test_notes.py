@@ -139,5 +139,5 @@ def test_no_kind_is_shown_more_often_than_a_screen_holds() -> None:
     found = shortened([warning, *guesses])
     assert found[0] == warning
     assert found[1 : 1 + MOST_SHOWN] == guesses[:MOST_SHOWN]
-    assert found[1 + MOST_SHOWN :] == ["and 880 more notes like these; the analysis has all of them"]
+    assert found[1 + MOST_SHOWN :] == ["and 880 more notes like these; .notes has all of them"]
     assert found[-1].severity == guesses[0].severity

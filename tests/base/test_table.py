@@ -109,6 +109,7 @@ def test_completion_of_other_results(a: pa.Analysis) -> None:
         "missing_region",
         "missing_target",
         "name",
+        "notes",
         "parameter",
     }
     assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}

@@ -71,7 +71,7 @@ def test_nothing_is_wider_than_the_terminal(run, monkeypatch, command, columns: 
     monkeypatch.setenv("COLUMNS", str(columns))
     status, out, _ = run(*command)
     assert status == 0
-    lines = [line for line in out.splitlines() if not line.startswith(str(DEMO))]
+    lines = [line for line in out.splitlines() if str(DEMO) not in line]  # a path is not broken
     assert max(width_of(line) for line in lines) <= columns
     assert "lea" in out
     assert not re.search(r"^ *%", out, re.MULTILINE)  # "10 %" stays together
@@ -165,6 +165,9 @@ def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
     for command in (["profile", saved], ["densities", saved, "units", *QUICK], page):
         assert run(*command)[0] == 0, command
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    kept, table = (run("interactions", *source, "--format", "csv") for source in ((saved,), TABLE))
+    assert kept[:2] == table[:2]  # few rows are kept in the file
+    pa.analyze(DEMO, "error", exclude="train_seconds").save(saved, rows=False)
     status, _, err = run("interactions", saved)
     assert status == 2
     assert "rows are no longer at hand" in err
@@ -350,6 +353,9 @@ def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     if words[0] == "explore":  # until Ctrl-C
         with served(*words[1:]) as explorer:
             assert explorer.interrupt() == 0
+        return
+    if words[0] == "mcp":  # serves until its input ends: tests of the server run it
+        assert build_parser().parse_args(words).command == "mcp"
         return
     status, _, err = run(*words)
     assert status == 0, err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from pedanova.base.terminal import (
     printable,
     shorten,
     sparkline,
+    width_of,
     wrapped,
 )
 from pedanova.data.regions import percent as part_in_words
@@ -43,6 +45,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
 
+ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")  # of a shell, with its quotes
 SPARKS = 24  # letters of a curve in a table
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
@@ -62,6 +65,21 @@ SET_MEANINGS = {
 def fill(text: str, width: int, behind: str = "") -> str:
     """A paragraph; what the user's names hold is shown, not obeyed."""
     return wrapped(printable(text), max(20, width), behind=behind)
+
+
+def with_command(text: str, width: int) -> str:
+    """Words that end with a command; a long one goes on in further lines that a shell reads as one."""
+    text = printable(text)
+    words, begin, rest = text.partition(": pedanova ")
+    if width_of(text) <= width or not begin:
+        return text
+    lines = ["  pedanova"]
+    for argument in ARGUMENT.findall(rest):
+        if width_of(f"{lines[-1]} {argument} \\") <= width:
+            lines[-1] += f" {argument}"
+        else:
+            lines.append(f"    {argument}")
+    return f"{fill(f'{words}:', width)}\n" + " \\\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +122,7 @@ def draw_importances(
     table += left_in_words(printed[stop:])
     if look.alone:
         return table
-    lead = fill(importances.conclusion(), look.width) + (f"\n{printable(next_step)}" if next_step else "")
+    lead = fill(importances.conclusion(), look.width) + (f"\n{with_command(next_step, look.width)}" if next_step else "")
     titles = ["", *(column.title for column in columns)] if importances.full else []
     words = [text for name, text in meanings_of(importances).items() if name in titles]
     words += in_full([printed[place].name for place in shown], columns[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from functools import partial
 from typing import Any, TypeVar
 
@@ -185,11 +186,18 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
     """(trials,) NaN where a time is not known."""
     try:
-        words = ([str(time or "NaT") for time in times] for times in (begin, end))
+        words = ([_without_zone(str(time or "NaT")) for time in times] for times in (begin, end))
         first, last = (np.array(one, dtype="datetime64[us]") for one in words)
     except ValueError:  # other words than Optuna writes
         return np.full(len(begin), np.nan)
     return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
+
+
+def _without_zone(time: str) -> str:
+    """In UTC where the time has a zone, which NumPy's times have not."""
+    if not set("+-Z") & set(time[10:]):
+        return time
+    return datetime.fromisoformat(time).astimezone(timezone.utc).replace(tzinfo=None).isoformat()
 
 
 def as_records(log: StudyLog) -> Records:
