@@ -122,7 +122,9 @@ def draw_importances(
     table += left_in_words(printed[stop:])
     if look.alone:
         return table
-    lead = fill(importances.conclusion(), look.width) + (f"\n{with_command(next_step, look.width)}" if next_step else "")
+    lead = fill(importances.conclusion(), look.width) + (
+        f"\n{with_command(next_step, look.width)}" if next_step else ""
+    )
     titles = ["", *(column.title for column in columns)] if importances.full else []
     words = [text for name, text in meanings_of(importances).items() if name in titles]
     words += in_full([printed[place].name for place in shown], columns[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -197,7 +197,7 @@ def _without_zone(time: str) -> str:
     """In UTC where the time has a zone, which NumPy's times have not."""
     if not set("+-Z") & set(time[10:]):
         return time
-    return datetime.fromisoformat(time).astimezone(timezone.utc).replace(tzinfo=None).isoformat()
+    return datetime.fromisoformat(time).astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
 def as_records(log: StudyLog) -> Records:
