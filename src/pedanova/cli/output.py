@@ -21,7 +21,7 @@ from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
-from pedanova.base.terminal import printable, printable_lines
+from pedanova.base.terminal import printable, printable_lines, shorten
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
 from pedanova.report.sentences import aim_in_words
@@ -109,8 +109,9 @@ def _ends(a: Analysis) -> str:
 def _settings(rows: Observations, row: int) -> str:
     names = list(rows.space)[:MOST_SETTINGS]
     cells = {name: rows.table[name].value_at(row) for name in names if not rows.table[name].absent()[row]}
-    words = [f"{name}={short(value) if isinstance(value, float) else value}" for name, value in cells.items()]
-    return printable(", ".join(words)) + (", …" if len(rows.space) > len(names) else "")
+    words = {name: short(value) if isinstance(value, float) else str(value) for name, value in cells.items()}
+    shown = ", ".join(f"{shorten(name)}={shorten(word)}" for name, word in words.items())
+    return shown + (", …" if len(rows.space) > len(names) else "")
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
