@@ -23,7 +23,7 @@ from pedanova.base.terminal import width_of
 from pedanova.cli.main import main
 from pedanova.cli.parser import COMMANDS, build_parser
 from pedanova.errors import Arg
-from pedanova.report.terminal.tables import in_short
+from pedanova.report.terminal.tables import in_short, with_command
 
 TABLE = (DEMO, "--objective", "error", "--exclude", "train_seconds")
 QUICK = ("--estimator", "counts", "--draws", 0)
@@ -155,6 +155,15 @@ def test_forms_hold_what_python_has(run) -> None:
     (found,) = answer["densities"]
     assert found["cells"][0]["low"] == a.densities("learning_rate").edges[0]
     assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith("| solver | the best 10 % |")
+
+
+def test_a_long_command_is_read_by_a_shell_as_one() -> None:
+    command = "pedanova analyze 'my trials.csv' --objective error --where 'a > 1 and b < 2' --target 0.3"
+    shown = with_command(f"Next, a wider target: {command}", 40)
+    assert max(width_of(line) for line in shown.splitlines()) <= 40
+    first, *rest = shown.splitlines()
+    assert first == "Next, a wider target:"
+    assert shlex.split("\n".join(rest)) == shlex.split(command)
 
 
 @pytest.mark.slow
