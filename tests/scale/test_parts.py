@@ -622,14 +622,16 @@ def write_numbers(file: Path, rows: int) -> None:
 
 
 def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder: Path) -> None:
-    lazy = pl.from_pandas(table).lazy()
+    lazy, plain = pl.from_pandas(table).lazy(), pl.from_pandas(table.drop(columns="status")).lazy()
+    given = {"params": ["lr"], "scan": pa.Scan(pushdown=True)}
+    for reading in (pa.Reading(state="status"), pa.Reading()):
+        words = "rows chosen by state='status'"
+        refuse(QueryError, words, of=lambda reading=reading: pa.analyze(lazy, "loss", reading=reading, **given))
     for options, words in (
         ({"where": "layers > 1"}, "rows chosen by where="),
-        ({"reading": pa.Reading(state="status")}, "rows chosen by state="),
         ({"space": {"lr": pa.Float(1e-5, 1, when={"optimizer": "sgd"})}}, "conditional parameter 'lr'"),
     ):
-        given = {"params": ["lr"], "scan": pa.Scan(pushdown=True)} | options
-        refuse(QueryError, words, of=lambda given=given: pa.analyze(lazy, "loss", **given))
+        refuse(QueryError, words, of=lambda options=options: pa.analyze(plain, "loss", **(given | options)))
     refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(pushdown=True)))
 
 
@@ -638,10 +640,24 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     import duckdb
 
     options = {"params": ["layers", "width", "optimizer", "nesterov", "batch"]}
-    pushed = pa.analyze(duckdb.from_df(table), "loss", scan=pa.Scan(pushdown=True), **options)
-    whole = pa.analyze(table, "loss", **options)
-    same(pushed, whole)
-    assert pushed.importance(0.0123, **COUNTS).to_dict() == whole.importance(0.0123, **COUNTS).to_dict()
+    states = pa.analyze(duckdb.from_df(table), "loss", scan=pa.Scan(stream=True), **options)
+    assert states.data.tallies == pa.analyze(table, "loss", **options).data.tallies
+    plain = table.drop(columns="status")
+    relation = duckdb.from_df(plain)
+    pushed, streamed = (
+        pa.analyze(relation, "loss", scan=pa.Scan(**{how: True}), **options) for how in ("pushdown", "stream")
+    )
+    whole = pa.analyze(plain, "loss", **options)
+    assert (pushed.space, pushed.data.levels, pushed.data.dropped) == (
+        whole.space,
+        whole.data.levels,
+        whole.data.dropped,
+    )
+    assert pushed.data.tallies == whole.data.tallies
+    same(pushed, streamed)  # rows in memory also tell which settings are repeated, and are smoothed accordingly
+    assert pushed.importance(0.0123, **COUNTS).to_dict() == streamed.importance(0.0123, **COUNTS).to_dict()
+    one, two = (a.importance(0.0123, smoothing="none", **COUNTS).rows for a in (pushed, whole))
+    assert {row.name: row.divergence for row in one} == {row.name: row.divergence for row in two}
     np.testing.assert_allclose(pushed.data.moments.squares, whole.data.moments.squares, rtol=1e-9, atol=1e-9)
 
 

@@ -162,10 +162,10 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """The request with the column that tells how trials ended, where the first rows of a file show one."""
+    """The request with the column that tells how trials ended, where the first rows show one."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
-    if request.state is not None or not names or not is_file(scan.parts[0]):
+    if request.state is not None or not names or scan.is_spark:
         return request
     with suppress(PartError):  # whoever reads all rows says what is wrong
         for records in scan.parts[0].batches(names):

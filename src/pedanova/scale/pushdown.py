@@ -170,7 +170,10 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
     reason = why_not(plan)
     if reason is not None:
         raise QueryError(
-            Arg("pushdown", True), " cannot count ", *reason, "; leave it out, or filter the table yourself"
+            Arg("pushdown", True),
+            " cannot count ",
+            *reason,
+            "; leave it out, or pass a table without such rows and columns",
         )
     return frame
 
@@ -180,8 +183,9 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
     if plan.objective not in plan.needs:
         return ("an objective that is a condition",)
     for name in ("where", "feasible", "state"):
-        if getattr(plan.request, name) is not None:
-            return ("rows chosen by ", Arg(name))
+        choice = getattr(plan.request, name)
+        if choice is not None:
+            return ("rows chosen by ", Arg(name, choice))
     if plan.texts:
         return (f"the numbers that {plan.texts[0]!r} keeps as text",)
     odd = conditional(plan.space, given=plan.request.space is not None)
