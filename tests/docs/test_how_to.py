@@ -19,6 +19,7 @@ HEAVY = [page for page in PAGES if page.stem in TOOLS]
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("COLUMNS", "100")  # as the pages show it, wherever this runs
 
 
 @pytest.mark.slow
