@@ -134,7 +134,7 @@ def test_budgets(tmp_path: Path, name: str) -> None:
     check_rows(records, history, ["cost"])
     rows_of = Counter(key.budget for key in history)
     highest = max(budget for budget, rows in rows_of.items() if rows >= 10)
-    assert records.metadata.where == f"budget == {highest!r}"
+    assert records.metadata.where == f"budget == {highest:g}"
     assert len(pedanova.analyze(folder, scan=pedanova.Scan(threads=1))) == rows_of[highest]
 
 
