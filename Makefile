@@ -12,7 +12,7 @@ WHEEL = $$(ls build/wheel/*.whl)
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
 # Tests of whatever touches a library that others release.
-TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/test_forest.py \
+TOUCHING := tests/base/test_table.py tests/counting/test_same_tallies.py tests/measures/test_forest.py \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
 # Files with a test that runs a real tool: the others need not be read for them.
@@ -119,7 +119,7 @@ $(VENV)/.test: build/wheel/.done
 # uv alone can resolve to the lowest versions; what is not named here is as new as they let it be.
 .venv-oldest/.done .venv-newest/.done: build/wheel/.done
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(@D)
-	$(UV) pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
+	$(UV) pip compile --quiet --python $(@D)/bin/python --extra all --extra excel --extra fanova --extra optuna --extra polars --extra oldest pyproject.toml \
 	    --upgrade -o $(@D)/chosen.txt $(if $(findstring oldest,$@),--resolution lowest-direct,--prerelease allow)
 	$(UV) pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
 	$(INSTALL) --python $(@D)/bin/python --no-deps $(WHEEL)
