@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import chunks
 from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
@@ -18,6 +19,7 @@ from pedanova.space.grid import Cells, grid_of
 Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
+AT_ONCE = 1 << 14  # rows whose settings are hashed together: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,14 +81,20 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
 
 def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
     """About so many of the rows, chosen by their settings: all rows of a configuration, or none of them."""
+    if most >= len(rows):
+        return rows
     rng = np.random.default_rng(0xC0F)
-    keys = np.zeros(len(rows), dtype=np.uint64)
-    for name in sorted(observed.space):
-        values = observed.columns[name].values[rows]
-        bits = values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values
-        keys += bits.astype(np.uint64) * (rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1))
-    spread = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return rows[spread >= np.uint64((1.0 - most / len(rows)) * 2.0**64)] if most < len(rows) else rows
+    columns = [observed.columns[name].values for name in sorted(observed.space)]
+    bits = [values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values for values in columns]
+    factors = [rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1) for _ in columns]
+    least = np.uint64((1.0 - most / len(rows)) * 2.0**64)
+    every, chosen = len(rows) == len(observed), []
+    for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
+        some = piece if every else rows[piece]
+        keys = sum(own[some].astype(np.uint64, copy=False) * factor for own, factor in zip(bits, factors, strict=True))
+        spread = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        chosen.append(rows[piece][spread >= least])
+    return np.concatenate(chosen)
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:

@@ -1,7 +1,8 @@
 """Two parameters and more at once: coarse cells of each, and target and region rows by the cells of every set.
 
 A column becomes one byte a row. A larger set's columns share two bytes, half of them in each, so that the kernel that
-counts pairs counts sets too.
+counts pairs counts sets too. Where rows are many, two columns share a byte of pairs as well: one count then serves the
+four pairs between two such bytes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from pedanova.space.grid import Block, Grid, grid_of
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
 MOST_GROUPS = 256  # codes have 8 bits
 PIECE = 1 << 17  # rows coded and counted at a time: their codes stay in the cache
+MOST_ENTRIES = 1 << 24  # of all tables of a piece
+ROWS_AN_ENTRY = 15  # rows × pairs for each entry of tables of shared bytes: fewer are counted pair by pair
 PARTS = 2  # in the target, elsewhere in the region
 Names: TypeAlias = tuple[str, ...]
 Codes: TypeAlias = NDArray[np.uint8]
@@ -105,19 +108,20 @@ def tally_sets(
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
     """Of the rows that are in the region, the part of each and its coarse cell of every parameter."""
-    inside = np.flatnonzero(codes[rows] < PARTS)
+    parts = codes[rows]
+    inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
     for fill in fillers:
-        column = np.empty(rows.stop - rows.start, dtype=np.uint8)
+        column = np.empty(len(parts), dtype=np.uint8)
         fill(rows, column)
-        columns.append(column if len(inside) == len(column) else column[inside])
-    return codes[rows][inside], columns
+        columns.append(column if inside is None else column[inside])
+    return parts if inside is None else parts[inside], columns
 
 
 def packed(columns: Sequence[Codes], width: int) -> Codes:
-    byte = columns[0].copy()
+    byte = columns[0]
     for column in columns[1:]:
-        byte *= width
+        byte = byte * np.uint8(width)
         byte += column
     return byte
 
@@ -176,8 +180,14 @@ def count_sets(
     width, sets, split = width_of(groups), list(combinations(groups, order)), -(-order // 2)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
 
+    pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
+    shared = order == 2 and is_shared(len(codes), len(groups), width)
+
     def count(rows: slice) -> NDArray[Any]:
         parts, columns = coarse_columns(rows, codes, fillers)
+        if shared:
+            both = [packed(columns[first : first + 2], width) for first in range(0, len(columns), 2)]
+            return count_bytes(both, parts, width**2)
         if order == 2:
             return count_bytes(columns, parts, width).reshape(len(sets), PARTS, -1)
         by_name = dict(zip(groups, columns, strict=True))
@@ -188,5 +198,28 @@ def count_sets(
             tables.append(counts[0, :, :, : width ** (order - split)].reshape(PARTS, -1))
         return np.stack(tables)
 
-    pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
-    return added_pieces(count, len(codes), pieces, threads)
+    total = added_pieces(count, len(codes), pieces, threads)
+    return set_apart(total, len(groups), width) if shared else total
+
+
+def is_shared(rows: int, columns: int, width: int) -> bool:
+    """Whether two columns to a byte fit, and save more counting than their larger tables cost."""
+    side, pairs = width**2, math.comb(columns, 2)
+    entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
+    return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries
+
+
+def set_apart(tables: Tables, columns: int, width: int) -> Tables:
+    """Tables of single pairs, from those of bytes that hold two columns each; the last one may have a byte alone."""
+    split = tables.reshape(-1, PARTS, *[width] * 4)
+    place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
+    result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)
+    for i, pair in enumerate(combinations(range(columns), 2)):
+        first, second = pair[0] // 2, pair[1] // 2
+        if first == second:  # any table of that byte knows both
+            first, second = (first - 1, second) if first else (0, 1)
+        alone = columns - 1 if columns % 2 else None
+        kept = [1 + 2 * (own // 2 == second) + (own % 2 or own == alone) for own in pair]
+        others = tuple(axis for axis in (1, 2, 3, 4) if axis not in kept)
+        result[i] = split[place[first, second]].sum(axis=others).reshape(PARTS, -1)
+    return result

@@ -415,8 +415,11 @@ def are_states(texts: Sequence[str]) -> bool:
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
     """The column that tells how trials ended, in words."""
     for name, column in columns.items():
-        values = Values.of(column) if column.labels and len(column.labels) <= MOST_STATES else None
-        if values is None or values.kind != "words" or name in objectives:
+        labels = column.labels or ()
+        if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
+            continue  # without a look at its rows
+        values = Values.of(column)
+        if values.kind != "words":
             continue
         if _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
             return name
