@@ -13,15 +13,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.base.kernel import library as kernel
-from pedanova.counting.pairs import (
-    SetTally,
-    coarse_groups,
-    count_by_judge,
-    count_sets,
-    is_shared,
-    tally_sets,
-    width_of,
-)
+from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, count_sets, is_shared, tally_sets, width_of
 from pedanova.errors import LevelsError, QueryError, UnknownParameterError
 from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained, set_design, set_shares
 from pedanova.measures.distributions import holm
