@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -92,7 +94,15 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute here"
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+            names |= {start_of(node.args[0])} - {""}
     return names
+
+
+def start_of(name: ast.expr) -> str:
+    """As much of a module's name as is written where it is imported late."""
+    first = name.values[0] if isinstance(name, ast.JoinedStr) else name
+    return first.value.rstrip(".") if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
 def modules_among(imported: set[str]) -> set[str]:
@@ -152,10 +162,20 @@ def test_optional_libraries_stay_in_their_files() -> None:
     assert not {name: libraries for name, libraries in misplaced.items() if libraries}
 
 
+def test_no_class_name_occurs_twice_and_no_file_is_long() -> None:
+    texts = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    classes = Counter(name for text in texts.values() for name in re.findall(r"^class (\w+)", text, re.MULTILINE))
+    assert not [name for name, count in classes.items() if count > 1]
+    assert not [name for name, text in texts.items() if len(text.splitlines()) > 700]
+
+
 def test_the_test_itself_can_fail(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("def f():\n    from pedanova.cli.main import main\n    import torch\n")
     assert modules_among(imports_of(bad)) == {"cli.main"}
+    late = tmp_path / "late.py"
+    late.write_text("importlib.import_module('pedanova.report.page.html')\nimport_module(f'pedanova.scale.{name}')\n")
+    assert modules_among(imports_of(late)) == {"report.page.html", "scale"}
     assert foreign_imports("data.column", imports_of(bad)) == {"torch"}
     assert later_imports("data.column", {"cli.main", "space.grid"}) == {"cli.main"}
     assert room_of("measures.surrogate.model") == "measures.surrogate"

@@ -19,10 +19,10 @@ from sklearn.ensemble import RandomForestRegressor
 import pedanova as pa
 from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
-from pedanova.measures.forest import Axis, clipped_at, encode, forest_effects, leaf_boxes, tree_variances
+from pedanova.measures.forest import ColumnDomain, clipped_at, encode, forest_effects, leaf_boxes, tree_variances
 
 
-def weights_of(axis: Axis) -> np.ndarray:
+def weights_of(axis: ColumnDomain) -> np.ndarray:
     assert axis.reached is not None
     return np.diff(axis.reached)
 
@@ -296,7 +296,7 @@ def predict(tree: Tree, points: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def cells_along(axis: Axis, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def cells_along(axis: ColumnDomain, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights that stand for a whole domain: a lattice's own, or the middles between cuts."""
     if axis.values is not None and axis.reached is not None:
         return axis.values.astype(float), np.diff(axis.reached)
@@ -304,7 +304,7 @@ def cells_along(axis: Axis, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
-def enumerated(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[np.ndarray, list[np.ndarray]]:
+def enumerated(trees: Sequence[Tree], axes: Sequence[ColumnDomain]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The mean of the trees on the full product of all cells, and the weights along each axis."""
     cuts = [
         np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in trees])) for dim in range(len(axes))
@@ -330,16 +330,16 @@ def closed_by_enumeration(values: np.ndarray, weights: list[np.ndarray], dims: t
     return float(squares.item())
 
 
-def random_axes(random: np.random.Generator, dims: int) -> list[Axis]:
+def random_axes(random: np.random.Generator, dims: int) -> list[ColumnDomain]:
     """Ranges and lattices of uneven weights, all between 0 and 1; some points lie on the trees' cuts."""
-    axes: list[Axis] = []
+    axes: list[ColumnDomain] = []
     for _ in range(dims):
         cells = int(random.integers(1, 6))
         even = random.choice(np.arange(9) / 8, cells, replace=False)
         points = np.sort(even if random.random() < 0.5 else random.random(cells))
         weights = np.cumsum(random.uniform(0.1, 1, cells))
-        lattice = Axis(points.astype(np.float32), np.r_[0, weights / weights[-1]])
-        axes.append(Axis() if random.random() < 0.5 else lattice)
+        lattice = ColumnDomain(points.astype(np.float32), np.r_[0, weights / weights[-1]])
+        axes.append(ColumnDomain() if random.random() < 0.5 else lattice)
     return axes
 
 
@@ -383,7 +383,7 @@ def test_the_same_trees_give_the_numbers_of_optuna() -> None:
 
 def test_what_no_draw_can_reach_is_no_variance() -> None:
     """Rows without a value stand between two whole numbers: a leaf of their own has no volume."""
-    lattice = Axis(np.array([0.25, 0.75], dtype=np.float32), np.array([0.0, 0.5, 1.0]))
+    lattice = ColumnDomain(np.array([0.25, 0.75], dtype=np.float32), np.array([0.0, 0.5, 1.0]))
     tree = Tree(
         children_left=np.array([1, -1, 3, -1, -1]),
         children_right=np.array([2, -1, 4, -1, -1]),
@@ -391,13 +391,13 @@ def test_what_no_draw_can_reach_is_no_variance() -> None:
         threshold=np.array([0.4, -2, 0.6, -2, -2]),
         value=np.array([0.0, 0.1, 0.0, 70.0, 0.1])[:, None, None],
     )
-    low, high = leaf_boxes(tree, [lattice, Axis()])
+    low, high = leaf_boxes(tree, [lattice, ColumnDomain()])
     assert (high - low).prod(axis=1).tolist() == [0.5, 0.0, 0.5]
-    assert tree_variances(tree, [lattice, Axis()])[0] == 0
+    assert tree_variances(tree, [lattice, ColumnDomain()])[0] == 0
 
 
 def test_a_value_on_a_threshold_belongs_to_the_left() -> None:
-    lattice = Axis(np.array([0.0, 1.0, 2.0], dtype=np.float32), np.array([0.0, 0.5, 0.75, 1.0]))
+    lattice = ColumnDomain(np.array([0.0, 1.0, 2.0], dtype=np.float32), np.array([0.0, 0.5, 0.75, 1.0]))
     assert lattice.below(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [0.0, 0.5, 0.5, 0.75, 1.0]
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from pedanova.analysis.output import Output
-from pedanova.base.notes import Note
-from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.brief import Brief, brief_of
 from pedanova.measures.advice.gains import Gains
@@ -19,27 +17,16 @@ from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.question import DEFAULT, How, Question, check_how
-from pedanova.measures.questions.ask import (
-    Comparison,
-    check_names,
-    compare_measures,
-    compare_objectives,
-    densities_of_all,
-    effects_within,
-    importance_or_wider,
-    interactions_of,
-    pair_planes,
-    profile_of,
-)
+from pedanova.measures.question import DEFAULT, DensityHow, How, Question, check_how
+from pedanova.measures.questions import ask
+from pedanova.measures.questions.ask import Comparison
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.studies.across import groups_by
+from pedanova.measures.studies.across import Groups, groups_by
 from pedanova.measures.studies.along import Along
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.seeds import Seeds, seeds_within
 from pedanova.measures.surrogate.profile import Profile
-from pedanova.space.parameters import Space
 
 if TYPE_CHECKING:
     from pedanova.reduction.result import ReducedSpace
@@ -77,29 +64,6 @@ class Analysis(Output):
     """
 
     data: TrialData
-
-    @property
-    def objective(self) -> str:
-        """The name of the objective."""
-        return self.data.objective
-
-    @property
-    def direction(self) -> str:
-        """``"minimize"`` or ``"maximize"``."""
-        return self.data.direction
-
-    @property
-    def space(self) -> Space:
-        """The search space: as given, as the log has it, or as guessed."""
-        return self.data.space
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was guessed, dropped or merged, in sentences."""
-        return self.data.notes
-
-    def __len__(self) -> int:
-        return self.data.rows
 
     def __add__(self, other: Analysis) -> Analysis:
         return Analysis(self.data + other.data) if isinstance(other, Analysis) else NotImplemented
@@ -178,30 +142,19 @@ class Analysis(Output):
         'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
-        return importance_or_wider(self.data, question)
+        return ask.importance_or_wider(self.data, question)
 
     def profile(
-        self,
-        region: object = DEFAULT.region,
-        baseline: str = DEFAULT.baseline,
-        smoothing: Smoothing = DEFAULT.smoothing,
-        *,
-        ladder: Iterable[object] | None = None,
-        estimator: str = DEFAULT.estimator,
-        draws: int = 0,
-        seed: int = DEFAULT.seed,
-        of: str = DEFAULT.of,
+        self, region: object = DEFAULT.region, *, ladder: Iterable[object] | None = None, **how: Unpack[How]
     ) -> Profile:
         """Every parameter's importance for one target after the other: what `importance` says of each.
 
         Parameters
         ----------
-        region, baseline, smoothing, estimator, seed, of
-            As in `importance`.
+        region, how
+            As in `importance`; by default there are no `draws`, and targets of few rows are answered too.
         ladder
             The targets, as quantiles; None for all that were counted.
-        draws
-            Random draws behind intervals and p-values; none by default.
 
         Returns
         -------
@@ -216,43 +169,23 @@ class Analysis(Output):
         >>> strict.share < wide.share
         True
         """
-        question = Question(DEFAULT.target, region, baseline, smoothing, estimator, draws, seed, of, force=True)
-        return profile_of(self.data, question, ladder)
+        question = Question(DEFAULT.target, region, **check_how({"draws": 0, "force": True} | how))
+        return ask.profile_of(self.data, question, ladder)
 
     @overload
     def densities(
-        self,
-        name: str,
-        target: object = ...,
-        region: object = ...,
-        smoothing: Smoothing = ...,
-        *,
-        estimator: str = ...,
-        seed: int = ...,
-        of: str = ...,
+        self, name: str, target: object = ..., region: object = ..., **how: Unpack[DensityHow]
     ) -> Densities: ...
     @overload
     def densities(
-        self,
-        name: None = ...,
-        target: object = ...,
-        region: object = ...,
-        smoothing: Smoothing = ...,
-        *,
-        estimator: str = ...,
-        seed: int = ...,
-        of: str = ...,
+        self, name: None = ..., target: object = ..., region: object = ..., **how: Unpack[DensityHow]
     ) -> dict[str, Densities]: ...
     def densities(
         self,
         name: str | None = None,
         target: object = DEFAULT.target,
         region: object = DEFAULT.region,
-        smoothing: Smoothing = DEFAULT.smoothing,
-        *,
-        estimator: str = DEFAULT.estimator,
-        seed: int = DEFAULT.seed,
-        of: str = DEFAULT.of,
+        **how: Unpack[DensityHow],
     ) -> Densities | dict[str, Densities]:
         """How a parameter is spread in the target, in the region and over the space; without a name, all of them.
 
@@ -260,8 +193,8 @@ class Analysis(Output):
         ----------
         name
             A parameter; None for a dict with all of them.
-        target, region, smoothing, estimator, seed, of
-            As in `importance`.
+        target, region, how
+            As in `importance`; of the options `smoothing`, `estimator`, `seed` and `of`.
 
         Returns
         -------
@@ -278,9 +211,9 @@ class Analysis(Output):
         ['learning_rate', 'alpha', 'units']
         """
         if name is not None:
-            check_names([name], self.space)
-        question = Question(target, region, smoothing=smoothing, estimator=estimator, seed=seed, of=of, force=True)
-        densities = densities_of_all(self.data, question)
+            ask.check_names([name], self.space)
+        options = check_how(how, what="densities", names=tuple(DensityHow.__annotations__))
+        densities = ask.densities_of_all(self.data, replace(Question(target, region, **options), force=True))
         return densities if name is None else densities[name]
 
     def effects(
@@ -314,7 +247,7 @@ class Analysis(Output):
         >>> [(cell, round(mean, 2)) for cell, mean in zip(solver.cells, solver.mean.tolist())]
         [('adam', 0.17), ('sgd', 0.19)]
         """
-        return effects_within(self.data, region, clip, smoothing)
+        return ask.effects_within(self.data, region, clip, smoothing)
 
     def interactions(
         self,
@@ -359,7 +292,7 @@ class Analysis(Output):
         ('learning_rate', 'units')
         """
         question = Question(target, region, estimator=estimator, seed=seed, of=of)
-        return interactions_of(self.data, question, order=order, cells=cells, corrected=corrected, params=params)
+        return ask.interactions_of(self.data, question, order=order, cells=cells, corrected=corrected, params=params)
 
     def pairs(
         self,
@@ -395,7 +328,7 @@ class Analysis(Output):
         >>> a.pairs(["solver", "shuffle"])["solver", "shuffle"].to_dict()["target"]
         [27, 29, 18, 26]
         """
-        return pair_planes(self.data, names, Question(target, region), cells)
+        return ask.pair_planes(self.data, names, Question(target, region), cells)
 
     def compare(
         self,
@@ -434,13 +367,7 @@ class Analysis(Output):
         >>> list(a.compare(by="objective", draws=0, estimator="counts"))
         ['together', 'error', 'train_seconds']
         """
-        if by not in ("measure", "objective"):
-            raise QueryError(Arg("by", by), " must be 'measure' or 'objective'")
-        if by == "objective":
-            return compare_objectives(self.data, Question(target, region, **check_how(how)))
-        if region != DEFAULT.region or set(how) - {"seed"}:
-            raise QueryError("a comparison of measures takes only target and seed; other options need by='objective'")
-        return compare_measures(self.data, target, seed=how.get("seed", DEFAULT.seed))
+        return ask.compare(self.data, by, target, region, **check_how(how))
 
     def along(
         self,
@@ -515,7 +442,7 @@ class Analysis(Output):
         """
         return seeds_within(self.data, target, exclude)
 
-    def groups(self, column: str) -> GroupAnalyses:
+    def groups(self, column: str) -> Mapping[str, Analysis]:
         """Every study of a table as an analysis of its own, by name; `across` pools what they say.
 
         Parameters
@@ -525,8 +452,8 @@ class Analysis(Output):
 
         Returns
         -------
-        GroupAnalyses
-            A mapping of analyses, each counted when first asked for: quantiles are parts of its own rows.
+        Mapping of str to Analysis
+            Each counted when first asked for: quantiles are parts of its own rows.
 
         Examples
         --------
@@ -535,7 +462,7 @@ class Analysis(Output):
         >>> list(a.groups("solver")), len(a.groups("solver")["sgd"])
         (['adam', 'sgd'], 503)
         """
-        return GroupAnalyses(groups_by(self.data, column))
+        return Groups(groups_by(self.data, column), Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
         """The same analysis of some of the rows only; quantiles are then parts of these.
@@ -770,22 +697,3 @@ class Analysis(Output):
 
         question = Question(target, estimator=estimator, seed=seed)
         return reduce_space(self.data, question, keep, widen=widen, folds=folds)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupAnalyses(Mapping[str, Analysis]):
-    """An analysis of every study by name, each counted when first asked for."""
-
-    data: Mapping[str, TrialData]
-
-    def __getitem__(self, name: str) -> Analysis:
-        return Analysis(self.data[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.data)
-
-    def __len__(self) -> int:
-        return len(self.data)

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from pedanova.base.table import html_table
+from pedanova.base.notes import Note
+from pedanova.base.table import PAINTERS, html_table
 from pedanova.base.terminal import TableColumn, printable
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
@@ -15,8 +16,9 @@ from pedanova.counting.store import Stored, read_tallies, write_tallies
 from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
 from pedanova.errors import FormatError, PedanovaError
+from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, How, Question
-from pedanova.measures.questions.ask import trial_table
+from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.report.sentences import aim_in_words
@@ -33,6 +35,29 @@ class Output:
     """Whatever has `data`, as a table of rows, a saved file, figures and pages."""
 
     data: TrialData
+
+    @property
+    def objective(self) -> str:
+        """The name of the objective."""
+        return self.data.objective
+
+    @property
+    def direction(self) -> str:
+        """``"minimize"`` or ``"maximize"``."""
+        return self.data.direction
+
+    @property
+    def space(self) -> Space:
+        """The search space: as given, as the log has it, or as guessed."""
+        return self.data.space
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was guessed, dropped or merged, in sentences."""
+        return self.data.notes
+
+    def __len__(self) -> int:
+        return self.data.rows
 
     def __repr__(self) -> str:
         return f"Analysis({self._in_short()})"
@@ -99,7 +124,7 @@ class Output:
         """
         question = Question(target, region, of=of, seed=seed)
         shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
-        return trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
+        return ask.trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
 
     def save(self, path: str | os.PathLike[str], *, rows: bool | None = None) -> None:
         """Write the counts to a small file; `load` reads it, and answers as this analysis does.
@@ -267,6 +292,15 @@ class Output:
         about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
         stay = not in_notebook() if wait is None else wait
         return explore(self.data, **about, port=port, show=open, wait=stay, **how)
+
+
+def _draw_importances(result: Importances, ax: Any, *, metric: str) -> Any:
+    from pedanova.report.figures.draw import draw_importances  # which needs matplotlib
+
+    return draw_importances(result, ax, metric=metric)
+
+
+PAINTERS[Importances] = _draw_importances
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack, cast, overload
 
 import numpy as np
 
-from pedanova.analysis.analysis import Analysis, GroupAnalyses
+from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import RowKeywords, TableKeywords, analyze, load, request_of
 from pedanova.base.notes import Note, in_order
 from pedanova.counting.levels import Levels
@@ -23,7 +23,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import DRAWS, Pooling, grouped, pooled_studies
+from pedanova.measures.studies.across import DRAWS, Groups, Pooling, grouped, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 from pedanova.measures.studies.study_difference import (
     SHARED,
@@ -131,8 +131,8 @@ def across(
     objective: object = None,
     *,
     group: str | None = None,
-    target: object = 0.1,
-    region: object = 1.0,
+    target: object = DEFAULT.target,
+    region: object = DEFAULT.region,
     within: object = None,
     parts: str = "selected",
     **options: Unpack[AcrossKeywords],
@@ -194,7 +194,7 @@ def across(
         analyses, notes = grouped_analyses(data, objective, group, **table)
     else:
         analyses = named_analyses(data, objective, table)
-    data = analyses.data if isinstance(analyses, GroupAnalyses) else {name: a.data for name, a in analyses.items()}
+    data = analyses.data if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
@@ -253,7 +253,7 @@ def grouped_analyses(
     levels: Levels | Iterable[float] | None = None,
     scan: Scan | None = None,
     **rows: Unpack[RowKeywords],
-) -> tuple[GroupAnalyses, tuple[Note, ...]]:
+) -> tuple[Groups[Analysis], tuple[Note, ...]]:
     """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
     from pedanova.sources import read_records
 
@@ -269,7 +269,7 @@ def grouped_analyses(
         raise QueryError(Arg("group"), " needs every row of the source; it uses only some of them; choose with where=")
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
-    return GroupAnalyses(groups), (*notes, *observed.notes, *unnamed)
+    return Groups(groups, Analysis), (*notes, *observed.notes, *unnamed)
 
 
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
@@ -340,8 +340,8 @@ def difference(
 def difference(
     a: Analysis | Importances,
     b: Analysis | Importances,
-    target: object = 0.1,
-    region: object = 1.0,
+    target: object = DEFAULT.target,
+    region: object = DEFAULT.region,
     *,
     names: tuple[str, str] = ("A", "B"),
     **how: Unpack[How],

@@ -87,6 +87,9 @@ LATEX = str.maketrans(
 MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_"})
 
 
+PAINTERS: dict[type, Callable[..., Any]] = {}  # who draws a kind of result; later rooms enter themselves here
+
+
 class Table:
     """What every answer can do: print well, and give its numbers to other tools.
 

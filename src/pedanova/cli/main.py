@@ -22,7 +22,7 @@ from pedanova.cli.parser import COMMANDS, Command, build_parser, usage_of
 from pedanova.errors import PedanovaError, unknown_name
 
 if TYPE_CHECKING:
-    from pedanova.cli import advice, answers, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
+    from pedanova.cli import answers, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
 
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 

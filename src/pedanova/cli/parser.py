@@ -227,20 +227,17 @@ COMMANDS = (
         "what tuning gains over a default, in numbers",
         (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
-        module="advice",
     ),
     Command(
         "next",
         "which trials to run next, and how many are needed",
         (NUMBER, GOAL, *QUESTION[:2], ALLOWED, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
-        module="advice",
     ),
     Command(
         "brief",
         "all findings in at most 300 tokens",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
-        module="advice",
     ),
     Command(
         "along",

@@ -174,7 +174,7 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[S
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class ColumnDomain:
     """The domain of one column: any number from 0 to 1, or a lattice of values, each with a weight of its own."""
 
     values: Singles | None = None  # (cells,) of a lattice, ascending, as the tree sees them
@@ -187,7 +187,7 @@ class Axis:
         return self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")]
 
 
-def tree_variances(tree: Any, axes: Sequence[Axis]) -> tuple[float, Reals]:
+def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
     """The variance of a tree of scikit-learn over the space, 0 if it is mere rounding; and what each parameter
     explains of it alone."""
     low, high = leaf_boxes(tree, axes)
@@ -200,7 +200,7 @@ def tree_variances(tree: Any, axes: Sequence[Axis]) -> tuple[float, Reals]:
     return variance, np.array([marginal_variance(*ends, centred * volume) for ends in zip(low.T, high.T, strict=True)])
 
 
-def leaf_boxes(tree: Any, axes: Sequence[Axis]) -> tuple[Reals, Reals]:
+def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
     """(leaves, parameters) Both ends of every leaf, as parts of the domain; found a level of the tree at a time."""
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     low, high = np.zeros((len(left), len(axes))), np.ones((len(left), len(axes)))
@@ -229,7 +229,7 @@ class Encoded:
 
     matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
     objective: Reals  # (rows,) clipped if asked for
-    axes: tuple[Axis, ...]
+    axes: tuple[ColumnDomain, ...]
     notes: tuple[Note, ...]
 
 
@@ -303,7 +303,7 @@ def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
 
 def _encoded(
     column: Column, parameter: Parameter, cells: Cells, rows: NDArray[np.intp], objective: Reals
-) -> tuple[Reals, Axis]:
+) -> tuple[Reals, ColumnDomain]:
     """The numbers of one parameter, and its domain."""
     grid = grid_of(parameter)
     here = cells[rows]
@@ -340,15 +340,15 @@ def positions(values: Reals, parameter: Float | Int) -> Reals:
     return np.clip(part, 0.0, 1.0)
 
 
-def _axis_of(parameter: Float | Int | Moving) -> Axis:
+def _axis_of(parameter: Float | Int | Moving) -> ColumnDomain:
     if not isinstance(parameter, Int) or (parameter.high - parameter.low) // parameter.step >= MOST_POINTS:
-        return Axis()
+        return ColumnDomain()
     values = np.arange(parameter.low, parameter.high + 1, parameter.step, dtype=np.float64)
     ends = positions(values + parameter.step / 2, parameter)
-    return Axis(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])
+    return ColumnDomain(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])
 
 
-def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
+def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDomain]:
     """Cells in a row: labels as they are ordered, categories by their mean objective.
 
     Rows without a value take the middle of an order. Where there is no middle, having no value is
@@ -372,9 +372,9 @@ def _has_middle(parameter: Parameter) -> bool:
     return not isinstance(parameter, Categorical | Switch)
 
 
-def _row_of(weights: Reals) -> Axis:
+def _row_of(weights: Reals) -> ColumnDomain:
     reached = np.r_[0.0, np.cumsum(weights)]
-    return Axis(np.arange(len(weights), dtype=np.float32), reached / reached[-1])
+    return ColumnDomain(np.arange(len(weights), dtype=np.float32), reached / reached[-1])
 
 
 def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from itertools import permutations
 from typing import Any
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note
-from pedanova.base.table import Printed, html_table
+from pedanova.base.table import PAINTERS, Printed, html_table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, listed
@@ -313,8 +312,7 @@ class Importances(ShareTable[Importance]):
         >>> len(ax.patches)
         10
         """
-        drawing = import_module("pedanova.report.figures.draw")  # a later room, loaded when a figure is wanted
-        return drawing.draw_importances(self, ax, metric=metric)
+        return PAINTERS[Importances](self, ax, metric=metric)
 
     def __str__(self) -> str:
         words = wrapped(printable(f"{self.conclusion()} {self.next_step()}"), LINE)

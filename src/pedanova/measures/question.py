@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
@@ -24,15 +24,20 @@ def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -
     return int(value)
 
 
-class How(TypedDict, total=False):
-    """The keywords that say how an answer is computed; `Question` has their defaults."""
+class DensityHow(TypedDict, total=False):
+    """The keywords that say how densities are computed; `Question` has their defaults."""
 
-    baseline: str
     smoothing: Smoothing
     estimator: str
-    draws: int
     seed: int
     of: str
+
+
+class How(DensityHow, total=False):
+    """The keywords that say how an answer is computed."""
+
+    baseline: str
+    draws: int
     force: bool
 
 
@@ -79,9 +84,9 @@ DEFAULT = Question()
 HOW = tuple(field.name for field in fields(Question) if field.name not in ("target", "region"))
 
 
-def check_how(options: Mapping[str, Any], *, what: str = "importance") -> How:
+def check_how(options: Mapping[str, Any], *, what: str = "importance", names: Sequence[str] = HOW) -> How:
     """The keywords that say how an answer is computed, if all of them are known."""
     for name in options:
-        if name not in HOW:
-            raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(HOW)}")
+        if name not in names:
+            raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(names)}")
     return cast("How", dict(options))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, trials_of
-from pedanova.errors import PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.effects import Effects, effects_of
@@ -29,7 +29,7 @@ from pedanova.measures.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.question import DEFAULT, Question, as_whole
+from pedanova.measures.question import DEFAULT, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import ResolvedQuestion, answer, density_answer
@@ -343,6 +343,19 @@ class Comparison(Table, Mapping[str, Answer]):
         """A ratio in per cent; a share likewise, unless the parameter never varied."""
         value = getattr(row, self.shown)
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
+
+
+def compare(
+    data: TrialData, by: str, target: object, region: object = DEFAULT.region, **how: Unpack[How]
+) -> Comparison[Any]:
+    """Answers side by side: of several measures, or of several objectives."""
+    if by not in ("measure", "objective"):
+        raise QueryError(Arg("by", by), " must be 'measure' or 'objective'")
+    if by == "objective":
+        return compare_objectives(data, Question(target, region, **how))
+    if region != DEFAULT.region or set(how) - {"seed"}:
+        raise QueryError("a comparison of measures takes only target and seed; other options need by='objective'")
+    return compare_measures(data, target, seed=how.get("seed", DEFAULT.seed))
 
 
 def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -395,6 +395,7 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.
 
 
 Codes: TypeAlias = NDArray[Any]
+Made = TypeVar("Made")
 SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
 
 
@@ -486,6 +487,26 @@ class GroupData(Mapping[str, TrialData]):
 
     def __len__(self) -> int:
         return len(self.spans)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups(Mapping[str, Made]):
+    """What is made of the data of every group, when it is first asked for."""
+
+    data: GroupData
+    make: Callable[[TrialData], Made]
+
+    def __getitem__(self, name: str) -> Made:
+        return self.make(self.data[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
 
 
 def grouped(

@@ -27,7 +27,7 @@ from pedanova.measures.importance import (
     sparse_notes,
 )
 from pedanova.measures.question import Question
-from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, choose, estimate
+from pedanova.measures.surrogate.estimate import ModelQuery, Query, ShareEstimate, choose, estimate
 from pedanova.measures.surrogate.summaries import model_densities, model_sets
 from pedanova.space.parameters import parents_of
 
@@ -66,7 +66,7 @@ def answer(
 
 
 def check_notes(
-    query: Query, question: Question, result: Estimate, rows: Sequence[Importance], *, whole: bool
+    query: Query, question: Question, result: ShareEstimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
     """Notes on what a reader of these numbers should know."""
     model_query = result.model_query
@@ -136,7 +136,7 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
     return words[0], words[1]
 
 
-def sampler_check_notes(query: Query, question: Question, result: Estimate, *, whole: bool) -> list[Note]:
+def sampler_check_notes(query: Query, question: Question, result: ShareEstimate, *, whole: bool) -> list[Note]:
     """Notes on what it means for this answer that rows were not drawn evenly."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:

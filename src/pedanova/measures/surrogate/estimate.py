@@ -92,7 +92,7 @@ class ModelQuery:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class ShareEstimate:
     """The importances in the order of the contrasts, their ratios not yet computed."""
 
     rows: list[Importance]
@@ -101,7 +101,7 @@ class Estimate:
     model_query: ModelQuery | None = None
 
 
-def estimate(query: Query, question: Question) -> Estimate:
+def estimate(query: Query, question: Question) -> ShareEstimate:
     """The importances by counts, unless a model is asked for or is more accurate."""
     with one_thread():
         model_query, notes = choose(query, question)
@@ -173,18 +173,18 @@ def check_enough(inside: int, region: int, question: Question) -> None:
 # --- counts ------------------------------------------------------------------------------------------
 
 
-def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
+def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstimate:
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     contrasts = with_repeats(query)
     counted = [measure(contrast, **how) for contrast in contrasts]
     check_enough(counted[0].n_target, counted[0].n_region, question)
     if question.draws == 0:
-        return Estimate(counted, "counts", notes)
+        return ShareEstimate(counted, "counts", notes)
     p_values = p_values_for(query, question, None)
     sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
     if question.baseline == "region":
         sureness = with_threshold(query, counted, sureness, **how)
-    return Estimate(with_sureness(counted, sureness), "counts", notes)
+    return ShareEstimate(with_sureness(counted, sureness), "counts", notes)
 
 
 def with_threshold(
@@ -244,7 +244,7 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 # --- the model ---------------------------------------------------------------------------------------
 
 
-def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estimate:
+def by_model(query: Query, question: Question, model_query: ModelQuery) -> ShareEstimate:
     """The importances by the model, blended with the counts where rows were drawn evenly."""
     inside, rows = model_query.rows
     check_enough(inside, rows, question)
@@ -273,7 +273,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estim
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
     words = f"answered by a model of the objective ({model_query.fitted.skill}); "
     notes = [Note("answer", words, Arg("estimator", "counts"), " uses the counts alone")]
-    return Estimate(importances, "surrogate", notes, model_query)
+    return ShareEstimate(importances, "surrogate", notes, model_query)
 
 
 def modelled_row(

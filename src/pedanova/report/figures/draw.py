@@ -18,6 +18,7 @@ from pedanova.base.names import short_names
 from pedanova.base.terminal import shorten
 from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
+from pedanova.measures.advice.gains import Amount, Gain, Gains
 from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.panels import round_values
@@ -371,3 +372,23 @@ def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> A
         ax.set_xlim(0, top)
         ax.set_title(plain(question), loc="left", fontsize="medium")
     return axes
+
+
+def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
+    """Bars of what tuning each parameter alone wins, with intervals, above that of all together; grey ones are safe."""
+    rows = gains.rows[::-1]
+    amounts: list[Amount | Gain] = [gains.total, *rows]
+    ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))
+    values = np.array([one.gain for one in amounts])
+    ends = np.array([[one.low, one.high] for one in amounts])
+    places = np.arange(len(amounts))
+    fills = [ink["region"], *(ink["noise"] if row.verdict == "safe" else ink["target"] for row in rows)]
+    ax.barh(places, values, color=fills, height=0.7)
+    spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
+    ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
+    shown = plain_names([row.name for row in rows])
+    labels = ["all together", *(f"{shown[row.name]}{' (safe)' if row.verdict == 'safe' else ''}" for row in rows)]
+    name_bars(ax, labels, f"gain in {gains.objective}")
+    ax.set_xlim(left=0)
+    title(ax, gains.heading())
+    return ax

@@ -11,7 +11,7 @@ import numpy as np
 from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.errors import QueryError
 from pedanova.measures.advice.ask import gains_of
-from pedanova.measures.question import HOW, How, Question, check_how
+from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import (
     compare_objectives,
     densities_of_all,
@@ -26,9 +26,9 @@ from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace
-from pedanova.report.figures.advice import draw_gains
 from pedanova.report.figures.draw import (
     draw_along,
+    draw_gains,
     draw_growth,
     draw_importances,
     draw_interactions,
@@ -64,7 +64,13 @@ class Plots:
     _data: TrialData
 
     def importance(
-        self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Unpack[How]
+        self,
+        target: Rows = DEFAULT.target,
+        region: Rows = DEFAULT.region,
+        *,
+        metric: str = "share",
+        ax: Axes = None,
+        **options: Unpack[How],
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals.
 
@@ -91,7 +97,9 @@ class Plots:
         importances = importance_of(self._data, Question(target, region, **options))
         return draw_importances(importances, ax, metric=metric, nesting=nesting_of(self._data.tallies))
 
-    def densities(self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
+    def densities(
+        self, names: Names = None, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None
+    ) -> Axes:
         """Where the target's values lie: one parameter in `ax`, or several side by side.
 
         The band is what chance alone would do, full colour what is beyond it; ~ and grey mark a parameter that is
@@ -127,7 +135,7 @@ class Plots:
 
     def reduction(
         self,
-        target: Rows = 0.1,
+        target: Rows = DEFAULT.target,
         keep: float = 0.95,
         *,
         names: Names = None,
@@ -171,7 +179,13 @@ class Plots:
         return with_legend(panels(names or list(verdicts), ax, draw))
 
     def profile(
-        self, region: Rows = 1.0, *, over: str = "target", target: Rows = 0.1, ax: Axes = None, **options: Any
+        self,
+        region: Rows = DEFAULT.region,
+        *,
+        over: str = "target",
+        target: Rows = DEFAULT.target,
+        ax: Axes = None,
+        **options: Any,
     ) -> Axes:
         """Ratios as bands over the target's quantile, or over the number of rows: have they settled?
 
@@ -218,7 +232,7 @@ class Plots:
     def along(
         self,
         budget: str | None = None,
-        target: Rows = 0.1,
+        target: Rows = DEFAULT.target,
         *,
         at: Sequence[float] | None = None,
         among: str = "all",
@@ -247,7 +261,9 @@ class Plots:
         question = Question(target, **check_how(options))
         return draw_along(along_budgets(self._data, budget, question, at=at, among=among), ax)
 
-    def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
+    def interactions(
+        self, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None, **options: Any
+    ) -> Axes:
         """The strongest pairs, 15 at most; ~ and grey mark what chance explains.
 
         Parameters
@@ -273,7 +289,14 @@ class Plots:
         return draw_interactions(result, ax)
 
     def pair(
-        self, first: str, second: str, target: Rows = 0.1, region: Rows = 1.0, *, cells: int = 8, ax: Axes = None
+        self,
+        first: str,
+        second: str,
+        target: Rows = DEFAULT.target,
+        region: Rows = DEFAULT.region,
+        *,
+        cells: int = 8,
+        ax: Axes = None,
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier.
 
@@ -301,7 +324,7 @@ class Plots:
     def effects(
         self,
         names: Names = None,
-        region: Rows = 1.0,
+        region: Rows = DEFAULT.region,
         *,
         clip: object = None,
         smoothing: Smoothing = "auto",
@@ -337,7 +360,7 @@ class Plots:
         return panels(names or list(effects)[:SHOWN], ax, draw)
 
     def objectives(
-        self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
+        self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
         """Two objectives: every row, the target's filled, the front; and the shares for both and for each alone.
 
@@ -372,7 +395,12 @@ class Plots:
         return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
 
     def gains(
-        self, default: Mapping[str, object] | None = None, region: Rows = 1.0, *, seed: int = 0, ax: Axes = None
+        self,
+        default: Mapping[str, object] | None = None,
+        region: Rows = DEFAULT.region,
+        *,
+        seed: int = DEFAULT.seed,
+        ax: Axes = None,
     ) -> Axes:
         """What tuning each parameter alone wins over a default, with intervals; grey ones are safe to leave.
 

@@ -52,7 +52,7 @@ REPORTS = "trial_intermediate_values"
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class TrialKeys:
     """The trials of a study that were listed; rows are their order by number."""
 
     study: int
@@ -129,7 +129,7 @@ def read_trials(database: Database, study: int, name: str) -> StudyLog:
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
     order = "number, trial_id" if "number" in columns else "trial_id"
     listing = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY {order}", (study,))
-    trials = Trials(study, np.array([trial[0] for trial in listing], dtype=np.int64))
+    trials = TrialKeys(study, np.array([trial[0] for trial in listing], dtype=np.int64))
     place = (
         "studies WHERE study_id = ?" if is_older(database) else "study_directions WHERE study_id = ? ORDER BY objective"
     )
@@ -181,7 +181,7 @@ def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 
 
-def values_of(database: Database, trials: Trials, objectives: int) -> Reals:
+def values_of(database: Database, trials: TrialKeys, objectives: int) -> Reals:
     values = np.full((len(trials.keys), objectives), np.nan)
     if is_older(database):
         for rows, (numbers,) in trials.fetch(database, "trials", "x.value"):
@@ -193,7 +193,7 @@ def values_of(database: Database, trials: Trials, objectives: int) -> Reals:
     return values
 
 
-def settings_of(database: Database, trials: Trials) -> dict[str, Setting]:
+def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
     pairs: dict[tuple[str, str], int] = {}  # of a name and the text of a distribution → a number
     parts: list[tuple[Rows, Rows, Reals]] = []
     fields = "x.param_name, x.param_value, x.distribution_json"
@@ -218,7 +218,7 @@ def settings_of(database: Database, trials: Trials) -> dict[str, Setting]:
     return settings
 
 
-def constraints_of(database: Database, trials: Trials) -> Sequence[dict[str, float]]:
+def constraints_of(database: Database, trials: TrialKeys) -> Sequence[dict[str, float]]:
     """Kept among the system's attributes, of which other keys may be huge."""
     by_row: dict[int, dict[str, Any]] = {}
     begin = f"AND SUBSTR(x.{database.quote('key')}, 1, 11) = 'constraints'"
@@ -227,7 +227,7 @@ def constraints_of(database: Database, trials: Trials) -> Sequence[dict[str, flo
     return [constraints_in(by_row.get(row, {})) for row in range(len(trials.keys))] if by_row else []
 
 
-def attributes_of(database: Database, trials: Trials) -> dict[str, list[object]]:
+def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[object]]:
     """What users noted of a trial, as far as it is short and plain."""
     attributes: dict[str, list[object]] = {}
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
@@ -237,7 +237,7 @@ def attributes_of(database: Database, trials: Trials) -> dict[str, list[object]]
     return dict(sorted(attributes.items()))
 
 
-def _attributes(database: Database, table: str, trials: Trials, extra: str) -> Iterator[tuple[int, str, Any]]:
+def _attributes(database: Database, table: str, trials: TrialKeys, extra: str) -> Iterator[tuple[int, str, Any]]:
     """Row, name and value; none where a storage has no such table."""
     if {"trial_id", "key", "value_json"} <= database.columns(table):
         fields = f"x.{database.quote('key')}, x.value_json"
@@ -245,19 +245,19 @@ def _attributes(database: Database, table: str, trials: Trials, extra: str) -> I
             yield from zip(rows.tolist(), map(str, names), map(parsed, texts), strict=True)
 
 
-def reports_of(database: Database, trials: Trials) -> dict[int, tuple[int, float]]:
+def reports_of(database: Database, trials: TrialKeys) -> dict[int, tuple[int, float]]:
     """The last step that each trial reported: found by the database, which may hold very many."""
     last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
     return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 
 
-def points_of(reopen: Opener, trials: Trials) -> list[Point]:
+def points_of(reopen: Opener, trials: TrialKeys) -> list[Point]:
     """Every report of the trials that were listed, fetched through a connection of its own."""
     with reopen() as database:
         return list(_reports(database, trials))
 
 
-def _reports(database: Database, trials: Trials, extra: str = "") -> Iterator[tuple[int, int, float]]:
+def _reports(database: Database, trials: TrialKeys, extra: str = "") -> Iterator[tuple[int, int, float]]:
     """Row, step and value of reports; none where a storage has no such table."""
     table, value = ("trial_values", "value") if is_older(database) else (REPORTS, "intermediate_value")
     columns = database.columns(table)
