@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from pedanova.analysis.studies import difference as compare_studies
 from pedanova.base.terminal import printable, shorten
 from pedanova.cli.output import as_rows
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+from pedanova.measures.question import REGION, TARGET
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".feather", ".arrow", ".db", ".sqlite", ".sqlite3", ".log")
 SAVED = ".pedanova"
@@ -111,55 +113,64 @@ def serve(root: Path) -> Any:
         raise MissingLibraryError("pedanova mcp needs the MCP SDK; pip install 'pedanova[mcp]'") from None
     folder = Folder(root)
     server = MCPServer("pedanova", instructions=INSTRUCTIONS)
-    for tool in tools_of(folder):
+    for tool in Tools(folder).all():
         server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(tool)
     return server
 
 
-def tools_of(folder: Folder) -> list[Callable[..., str]]:
-    """The questions that an agent may ask."""
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The questions that an agent may ask about a folder; each answers in JSON."""
 
-    def brief(source: str, objective: str | None = None, direction: str | None = None) -> str:
+    folder: Folder
+
+    def all(self) -> list[Callable[..., str]]:
+        ways = (self.brief, self.analyse, self.importance, self.good_values)
+        return [*ways, self.gains, self.next_trials, self.reduce, self.difference]
+
+    def brief(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
         """All findings in at most 300 tokens: what matters, where, how sure, what to run next. JSON."""
-        return answered(lambda: json.loads(folder.analysis(source, objective, direction).brief().to_json()))
+        return answered(lambda: json.loads(self.folder.analysis(source, objective, direction).brief().to_json()))
 
-    def analyse(source: str, objective: str | None = None, direction: str | None = None) -> str:
+    def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
         """What a source holds: trials, objective, search space, and notes on what was assumed. JSON."""
 
         def work() -> Mapping[str, Any]:
-            a = folder.analysis(source, objective, direction)
+            a = self.folder.analysis(source, objective, direction)
             about = {"objective": a.objective, "direction": a.direction, "trials": len(a)}
             return about | {"space": a.space.to_dict(), "notes": list(a.notes)}
 
         return answered(work)
 
     def importance(
+        self,
         source: str,
         objective: str | None = None,
         direction: str | None = None,
-        target: float = 0.1,
-        region: float = 1.0,
+        target: float = TARGET,
+        region: float = REGION,
     ) -> str:
         """Which parameters decide whether a trial is among the best part `target` of `region`; 95 % intervals. JSON."""
 
         def work() -> Mapping[str, Any]:
-            result = folder.analysis(source, objective, direction).importance(target, region)
+            result = self.folder.analysis(source, objective, direction).importance(target, region)
             return {"target": result.target, "importance": as_rows(result.to_dict()), "notes": list(result.notes)}
 
         return answered(work)
 
     def good_values(
-        source: str, objective: str | None = None, direction: str | None = None, target: float = 0.1
+        self, source: str, objective: str | None = None, direction: str | None = None, target: float = TARGET
     ) -> str:
         """Where the good values of every parameter lie. JSON."""
 
         def work() -> Mapping[str, Any]:
-            densities = folder.analysis(source, objective, direction).densities(None, target)
+            densities = self.folder.analysis(source, objective, direction).densities(None, target)
             return {"good": {name: [good.words for good in one.good()] for name, one in densities.items()}}
 
         return answered(work)
 
     def gains(
+        self,
         source: str,
         objective: str | None = None,
         direction: str | None = None,
@@ -168,44 +179,49 @@ def tools_of(folder: Folder) -> list[Callable[..., str]]:
         """What tuning each parameter wins over a default, in units of the objective, with 95 % intervals. JSON."""
 
         def work() -> Mapping[str, Any]:
-            result = folder.analysis(source, objective, direction).gains(checked(default))
+            result = self.folder.analysis(source, objective, direction).gains(checked(default))
             return {"summary": result.summary(), "gains": as_rows(result.to_dict()), "notes": list(result.notes)}
 
         return answered(work)
 
     def next_trials(
-        source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
+        self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
         """Configurations to run next: to know, to win, or both. Keep `pedanova_next` with the trials. JSON."""
 
         def work() -> Mapping[str, Any]:
-            result = folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)
+            result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)
             return {"trials": as_rows(result.to_dict()), "notes": list(result.notes)}
 
         return answered(work)
 
-    def reduce(source: str, objective: str | None = None, direction: str | None = None, target: float = 0.1) -> str:
+    def reduce(
+        self, source: str, objective: str | None = None, direction: str | None = None, target: float = TARGET
+    ) -> str:
         """A smaller search space, with a reason for every parameter. JSON."""
 
         def work() -> Mapping[str, Any]:
-            result = folder.analysis(source, objective, direction).reduce(target)
+            result = self.folder.analysis(source, objective, direction).reduce(target)
             return {"summary": result.summary(), "verdicts": as_rows(result.to_dict())}
 
         return answered(work)
 
     def difference(
-        source: str, other: str, objective: str | None = None, direction: str | None = None, target: float = 0.1
+        self,
+        source: str,
+        other: str,
+        objective: str | None = None,
+        direction: str | None = None,
+        target: float = TARGET,
     ) -> str:
         """What matters more in one source than in another. JSON."""
 
         def work() -> Mapping[str, Any]:
-            first, second = (folder.analysis(one, objective, direction) for one in (source, other))
+            first, second = (self.folder.analysis(one, objective, direction) for one in (source, other))
             result = compare_studies(first, second, target)
             return {"difference": as_rows(result.to_dict()), "notes": list(result.notes)}
 
         return answered(work)
-
-    return [brief, analyse, importance, good_values, gains, next_trials, reduce, difference]
 
 
 def checked(default: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

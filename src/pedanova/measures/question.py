@@ -14,6 +14,7 @@ from pedanova.measures.smoothing import Smoothing
 Baseline: TypeAlias = Literal["region", "uniform"]
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 PartsOf: TypeAlias = Literal["space", "rows"]
+TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
@@ -45,8 +46,8 @@ class How(DensityHow, total=False):
 class Question:
     """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`."""
 
-    target: object = 0.1  # γ′ in the paper
-    region: object = 1.0  # γ
+    target: object = TARGET
+    region: object = REGION
     baseline: str = "region"
     smoothing: Smoothing = "auto"
     estimator: str = "auto"
