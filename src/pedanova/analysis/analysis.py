@@ -7,28 +7,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from pedanova.analysis.output import Output
-from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
-from pedanova.measures.advice.brief import Brief, brief_of
-from pedanova.measures.advice.gains import Gains
-from pedanova.measures.advice.needed import Needed
-from pedanova.measures.advice.next_trials import NextTrials
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import Effects
 from pedanova.measures.importance import Importances
-from pedanova.measures.interactions import Interactions
-from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, DensityHow, How, Question, check_how
 from pedanova.measures.questions import ask
 from pedanova.measures.questions.ask import Comparison
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.studies.across import Groups, groups_by
-from pedanova.measures.studies.along import Along
-from pedanova.measures.studies.budgets import along_budgets
-from pedanova.measures.studies.seeds import Seeds, seeds_within
 from pedanova.measures.surrogate.profile import Profile
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what most questions do without is imported where it answers
+    from pedanova.measures.advice.brief import Brief
+    from pedanova.measures.advice.gains import Gains
+    from pedanova.measures.advice.needed import Needed
+    from pedanova.measures.advice.next_trials import NextTrials
+    from pedanova.measures.effects import Effects
+    from pedanova.measures.interactions import Interactions
+    from pedanova.measures.plane import PairDensity
+    from pedanova.measures.studies.along import Along
+    from pedanova.measures.studies.seeds import Seeds
     from pedanova.reduction.result import ReducedSpace
 
 
@@ -412,6 +409,8 @@ class Analysis(Output):
         >>> [next(iter(step.importances)) for step in result], result.since
         (['x', 'z'], None)
         """
+        from pedanova.measures.studies.budgets import along_budgets
+
         question = Question(target, region, **check_how(how))
         return along_budgets(self.data, budget, question, at=at, among=among)
 
@@ -440,6 +439,8 @@ class Analysis(Output):
         >>> result["loss"].low < 0.5 < result["loss"].high
         True
         """
+        from pedanova.measures.studies.seeds import seeds_within
+
         return seeds_within(self.data, target, exclude)
 
     def groups(self, column: str) -> Mapping[str, Analysis]:
@@ -462,6 +463,8 @@ class Analysis(Output):
         >>> list(a.groups("solver")), len(a.groups("solver")["sgd"])
         (['adam', 'sgd'], 503)
         """
+        from pedanova.measures.studies.across import Groups, groups_by
+
         return Groups(groups_by(self.data, column), Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
@@ -566,6 +569,8 @@ class Analysis(Output):
         >>> next(iter(gains)), gains.total.low > 0
         ('learning_rate', True)
         """
+        from pedanova.measures.advice.ask import gains_of
+
         return gains_of(self.data, default, region, Question(seed=seed).seed)
 
     def next_trials(
@@ -602,6 +607,8 @@ class Analysis(Output):
         >>> [trial.values["units"] > 64 for trial in trials]
         [True, True, True]
         """
+        from pedanova.measures.advice.ask import next_trials_of
+
         return next_trials_of(self.data, n, goal, within, Question(seed=seed).seed)
 
     def needed(
@@ -634,6 +641,8 @@ class Analysis(Output):
         >>> needed.pair, needed["learning_rate"].more > needed["lucky_number"].more
         (('learning_rate', 'units'), True)
         """
+        from pedanova.measures.advice.ask import needed_of
+
         return needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> Brief:
@@ -656,6 +665,8 @@ class Analysis(Output):
         >>> [line.topic for line in brief.rows]
         ['trials', 'matters', 'where', 'sure', 'gain', 'next', 'beware']
         """
+        from pedanova.measures.advice.brief import brief_of
+
         return brief_of(self.data, Question(seed=seed).seed)
 
     def reduce(

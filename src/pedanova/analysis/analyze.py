@@ -193,19 +193,21 @@ def count(
     names: Sequence[str] | None = None,
 ) -> Counted:
     """Read, prepare, cut into levels, count."""
-    # These bring narwhals along: only when needed.
-    from pedanova.scale.count_scan import count_table
-    from pedanova.scale.cuda.device_table import OnDevice, count_device_table, table_on_device
+    from pedanova.scale.cuda.device import OnDevice, table_on_device
     from pedanova.sources import open_table, read_records
     from pedanova.sources.scans.scan import TableScan
 
     data = opened = table_on_device(data, names, engine=scan.engine)
     delimiter = request.reading.delimiter
     if isinstance(data, OnDevice):
+        from pedanova.scale.cuda.device_table import count_device_table
+
         return count_device_table(data.columns, request, levels)
     if names is None and study is None:
         opened = open_table(data, scan.in_parts, skip=scan.skip, delimiter=delimiter)
     if isinstance(opened, TableScan):
+        from pedanova.scale.count_scan import count_table
+
         return count_table(opened, request, scan, levels)
     delimiter = delimiter if opened is data else None  # the fields have been cut already
     records = read_records(opened, names=names, study=study, delimiter=delimiter)

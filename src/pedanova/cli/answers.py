@@ -9,12 +9,11 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
-from pedanova.analysis.studies import across, by_stem, difference
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import draw_table
@@ -33,19 +32,14 @@ from pedanova.cli.inputs import (
     table_options,
 )
 from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
-from pedanova.cli.pages import write_report
 from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.advice.ask import stop_sentence
-from pedanova.measures.advice.gains import Gains
-from pedanova.measures.advice.next_trials import NextTrials
+from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT
 from pedanova.measures.questions.ask import Comparison, check_names
-from pedanova.measures.studies.across import DRAWS
 from pedanova.report.names import nesting_of
-from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (
     TerminalStyle,
     declared,
@@ -59,8 +53,11 @@ from pedanova.report.terminal.tables import (
     draw_seeds,
     fill,
 )
-from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
+
+if TYPE_CHECKING:
+    from pedanova.measures.advice.gains import Gains
+    from pedanova.measures.advice.next_trials import NextTrials
 
 BEST_ROWS = "The best rows are those that fewest others beat in all objectives: the Pareto front, then the next front."
 SHOWN = 3  # densities, where no parameter is named
@@ -90,6 +87,8 @@ def run_analyze(options: argparse.Namespace) -> int:
     if options.save:
         a.save(options.save, rows=options.save_rows)
     if options.report:
+        from pedanova.cli.pages import write_report
+
         write_report(a, options.report, options)
 
     def drawn(result: Importances, look: TerminalStyle) -> str:
@@ -102,9 +101,18 @@ def run_analyze(options: argparse.Namespace) -> int:
 
     more = {"conclusion": result.conclusion(), "space": a.space.to_dict(), "good_values": dict(result.good)}
     how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": more}
-    stop = stop_sentence(a.data, result, options.seed)
+    stop = stop_words(a, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
     return answer(options, result, drawn, a=a, key="importance", **how, notes=[*own, *a.notes], aside=own, gap="\n")
+
+
+def stop_words(a: Analysis, result: Importances, seed: int) -> str:
+    """That more trials hardly change anything; empty where they may."""
+    if not first_stays(result.rows):
+        return ""
+    from pedanova.measures.advice.ask import stop_sentence
+
+    return stop_sentence(a.data, result, seed)
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
@@ -135,6 +143,8 @@ def run_interactions(options: argparse.Namespace) -> int:
 
 
 def run_densities(options: argparse.Namespace) -> int:
+    from pedanova.report.terminal.curves import draw_densities, draw_key
+
     a = opened(options)
     check_names(options.names, a.space)
     target, region = questions_of(options)
@@ -249,6 +259,8 @@ def run_space(options: argparse.Namespace) -> int:
 
 
 def run_formats(_: argparse.Namespace) -> int:
+    from pedanova.sources.registry import KINDS
+
     tables = "data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays"
     kinds = [(kind.name, kind.mark, kind.example) for kind in KINDS]
     width = line_width()
@@ -265,6 +277,9 @@ def run_formats(_: argparse.Namespace) -> int:
 
 def run_across(options: argparse.Namespace) -> int:
     """Groups of one table, or several sources, saved ones among them."""
+    from pedanova.analysis.studies import across
+    from pedanova.measures.studies.across import DRAWS
+
     target, region = questions_of(options)
     how = estimation(options) | {"target": target, "region": region}
     if how["draws"] == DEFAULT.draws:
@@ -300,6 +315,8 @@ def run_across(options: argparse.Namespace) -> int:
 
 
 def run_difference(options: argparse.Namespace) -> int:
+    from pedanova.analysis.studies import difference
+
     if len(options.others) != 1:
         raise QueryError(
             f"difference compares two sources, not {1 + len(options.others)}; see pedanova across for more"
@@ -318,6 +335,8 @@ def run_difference(options: argparse.Namespace) -> int:
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
     """Every source as its own analysis; options about tables concern those that are tables."""
+    from pedanova.analysis.studies import by_stem
+
     analyses = {}
     for name, place in by_stem(places).items():
         alone = argparse.Namespace(**(vars(options) | {"file": place}))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -75,7 +76,7 @@ def as_column(name: str, values: object) -> Column:
     if isinstance(values, Column):
         return Column(name, values.values, values.labels, values.missing)
     mask = None
-    if isinstance(values, np.ma.MaskedArray):
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):  # slow to import
         mask = np.ma.getmaskarray(values)
         values = values.data
     array = values if isinstance(values, np.ndarray) else _as_array(name, values)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance
-from pedanova.measures.studies.across import Pooling
+
+if TYPE_CHECKING:
+    from pedanova.measures.studies.across import Pooling
 
 ENOUGH_ROWS = 20  # target rows below which a change says nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change

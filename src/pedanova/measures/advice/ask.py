@@ -19,14 +19,14 @@ from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
 from pedanova.measures.advice.needed import (
-    FIRST_STAYS,
     Needed,
     NeededTrials,
     StopAdvice,
     advise,
-    chance_of_staying,
+    first_stays,
     until_apart,
     until_narrow,
+    with_intervals,
 )
 from pedanova.measures.advice.next_trials import (
     NEAR_ROWS,
@@ -275,10 +275,9 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
     """That more trials hardly change anything, beside an answer; empty where they may."""
-    rows = [row for row in answer.rows if row.varied and row.high is not None]
-    if len(rows) < 2 or chance_of_staying(rows) < FIRST_STAYS:
+    if not first_stays(answer.rows):
         return ""
-    advice = stop_of(data, rows, seed)
+    advice = stop_of(data, with_intervals(answer.rows), seed)
     return str(advice) if advice.settled else ""
 
 

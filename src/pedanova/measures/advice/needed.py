@@ -222,6 +222,17 @@ def chance_of_staying(rows: Sequence[Importance]) -> float:
     return float((normal_below((places - np.array([one.share for one in others])) / off).prod(axis=1)).mean())
 
 
+def with_intervals(rows: Sequence[Importance]) -> list[Importance]:
+    """Parameters that varied, where there are intervals."""
+    return [row for row in rows if row.varied and row.high is not None]
+
+
+def first_stays(rows: Sequence[Importance]) -> bool:
+    """Whether the first place is settled."""
+    known = with_intervals(rows)
+    return len(known) >= 2 and chance_of_staying(known) >= FIRST_STAYS
+
+
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
     """From ranked shares, how much better the best may become, and how far it is from a usual one."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance

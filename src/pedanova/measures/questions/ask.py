@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
@@ -24,11 +24,7 @@ from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by
 from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.effects import Effects, effects_of
-from pedanova.measures.forest import ForestEffects, forest_effects
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
-from pedanova.measures.interactions import Interactions, as_cells, as_order, choose, find_interactions, groups_of
-from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.question import DEFAULT, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
@@ -36,6 +32,12 @@ from pedanova.measures.surrogate.answer import ResolvedQuestion, answer, density
 from pedanova.measures.surrogate.estimate import estimate
 from pedanova.measures.surrogate.profile import Profile, Step
 from pedanova.space.parameters import Space
+
+if TYPE_CHECKING:  # what most questions do without is imported where it answers
+    from pedanova.measures.effects import Effects
+    from pedanova.measures.forest import ForestEffects
+    from pedanova.measures.interactions import Interactions
+    from pedanova.measures.plane import PairDensity
 
 
 def check_names(names: Iterable[object], space: Space) -> None:
@@ -129,6 +131,8 @@ def effects_within(
     data: TrialData, region: object = DEFAULT.region, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
 ) -> Effects:
     """Parts of the objective's own variance, inside a region."""
+    from pedanova.measures.effects import effects_of
+
     if data.levels.several:
         first = data.objective.split(", ")[0]
         words = f"{data.objective}: several objectives have no single variance; use .alone({first!r}).effects()"
@@ -157,6 +161,8 @@ def interactions_of(
     params: Iterable[str] | None = None,
 ) -> Interactions:
     """What sets of parameters explain together, beyond their smaller sets."""
+    from pedanova.measures.interactions import as_order, find_interactions
+
     size = as_order(order)
     data, resolved, codes, contrasts, words, notes = _counted(data, question)
     result = find_interactions(
@@ -194,12 +200,16 @@ def pair_planes(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
 ) -> dict[tuple[str, str], PairDensity]:
     """Rows of target and region on the plane of every two of these parameters, the rows counted once."""
+    from pedanova.measures.plane import pair_density
+
     contrasts, tally = _count_pairs(data, names, question, cells)
     return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in combinations(tally.groups, 2)}
 
 
 def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cells: object) -> PairDensity:
     """The same of two parameters, the first one across."""
+    from pedanova.measures.plane import pair_density
+
     contrasts, tally = _count_pairs(data, names, question, cells)
     return pair_density(tally, contrasts[names[0]], contrasts[names[1]])
 
@@ -207,6 +217,8 @@ def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cell
 def _count_pairs(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
 ) -> tuple[dict[str, Contrast], SetTally]:
+    from pedanova.measures.interactions import as_cells, choose, groups_of
+
     data, _, codes, contrasts, *_ = _counted(data, Question(question.target, question.region))
     chosen = {c.name: c for c in choose(contrasts, names)}
     groups = groups_of(chosen.values(), as_cells(cells, 0))
@@ -264,9 +276,9 @@ def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None
     return data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), rows)
 
 
-Ranked: TypeAlias = Importances | Effects | ForestEffects
-Answer = TypeVar("Answer", bound=Ranked)
-Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
+Ranked: TypeAlias = "Importances | Effects | ForestEffects"
+Answer = TypeVar("Answer", bound="Importances | Effects | ForestEffects")
+Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], "Ranked"]]]  # measure → what it means, how to ask
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -360,6 +372,8 @@ def compare(
 
 def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:
     """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest."""
+    from pedanova.measures.forest import forest_effects
+
     part = as_part(target, "target")
     whole, tenth = part_in_words(part), part_in_words(part / 10)
     ways: Ways = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.names import short_names
@@ -34,16 +35,18 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.interactions import Interactions
-from pedanova.measures.studies.across import Pooling
-from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
-from pedanova.measures.studies.pooling import RankTest
-from pedanova.measures.studies.seeds import Seeds
-from pedanova.measures.studies.study_difference import Differences, signed_percent
 from pedanova.measures.surrogate.profile import Profile, chosen_places
-from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
+
+if TYPE_CHECKING:  # results of other commands
+    from pedanova.measures.interactions import Interactions
+    from pedanova.measures.studies.across import Pooling
+    from pedanova.measures.studies.along import Along
+    from pedanova.measures.studies.pooling import RankTest
+    from pedanova.measures.studies.seeds import Seeds
+    from pedanova.measures.studies.study_difference import Differences
+    from pedanova.reduction.result import ReducedSpace
 
 ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")  # of a shell, with its quotes
 SPARKS = 24  # letters of a curve in a table
@@ -414,6 +417,8 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
 
 def draw_changes(differences: Differences, look: TerminalStyle) -> str:
     """Both studies by parameter, what is clear in words, and what the columns mean."""
+    from pedanova.measures.studies.study_difference import signed_percent
+
     rows = differences.rows
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
     overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
@@ -448,6 +453,8 @@ CEILING = (
 
 def draw_along(along: Along, look: TerminalStyle) -> str:
     """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
+    from pedanova.measures.studies.along import interval_in_words, spearman_in_words
+
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
     texts = [] if look.alone else [fill(RANKING, look.width), fill(along.in_words(), look.width)]

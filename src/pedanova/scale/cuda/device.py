@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.errors import DataError, MissingLibraryError
+from pedanova.errors import Arg, DataError, MissingLibraryError, listed
 
 WORDS = {  # types of NumPy → C++
     np.dtype(name): word
@@ -22,6 +21,7 @@ WORDS = {  # types of NumPy → C++
 }  # fmt: skip
 CUDA_IN_DLPACK = (2, 13)  # device types: CUDA, CUDA's managed memory
 THREADS = 512  # of a block
+SMALL_TABLE = 1 << 18  # values of a table that are sooner copied than counted on the GPU
 KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
 
 
@@ -77,6 +77,47 @@ def as_device_array(name: str, values: object) -> Any:
     return array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OnDevice:
+    """Columns that lie on a GPU, to be counted there."""
+
+    columns: Mapping[str, Any]
+
+
+def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
+    """The table as it is; one on a GPU as such, unless it is small or asked for on the CPU: then it is copied."""
+    columns = columns_on_device(data, names)
+    if columns is None and engine == "cuda":
+        library()
+        words = " counts columns that lie on a GPU; move them there (cupy.asarray), or leave it out"
+        raise DataError(Arg("engine", "cuda"), words)
+    if columns is None:
+        return data
+    arrays = {name: as_device_array(name, values) for name, values in columns.items()}
+    small = sum(len(values) for values in arrays.values()) <= SMALL_TABLE
+    if engine == "cpu" or (engine is None and small):
+        return {name: library().asnumpy(array) for name, array in arrays.items()}
+    return OnDevice(arrays)
+
+
+def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
+    """The columns by name, where they lie on a GPU; None for anything else."""
+    if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
+        table: Any = data
+        if table.shape[1] != len(names):
+            raise DataError(Arg("names"), f" has {len(names)} names for {table.shape[1]} columns")
+        return {str(name): table[:, i] for i, name in enumerate(names)}
+    if type(data).__module__.split(".")[0] == "cudf":
+        frame: Any = data
+        return {str(name): frame[name].values for name in frame.columns}
+    if not isinstance(data, Mapping) or not any(is_on_device(values) for values in data.values()):
+        return None
+    elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
+    if elsewhere:
+        raise DataError(f"{listed(elsewhere)}: not on the GPU as the other columns are; move it there")
+    return {str(name): values for name, values in data.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
     """How a kernel reads an array: where it begins, and its stride in values."""
@@ -109,6 +150,8 @@ class DeviceArray:
 @lru_cache(maxsize=256)
 def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
     """One instance of a kernel's template, ready for so many bytes of shared memory."""
+    from importlib import resources  # slow to import
+
     cupy = library()
     instance = f"{name}<{', '.join(arguments)}>"
     text = (resources.files("pedanova.scale.cuda") / "kernels.cu").read_text(encoding="utf-8")

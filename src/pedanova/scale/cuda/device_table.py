@@ -22,17 +22,7 @@ from pedanova.data.regions import sign_of
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
-from pedanova.scale.cuda.device import (
-    THREADS,
-    DeviceArray,
-    as_device_array,
-    blocks_for,
-    here,
-    is_on_device,
-    kernel,
-    launch,
-    library,
-)
+from pedanova.scale.cuda.device import THREADS, DeviceArray, blocks_for, here, kernel, launch, library
 from pedanova.scale.cuda.order import ColumnExtent, Ranking, single_keys, turn_of
 from pedanova.scale.cuda.tables import (
     DeviceColumn,
@@ -52,7 +42,6 @@ SAMPLE = 50_000
 FEW = 200  # so many different numbers are all looked for
 SHORT = ("int8", "uint8", "int16", "uint16")
 AT_ONCE = 1 << 22  # rows that are fetched to name one that is outside
-SMALL_TABLE = 1 << 18  # values of a table that are sooner copied than counted on the GPU
 REFUSED = ("where", "feasible", "state")
 
 
@@ -239,47 +228,6 @@ class DeviceTable(Countable):
                 row = int(words.split(" ", 2)[1])
                 return words.replace(f"row {row} ", f"row {start + row} ", 1)
         raise DataError(f"{name}: the column changed while it was counted")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OnDevice:
-    """Columns that lie on a GPU, to be counted there."""
-
-    columns: Mapping[str, Any]
-
-
-def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
-    """The table as it is; one on a GPU as such, unless it is small or asked for on the CPU: then it is copied."""
-    columns = columns_on_device(data, names)
-    if columns is None and engine == "cuda":
-        library()
-        words = " counts columns that lie on a GPU; move them there (cupy.asarray), or leave it out"
-        raise DataError(Arg("engine", "cuda"), words)
-    if columns is None:
-        return data
-    arrays = {name: as_device_array(name, values) for name, values in columns.items()}
-    small = sum(len(values) for values in arrays.values()) <= SMALL_TABLE
-    if engine == "cpu" or (engine is None and small):
-        return {name: library().asnumpy(array) for name, array in arrays.items()}
-    return OnDevice(arrays)
-
-
-def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
-    """The columns by name, where they lie on a GPU; None for anything else."""
-    if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
-        table: Any = data
-        if table.shape[1] != len(names):
-            raise DataError(Arg("names"), f" has {len(names)} names for {table.shape[1]} columns")
-        return {str(name): table[:, i] for i, name in enumerate(names)}
-    if type(data).__module__.split(".")[0] == "cudf":
-        frame: Any = data
-        return {str(name): frame[name].values for name in frame.columns}
-    if not isinstance(data, Mapping) or not any(is_on_device(values) for values in data.values()):
-        return None
-    elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
-    if elsewhere:
-        raise DataError(f"{listed(elsewhere)}: not on the GPU as the other columns are; move it there")
-    return {str(name): values for name, values in data.items()}
 
 
 def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels: object) -> Counted:

@@ -6,19 +6,24 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.lazy import LazyModule
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column, encode, plain_value, recoded, some
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, PedanovaError
 
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = LazyModule("narwhals")
+
 MOST_COLUMNS = 50_000
-Series = nw.Series[Any]
+Series: TypeAlias = "nw.Series[Any]"
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
