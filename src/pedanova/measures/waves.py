@@ -67,11 +67,11 @@ def octaves(count: int) -> list[slice]:
 FASTEST = 32  # waves: faster ones are not looked for
 FINEST = 4 * FASTEST  # cells at most, in which they are
 BEYOND = 5.0  # deviations of chance beyond which an octave counts
+UNSEEN = 1.28  # deviations of chance: nine of ten times it hides less
 
 
-def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(...,) The fastest wave of the last octave in which targets, (..., cells), differ from their region by more than
-    chance; 0 where none does."""
+def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
+    """(..., waves) How much targets, (..., cells), differ from their region in each wave; chance alone gives 1."""
     rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
@@ -80,10 +80,26 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
     count = min(FASTEST, len(region) // 2)
     waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middles, np.arange(1, count + 1)))
     chance = np.maximum(1.0 / inside - 1.0 / rows, 1e-300)
-    energies = (targets @ waves / inside[..., None] - region @ waves / rows) ** 2 / chance[..., None]
+    return (targets @ waves / inside[..., None] - region @ waves / rows) ** 2 / chance[..., None]
+
+
+def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
+    """(...,) The fastest wave of the last octave in which targets, (..., cells), differ from their region by more than
+    chance; 0 where none does."""
+    energies = wave_energies(targets, region)
     fastest = np.zeros(targets.shape[:-1])
-    for octave in octaves(count):
+    for octave in octaves(energies.shape[-1]):
         size = octave.stop - octave.start
         beyond = energies[..., octave].sum(axis=-1) > size + BEYOND * math.sqrt(2.0 * size)
         fastest = np.where(beyond, octave.stop, fastest)
     return fastest
+
+
+def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
+    """The most energy that a kernel of this width, in cells, may have taken from the waves up to any octave."""
+    energies = wave_energies(target, region)
+    faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
+    lost = 1.0 - np.exp(-(faster**2))
+    ends = [octave.stop - 1 for octave in octaves(len(energies))]
+    most = np.cumsum(lost * (energies - 1.0)) + UNSEEN * np.sqrt(2.0 * np.cumsum(lost**2))
+    return max(0.0, float(most[ends].max()))

@@ -20,10 +20,13 @@ from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import WORTH_A_WORD, Importance, measure, unvaried
 from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.question import Question
+from pedanova.measures.smoothing import Smoothing, bandwidth
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
+from pedanova.measures.waves import smoothed_away
+from pedanova.space.grid import blocks_of
 
 MOST_ROWS = 5000  # that a model is fitted to
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
@@ -184,6 +187,8 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
     sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
     if question.baseline == "region":
         sureness = with_threshold(query, counted, sureness, **how)
+        each = zip(contrasts, counted, sureness, strict=True)
+        sureness = [with_unseen(*one, question.smoothing) for one in each]
     return ShareEstimate(with_sureness(counted, sureness), "counts", notes)
 
 
@@ -211,6 +216,22 @@ def with_threshold(
         high = row.share + math.hypot(max(one.high - row.share, 0.0), NORMAL * moved)
         result.append(replace(one, low=max(low, 0.0), high=min(high, 1.0), deviation=math.hypot(one.deviation, moved)))
     return result
+
+
+def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothing: Smoothing) -> Sureness:
+    """An interval that knows that the kernel may have smoothed good places into one."""
+    target, region = contrast.independent()
+    rows = float(region.sum())
+    if not row.varied or rows > MOST_ROWS:
+        return sureness
+    unseen = 0.0
+    for block in blocks_of(contrast.grid):
+        inside, outside = target[block.cells], region[block.cells]
+        width = float(bandwidth(smoothing, inside, block, region=outside))
+        if width > 0.0 and inside.sum() > 1:
+            unseen += smoothed_away(inside, outside, width) / rows
+    above = math.hypot(max(0.0, sureness.high - row.share), unseen)
+    return replace(sureness, high=min(1.0, row.share + above))
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
