@@ -2,6 +2,6 @@
 
 import sys
 
-from pedanova.cli.main import main
+from pedanova.cli.main import run_program
 
-sys.exit(main())
+sys.exit(run_program())

@@ -1,5 +1,5 @@
 """The command line: options, what each command does, and who picks it."""
 
-from pedanova.cli.main import main
+from pedanova.cli.main import main, run_program
 
-__all__ = ["main"]
+__all__ = ["main", "run_program"]

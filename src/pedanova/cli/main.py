@@ -7,6 +7,7 @@ Also what stands before the commands: the nearest name for a mistyped one, compl
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -43,9 +44,10 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; whatever is no command or option of it ends here, in one line."""
-    parser = build_parser()
-    complete(parser)  # ends here if it was the shell that asked
     commands = {command.name: command for command in COMMANDS}
+    known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
+    parser = build_parser(known)
+    complete(parser)  # ends here if it was the shell that asked
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         name = arguments[0]
         if Path(name).exists() or "/" in name or Path(name).suffix:
@@ -60,6 +62,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if rest:
         parser.error(left_over(commands.get(options.command), rest, getattr(options, "file", "")))
     return options
+
+
+def run_program() -> int:
+    """What the shell runs: `main`, without a search for garbage at the end, when all of it goes away anyway."""
+    status = main()
+    gc.freeze()
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -154,4 +163,4 @@ def show_versions() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_program())

@@ -301,7 +301,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {printable(message)}{end} see {self.prog} --help\n")
 
 
-def build_parser() -> Parser:
+def build_parser(only: str | None = None) -> Parser:
+    """The options of every command, or of one: most of the time only one is asked for."""
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, globally and inside the best x %.",
@@ -313,7 +314,8 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
-        add_command(commands, command)
+        if only in (None, command.name):
+            add_command(commands, command)
     return parser
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import chunks
 from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
@@ -37,7 +38,7 @@ class FewRows:
     def order(self) -> Reals | None:
         """(rows,) Numbers of the trials, if every trial has its own."""
         trials = self.trials
-        if trials is None or np.isnan(trials).any() or len(np.unique(trials)) < len(trials):
+        if trials is None or np.isnan(trials).any() or len(distinct(trials)) < len(trials):
             return None
         return trials
 

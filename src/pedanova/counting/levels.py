@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
@@ -194,6 +195,6 @@ def levels_at(
     own = list(values.values()) if complete else [LARGEST] * others
     # Where a quantile reaches into the rows that count as worst, it means all rows.
     ends = [math.inf if part == 1 else values.get(rank, math.inf) for part, rank in ranks.items()]
-    cuts = np.unique(np.concatenate([ends, own, [math.inf]])) + 0.0
+    cuts = distinct(np.concatenate([ends, own, [math.inf]])) + 0.0
     index = tuple(np.searchsorted(cuts, ends).tolist())
     return Levels(direction, nan, sign_of(direction) * cuts, tuple(quantiles), index, complete)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, Mask
 from pedanova.data.objectives import Goal
@@ -95,7 +96,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
     signed = goal.sign * values.astype(np.float64)
     best = np.nanmin(signed) if not np.isnan(signed).all() else np.nan
     alike = np.count_nonzero(signed == best)
-    others = np.unique(signed[np.isfinite(signed) & (signed != best)])
+    others = distinct(signed[np.isfinite(signed) & (signed != best)])
     known = any(goal.sign * best == sentinel for sentinel in SENTINELS) or np.isinf(best)
     if not known or alike < FEWEST_ALIKE or 2 * alike > len(values) or len(others) < 0.7 * (len(values) - alike):
         return []

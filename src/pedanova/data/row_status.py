@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal
@@ -75,7 +76,7 @@ def status_of_rows(
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
     """The score that was written for want of one, where all rows that failed have it."""
     for goal in goals:
-        scores = np.unique(goal.values[failed & ~np.isnan(goal.values)])
+        scores = distinct(goal.values[failed & ~np.isnan(goal.values)])
         if len(scores) == 1 and np.count_nonzero(failed) > 1:
             return f", with {goal.name} {scores[0]:g}"
     return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
+Number = TypeVar("Number", bound=np.generic)
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
 
@@ -73,11 +74,19 @@ def count_slots(objective: NDArray[Any], sign: float, window: Window) -> tuple[N
     return counts, slots
 
 
+def distinct(values: NDArray[Number]) -> NDArray[Number]:
+    """The distinct ones of some numbers, in order; `np.unique` would import what takes as long as a small answer."""
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 def select_ranks(
     objective: NDArray[Any], sign: float, ranks: Iterable[int], *, threads: int = 1, survey: Survey | None = None
 ) -> dict[int, float]:
     """For each rank (1 = smallest) the value of ``sign * objective`` there; NaN has no rank."""
-    wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
+    wanted = distinct(np.fromiter(ranks, dtype=np.int64))
     if len(wanted) == 0:
         return {}
     survey = survey or survey_rows(objective, sign, threads=threads)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
 from pedanova.space.grid import Grid, Reals
@@ -99,7 +100,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
         pair = (grids[i], grids[j]), places[:, [i, j]], active[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
-    copies = _copies(names, same, [len(np.unique(column)) for column in places.T])
+    copies = _copies(names, same, [len(distinct(column)) for column in places.T])
     gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
     twins = tuple(Twins(names[i], names[j], float(both[i, j])) for i, j in pairs)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import ResultCache
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
@@ -208,7 +209,7 @@ def design_columns(grid: Grid, places: Places) -> Reals:
     regimes = regimes_of(grid, places)  # being in a domain, or in none
     columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
-        seen = np.unique(places[(places >= block.start) & (places < block.stop)])
+        seen = distinct(places[(places >= block.start) & (places < block.stop)])
         columns += _waves(block, places) if block.ordered else _indicators(places, seen)
     return np.stack(columns, axis=1) if columns else np.zeros((len(places), 0))
 
@@ -227,7 +228,7 @@ def _waves(block: Block, places: Places) -> list[Reals]:
     values = places[there]
     middles = (mid_ranks(values) - 0.5) / rows
     result = []
-    for k, loud in enumerate(LOUD[: len(np.unique(values)) - 1], 1):
+    for k, loud in enumerate(LOUD[: len(distinct(values)) - 1], 1):
         wave = np.cos(np.pi * k * middles)
         column = np.zeros(len(places))
         column[there] = (wave - wave.mean()) * np.sqrt(2.0 * loud / (rows + FEW))

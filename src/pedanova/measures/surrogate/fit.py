@@ -279,7 +279,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
         return np.arange(len(positions))
     some = np.linspace(0, len(data.points) - 1, most).astype(np.int64)
     first = np.unique(rational_quadratic(data.points.positions[some], positions, weights).argmax(axis=1))
-    left = np.setdiff1d(np.arange(len(positions)), first)
+    left = np.delete(np.arange(len(positions)), first)
     more = left[np.linspace(0, len(left) - 1, most - len(first)).astype(np.int64)]
     return np.sort(np.concatenate([first, more]))
 
@@ -309,7 +309,7 @@ def leave_one_out(
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()
-    rest = np.setdiff1d(np.arange(count), given)
+    rest = np.delete(np.arange(count), given)
     if len(rest):
         drawn = process.draw(data.rows.take(rest), DRAWS, rng).astype(np.float64)
         mean[rest], variance[rest] = drawn.mean(axis=0), drawn.var(axis=0)

@@ -96,8 +96,9 @@ class RowModel:
     @cached_property
     def repeats(self) -> Repeats:
         rows = self.rows
-        exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
-        count = int(self.owner.max(initial=-1)) + 1
+        count = exact = int(self.owner.max(initial=-1)) + 1
+        if count < len(rows):
+            exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
         again = count < len(rows) and has_excess_repeats(configurations_of(rows))
         every = self.sampled_from or len(rows)
         many, same = (round(one * every / len(rows)) for one in (count, len(rows) - exact))
