@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from pedanova.analysis.output import Output
+from pedanova.base.lazy import LazyModule
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, DensityHow, How, Question, check_how
@@ -16,17 +17,24 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.profile import Profile
 
-if TYPE_CHECKING:  # what most questions do without is imported where it answers
-    from pedanova.measures.advice.brief import Brief
+if TYPE_CHECKING:  # what most questions do without is imported when it answers
+    from pedanova.measures.advice import ask as advice
+    from pedanova.measures.advice import brief as briefs
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.needed import Needed
     from pedanova.measures.advice.next_trials import NextTrials
     from pedanova.measures.effects import Effects
     from pedanova.measures.interactions import Interactions
     from pedanova.measures.plane import PairDensity
+    from pedanova.measures.studies import across, budgets, seeds
     from pedanova.measures.studies.along import Along
     from pedanova.measures.studies.seeds import Seeds
+    from pedanova.reduction import reduce as reduction
     from pedanova.reduction.result import ReducedSpace
+else:
+    advice, briefs = LazyModule("pedanova.measures.advice.ask"), LazyModule("pedanova.measures.advice.brief")
+    across, seeds = LazyModule("pedanova.measures.studies.across"), LazyModule("pedanova.measures.studies.seeds")
+    budgets, reduction = LazyModule("pedanova.measures.studies.budgets"), LazyModule("pedanova.reduction.reduce")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,9 +106,8 @@ class Analysis(Output):
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over the space, right
-            where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts rows that it has not seen;
-            the notes say which was used and why.
+            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, right where rows are few. ``"auto"``:
+            the model for 40 to 5,000 rows if it predicts rows that it has not seen; the notes say which was used.
         draws
             Random draws behind p-values and intervals; 0 for none of them.
         seed
@@ -409,10 +416,7 @@ class Analysis(Output):
         >>> [next(iter(step.importances)) for step in result], result.since
         (['x', 'z'], None)
         """
-        from pedanova.measures.studies.budgets import along_budgets
-
-        question = Question(target, region, **check_how(how))
-        return along_budgets(self.data, budget, question, at=at, among=among)
+        return budgets.along_budgets(self.data, budget, Question(target, region, **check_how(how)), at=at, among=among)
 
     def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
         """How much the seed alone does, from configurations that were run several times: docs/seeds.md.
@@ -439,9 +443,7 @@ class Analysis(Output):
         >>> result["loss"].low < 0.5 < result["loss"].high
         True
         """
-        from pedanova.measures.studies.seeds import seeds_within
-
-        return seeds_within(self.data, target, exclude)
+        return seeds.seeds_within(self.data, target, exclude)
 
     def groups(self, column: str) -> Mapping[str, Analysis]:
         """Every study of a table as an analysis of its own, by name; `across` pools what they say.
@@ -463,9 +465,7 @@ class Analysis(Output):
         >>> list(a.groups("solver")), len(a.groups("solver")["sgd"])
         (['adam', 'sgd'], 503)
         """
-        from pedanova.measures.studies.across import Groups, groups_by
-
-        return Groups(groups_by(self.data, column), Analysis)
+        return across.Groups(across.groups_by(self.data, column), Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
         """The same analysis of some of the rows only; quantiles are then parts of these.
@@ -569,9 +569,7 @@ class Analysis(Output):
         >>> next(iter(gains)), gains.total.low > 0
         ('learning_rate', True)
         """
-        from pedanova.measures.advice.ask import gains_of
-
-        return gains_of(self.data, default, region, Question(seed=seed).seed)
+        return advice.gains_of(self.data, default, region, Question(seed=seed).seed)
 
     def next_trials(
         self, n: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
@@ -607,9 +605,7 @@ class Analysis(Output):
         >>> [trial.values["units"] > 64 for trial in trials]
         [True, True, True]
         """
-        from pedanova.measures.advice.ask import next_trials_of
-
-        return next_trials_of(self.data, n, goal, within, Question(seed=seed).seed)
+        return advice.next_trials_of(self.data, n, goal, within, Question(seed=seed).seed)
 
     def needed(
         self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]
@@ -641,11 +637,9 @@ class Analysis(Output):
         >>> needed.pair, needed["learning_rate"].more > needed["lucky_number"].more
         (('learning_rate', 'units'), True)
         """
-        from pedanova.measures.advice.ask import needed_of
+        return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
-        return needed_of(self.data, width, Question(target, region, **check_how(how)))
-
-    def brief(self, *, seed: int = DEFAULT.seed) -> Brief:
+    def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
         """All findings in at most 300 tokens, each with the call that proves it: for agents and logs.
 
         Parameters
@@ -665,9 +659,7 @@ class Analysis(Output):
         >>> [line.topic for line in brief.rows]
         ['trials', 'matters', 'where', 'sure', 'gain', 'next', 'beware']
         """
-        from pedanova.measures.advice.brief import brief_of
-
-        return brief_of(self.data, Question(seed=seed).seed)
+        return briefs.brief_of(self.data, Question(seed=seed).seed)
 
     def reduce(
         self,
@@ -704,7 +696,5 @@ class Analysis(Output):
         >>> small["learning_rate"].advice, small["units"].advice
         ('narrow', 'widen')
         """
-        from pedanova.reduction.reduce import reduce_space
-
         question = Question(target, estimator=estimator, seed=seed)
-        return reduce_space(self.data, question, keep, widen=widen, folds=folds)
+        return reduction.reduce_space(self.data, question, keep, widen=widen, folds=folds)
