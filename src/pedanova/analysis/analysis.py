@@ -106,8 +106,8 @@ class Analysis(Output):
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, right where rows are few. ``"auto"``:
-            the model for 40 to 5,000 rows if it predicts rows that it has not seen; the notes say which was used.
+            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the model
+            for 40 to 5,000 rows if it predicts rows that it has not seen; the notes say which was used, and why.
         draws
             Random draws behind p-values and intervals; 0 for none of them.
         seed
