@@ -17,6 +17,8 @@ ORDER = (
     "measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice",
     "reduction", "report", "analysis", "cli", "integrations",
 )  # fmt: skip
+REPOSITORY = Path(__file__).parents[1]
+ABOVE = (".", "src/kernel", "src/pedanova/report/assets", "docs/_site", "docs/gallery", "tests")
 TOP = ("__init__", "__main__", "results")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before
     (
@@ -160,6 +162,15 @@ def test_no_imports_run_in_a_circle() -> None:
 def test_optional_libraries_stay_in_their_files() -> None:
     misplaced = {name: foreign_imports(name, imports_of(path)) for name, path in MODULES.items()}
     assert not {name: libraries for name, libraries in misplaced.items() if libraries}
+
+
+def test_the_files_that_newcomers_are_sent_to_exist() -> None:
+    above = [ROOT, ROOT / "report" / "figures", ROOT / "sources" / "logs", *(REPOSITORY / name for name in ABOVE)]
+    for document in ("CONTRIBUTING.md", "docs/architecture.md"):
+        text = (REPOSITORY / document).read_text(encoding="utf-8")
+        names = {name for name in re.findall(r"`([\w/.-]+\.(?:py|cpp|hpp|css|js|md))", text) if "NAME" not in name}
+        assert len(names) > 10
+        assert not {name for name in names if not any((folder / name).exists() for folder in above)}
 
 
 def test_no_class_name_occurs_twice_and_no_file_is_long() -> None:

@@ -33,6 +33,17 @@ def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> 
     return message
 
 
+def forty_rows() -> dict[str, np.ndarray]:
+    """A small table of trials with every kind of column."""
+    rng = np.random.default_rng(2)
+    return {
+        "lr": rng.uniform(0.01, 1.0, 40).round(5),
+        "depth": rng.integers(1, 20, 40),
+        "kind": rng.choice(["a", "b"], 40),
+        "loss": rng.normal(size=40).round(5),
+    }
+
+
 def four_dimensional(x: np.ndarray, *, inside_shift: int = 3) -> np.ndarray:
     """The paper's validation function; `inside_shift` is 3 as printed, 1 as in the released code."""
     outside = [5.0**-d for d in range(4)]

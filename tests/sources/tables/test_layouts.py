@@ -7,25 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import pedanova as pa
-from helpers.common import refuse
+from helpers.common import forty_rows, refuse
 from pedanova.errors import DataError, FormatError, QueryError
 from pedanova.sources import read_records
 
-ROWS = 40
-RNG = np.random.default_rng(2)
-FRAME = pd.DataFrame(
-    {
-        "lr": RNG.uniform(0.01, 1.0, ROWS).round(5),
-        "depth": RNG.integers(1, 20, ROWS),
-        "kind": RNG.choice(["a", "b"], ROWS),
-        "loss": RNG.normal(size=ROWS).round(5),
-    }
-)
+FRAME = pd.DataFrame(forty_rows())
+ROWS = len(FRAME)
 ROW_DICTS: list[dict[str, Any]] = json.loads(FRAME.to_json(orient="records"))
 NESTED = [{"params": {"lr": r["lr"], "depth": r["depth"], "kind": r["kind"]}, "loss": r["loss"]} for r in ROW_DICTS]
 

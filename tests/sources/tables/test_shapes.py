@@ -6,25 +6,16 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import pedanova as pa
-from helpers.common import refuse
+from helpers.common import forty_rows, refuse
 from pedanova.errors import FormatError
 from pedanova.sources import read_records
 
-ROWS = 40
-RNG = np.random.default_rng(2)
-FRAME = pd.DataFrame(
-    {
-        "lr": RNG.uniform(0.01, 1.0, ROWS).round(5),
-        "depth": RNG.integers(1, 20, ROWS),
-        "kind": RNG.choice(["a", "b"], ROWS),
-        "loss": RNG.normal(size=ROWS).round(5),
-    }
-)
+FRAME = pd.DataFrame(forty_rows())
+ROWS = len(FRAME)
 TEXT = FRAME.to_csv(index=False)
 HEAD, *LINES = TEXT.splitlines()
 NUMBERS = FRAME.drop(columns="kind").to_csv(index=False).splitlines()
