@@ -163,7 +163,7 @@ class TooFewRowsError(QueryError):
 
 
 class LevelsError(QueryError):
-    """The question needs a threshold that was not counted, and the data is no longer at hand.
+    """The question needs a threshold that was not counted, and the data is no longer available.
 
     **What to do:** ask at a threshold that the message lists, or analyze the data again;
     ``save(…, rows=True)`` keeps the rows.
@@ -180,7 +180,7 @@ class MergeError(PedanovaError, ValueError):
 class FormatError(PedanovaError, ValueError):
     """A file is not what its name says, or was damaged.
 
-    **What to do:** the message names the line or the part; restore the file, or write it anew. Nothing of it was used.
+    **What to do:** the message names the line or the part; restore the file, or write it again. Nothing of it was used.
     """
 
 

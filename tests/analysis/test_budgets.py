@@ -214,14 +214,14 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
     loaded = pa.load(tmp_path / "a.pedanova")
     assert loaded.along("epochs", **FAST).to_dict() == by_rows.to_dict()
     a.save(tmp_path / "b.pedanova", rows=False)
-    with pytest.raises(PedanovaError, match="no longer at hand"):
+    with pytest.raises(PedanovaError, match="no longer available"):
         pa.load(tmp_path / "b.pedanova").along("epochs")
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((None,), "budget= is missing, and the source tells of none"),
+        ((None,), "budget= is missing, and the source names none"),
         (("epoch",), "no column is called 'epoch'"),
         (("loss",), "is the objective"),
         (("name",), "must be a column of numbers"),

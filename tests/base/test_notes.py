@@ -14,7 +14,7 @@ from pedanova.errors import Arg, FormatError, PartError, QueryError
 
 
 def failed(rows: int, of: int) -> Note:
-    return Note("rows", Count(rows), " of ", Count(of), " rows failed; dropped")
+    return Note("rows", Count(rows), " of ", Count(of), " rows failed and are dropped")
 
 
 notes = st.lists(
@@ -50,14 +50,14 @@ def test_they_travel_and_are_kept(all_of_them: list[Note]) -> None:
 
 def test_counts_of_zero_are_added_and_not_told() -> None:
     assert in_order(added([failed(0, 9)])) == ()
-    assert in_order(added([failed(0, 9), failed(2, 7)])) == ("2 of 16 rows failed; dropped",)
+    assert in_order(added([failed(0, 9), failed(2, 7)])) == ("2 of 16 rows failed and are dropped",)
 
 
 def test_what_is_said_of_several_is_said_once() -> None:
     several = [Note("space", "2 categories", subject=name) for name in "abc"]
     assert gathered([several[0], failed(1, 2), *several[1:], several[0]]) == [
         "a, b, c: 2 categories",
-        "1 of 2 rows failed; dropped",
+        "1 of 2 rows failed and are dropped",
     ]
     # A colon in somebody's text is no subject.
     assert gathered([Note("source", "a: 1"), Note("source", "b: 1")]) == ["a: 1", "b: 1"]

@@ -287,4 +287,4 @@ def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, anal
     wanted = {row.name: row.share for row in analysis.importance(0.1, 1.0, estimator="counts", draws=200).rows}
     assert page.bars() == wanted
     page.click("#tab-pairs")
-    assert "no longer at hand" in page.text("#panel-pairs")
+    assert "no longer available" in page.text("#panel-pairs")

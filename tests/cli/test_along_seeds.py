@@ -66,7 +66,7 @@ def test_mistakes_name_options(run, place: Path) -> None:
 def test_seeds(run, place: Path) -> None:
     status, out, err = run("seeds", place, "--objective", "loss", "--where", "epochs == 20", "--exclude", "epochs")
     assert (status, err) == (0, "")
-    assert "70 of 70 configurations repeated" in " ".join(out.split())
+    assert "70 of 70 configurations were repeated" in " ".join(out.split())
     shared = ("seeds", place, "--objective", "loss", "--where", "epochs == 20", "--exclude", "epochs")
     answer = json.loads(run(*shared, "--format", "json")[1])
     found = pa.analyze(place, "loss", where="epochs == 20", exclude=["epochs"]).seeds()

@@ -72,7 +72,7 @@ def test_a_study_is_chosen_by_name(run: Run, storage: Path) -> None:
     status, out, _ = run("analyze", storage, "--study", "it's two", "--draws", 0, "--notes")
     assert status == 0
     assert "60 rows, 2 parameters, maximize value" in " ".join(out.split())  # the place may be long
-    assert 'Optuna study "it\'s two" provides 2 settings and their space' in " ".join(out.split())
+    assert 'read from Optuna study "it\'s two": 2 parameters with their ranges' in " ".join(out.split())
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def test_the_question_on_the_page_is_not_part_of_the_source() -> None:
         (["--target", "epochs > 10"], "--target epochs > 10 cannot start a page"),
         (["--region", "flag"], "--region flag cannot start a page"),
         (["--group", "solvr"], "no column is called 'solvr'"),
-        (["--port", "70000"], "port 70000 cannot be had"),
+        (["--port", "70000"], "port 70000 cannot be used"),
         (["--target", "0"], "--target 0.0 must be a quantile"),
     ],
 )
@@ -88,7 +88,7 @@ def test_values_can_be_a_band(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*shared, "--target", ">=0.02,<=0.05"]) == 0
     assert "rows with 0.02 ≤ objective ≤ 0.05" in capsys.readouterr().out
     assert main([*shared, "--target", ">=a,<=0.05"]) == 2
-    assert "numbers behind >= and <=" in capsys.readouterr().err
+    assert "numbers after >= and <=" in capsys.readouterr().err
 
 
 @pytest.mark.slow

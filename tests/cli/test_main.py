@@ -63,7 +63,7 @@ def test_save_and_ask_again(run, tmp_path: Path) -> None:
     assert run("analyze", saved, *PLAIN, "--target", "0.02", "--region", "0.1")[0] == 0
     status, _, err = run("analyze", saved, *PLAIN, "--target", "0.033")
     assert status == 2
-    assert "no longer at hand" in err
+    assert "no longer available" in err
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_values_bands_and_smoothing(run) -> None:
 
     assert "rows with objective ≤ 0.05" in words_of("--target", "<=0.05")
     assert "rows with objective ≥ 0.5" in words_of("--target", ">=0.5")
-    assert "the rows behind the best 10 % up to the best 30 %" in words_of("--target", "0.1..0.3")
+    assert "the rows between the best 10 % and the best 30 %" in words_of("--target", "0.1..0.3")
     assert run(*BASE, "--smoothing", "none")[1] != run(*BASE, "--smoothing", "30")[1]
     assert "whether a trial is in the best 1 %" in words_of("--target", "0.01")
     assert "only 11 rows" in words_of("--target", "0.01")
@@ -113,13 +113,13 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
         (["analyze", str(DEMO), "--objective", "error", "--params", "nope"], "no column is called 'nope'"),
-        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "--space none.json is no file"),
+        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "--space none.json is not a file"),
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
         (["explain"], "no command is called 'explain'; there are: analyze, "),
         (["analyse", str(DEMO)], "no command is called 'analyse'; did you mean 'analyze'? see pedanova --help"),
-        ([str(DEMO)], f"write what to do with it first: pedanova analyze {DEMO}"),
+        ([str(DEMO)], f"put a command before it: pedanova analyze {DEMO}"),
         (["--verison"], "no option is called '--verison'; did you mean '--version'?"),
         (["analyze", str(DEMO), "--targt", "0.1"], "did you mean '--target'? see pedanova analyze --help"),
         (["analyze", str(DEMO), "error"], "'error' is left over"),

@@ -97,11 +97,11 @@ def test_nan_is_dropped_or_worst() -> None:
     dropped = pa.analyze({"x": x}, loss, params=["x"])
     assert (len(dropped), dropped.data.dropped) == (60, 40)
     assert dropped.importance(0.1, **COUNTS).rows[0].n_target == 6
-    assert any("40 of 100 rows have no objective (NaN); dropped" in n for n in dropped.notes)
+    assert any("40 of 100 rows have no objective (NaN) and are dropped" in n for n in dropped.notes)
     worst = pa.analyze({"x": x}, loss, params=["x"], reading=pa.Reading(nan="worst"))
     assert (len(worst), worst.data.dropped) == (100, 0)
     assert worst.importance(0.1, **COUNTS).rows[0].n_target == 10
-    assert any("counted as the worst" in n for n in worst.notes)
+    assert any("count as the worst" in n for n in worst.notes)
 
 
 class TestRegions:
@@ -165,4 +165,4 @@ class TestRegions:
         assert str(pa.at_most(3)) == "rows with objective ≤ 3"
         assert str(pa.at_least(3)) == "rows with objective ≥ 3"
         assert str(pa.between(1, 3, values=True)) == "rows with 1 ≤ objective ≤ 3"
-        assert str(pa.between(0.1, 0.3)) == "the rows behind the best 10 % up to the best 30 %"
+        assert str(pa.between(0.1, 0.3)) == "the rows between the best 10 % and the best 30 %"

@@ -197,7 +197,7 @@ class TestDeclared:
         a = pa.analyze(gated, "y", space=NESTED)
         filled = int(np.sum(gated["optimizer"] == "sgd"))
         assert noted(a, f"beta: {filled} rows have a value where it is inactive; treated as inactive")
-        assert noted(a, f"beta: {filled} of 600 rows are inactive; kept in a separate bin")
+        assert noted(a, f"beta: {filled} of 600 rows are inactive and are kept in a separate bin")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
         assert a.importance(**COUNTS) == b.importance(**COUNTS)

@@ -327,7 +327,7 @@ def invalid() -> list[tuple[object, str]]:
         ("lr > 5", "(holds|leaves) (0|no) row"),
         (np.zeros(400, dtype=bool), "(holds|leaves) (0|no) row"),
         (one, "(holds|leaves) (1|one) row"),
-        (one[:-1], "marks 399 rows of 400; give one truth value a row"),
+        (one[:-1], "marks 399 rows of 400; give one boolean per row"),
         ([True, False], "marks 2 rows of 400"),
         ([], "must be True or False for each row"),
         (np.ones(400), "must be True or False for each row"),
@@ -379,9 +379,9 @@ def test_a_loaded_analysis_has_no_rows(analysis: pa.Analysis, tmp_path: Path, in
     assert loaded.importance(0.25, 0.5, **COUNTS) == analysis.importance(0.25, 0.5, **COUNTS)
     for rows in (inside, "layers == 3", {"layers": 3}, "nesterov"):
         for target, region in ((rows, 1.0), (0.1, rows)):
-            with pytest.raises(QueryError, match="the rows are no longer at hand"):
+            with pytest.raises(QueryError, match="the rows are no longer available"):
                 loaded.importance(target, region, **COUNTS)
-        with pytest.raises(QueryError, match="the rows are no longer at hand"):
+        with pytest.raises(QueryError, match="the rows are no longer available"):
             loaded.profile(rows)
 
 

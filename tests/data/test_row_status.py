@@ -42,7 +42,7 @@ class TestFeasible:
             a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
             assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
             assert (len(a), a.data.dropped) == (ok.sum(), np.sum(~ok))
-            assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; dropped")
+            assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible and are dropped")
 
     def test_several_constraints(self, limited: Table) -> None:
         both = limited["ok"] & (limited["c2"] <= 0)
@@ -61,7 +61,7 @@ class TestFeasible:
         ok = limited["ok"]
         a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", reading=pa.Reading(infeasible="worst"))
         assert len(a) == 1_000
-        assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; counted as the worst")
+        assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible and count as the worst")
         found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
         assert found["x"].n_target == ok.sum()
         assert found.rows == a.importance("ok", smoothing="none", **COUNTS).rows
@@ -102,7 +102,10 @@ class TestFeasible:
             ([], "must be True or False for each row"),
             (3, "feasible: 3 must be one value per row"),
             (["c1", 3], "must be True or False for each row"),
-            (np.zeros(1_000, dtype=bool), "no row is left to count .1,000 of 1,000 rows are infeasible; dropped"),
+            (
+                np.zeros(1_000, dtype=bool),
+                "no row is left to count .1,000 of 1,000 rows are infeasible and are dropped",
+            ),
         ],
     )
     def test_refusals(self, limited: Table, feasible: object, words: str) -> None:
@@ -149,7 +152,7 @@ class TestStates:
         alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
         assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
         for name, words in (("unfinished", "are unfinished"), ("failed", "failed"), ("pruned", "were pruned")):
-            assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words}; dropped")
+            assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words} and are dropped")
         assert "state" not in pa.analyze(data, "loss", reading=pa.Reading(state="state")).space
 
     def test_failed_as_the_worst(self, table: Table) -> None:
@@ -157,7 +160,7 @@ class TestStates:
         a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", failed="worst"))
         finished = (state == "complete") | (state == "failed")
         assert len(a) == finished.sum()
-        assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
+        assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed and count as the worst")
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
             a.importance(0.2, **COUNTS).rows == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
@@ -174,7 +177,7 @@ class TestStates:
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
         assert noted(a, f"{count} pruned rows count with their last value") == (pruned == "last")
-        assert noted(a, f"{count} of 1,000 rows were pruned; counted as the worst") == (pruned == "worst")
+        assert noted(a, f"{count} of 1,000 rows were pruned and count as the worst") == (pruned == "worst")
 
     def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:
         data, state = self.told(table)
@@ -206,7 +209,7 @@ class TestStates:
         state = np.array(["COMPLETE", None] * 500, dtype=object)
         a = pa.analyze({**table, "state": state}, "loss", space=SPACE, reading=pa.Reading(state="state"))
         assert len(a) == 500
-        assert noted(a, "500 of 1,000 rows are unfinished; dropped")
+        assert noted(a, "500 of 1,000 rows are unfinished and are dropped")
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -220,8 +223,8 @@ class TestStates:
             ({"state": "state", "pruned": "best"}, "pruned='best' must be 'drop' or 'worst' or 'last'"),
             ({"infeasible": None}, "infeasible=None must be 'drop' or 'worst'"),
             ({"nan": "last"}, "nan='last' must be 'drop' or 'worst'"),
-            ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished; dropped"),
-            ({"state": "failing", "failed": "worst"}, "no row is left to count .1,000 of 1,000 rows failed; counted"),
+            ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished and are dropped"),
+            ({"state": "failing", "failed": "worst"}, "no row is left to count .1,000 of 1,000 rows failed and count"),
         ],
     )
     def test_refusals(self, table: Table, options: dict[str, str], words: str) -> None:

@@ -48,7 +48,7 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
         LOG[SHUFFLED],
         Float(1e-5, 1, log=True),
         "bounds 1e-05 to 1 taken from the data, log scale guessed "
-        "(values span a factor of 1e+05 and fit it better than a linear one)",
+        "(values span a factor of 100,000 and fit it better than a linear one)",
     ),
     "wide but linear": (np.linspace(1, 1000, 200)[SHUFFLED] + 0.5, Float(1.5, 1000.5), "linear scale"),
     "log of a narrow span": (np.geomspace(1, 9.9, 200)[SHUFFLED], Float(1, 9.9), "linear scale"),
@@ -115,11 +115,11 @@ def test_columns_that_are_used(case: str) -> None:
 LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
     "counting up": ("x", np.arange(5, 205), "counts the rows one by one and looks like an id", Int(5, 204)),
     "counting up, uint64": ("x", np.arange(200, dtype=np.uint64), "counts the rows one by one", Int(0, 199)),
-    "an index": ("index", SHUFFLED * 3, "is different in every row and named like an id", Int(0, 597)),
-    "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "named like an index", Int(0, 597)),
-    "trial_id": ("trial_id", SHUFFLED * 3, "named like an id", Int(0, 597)),
-    "Run": ("Run", SHUFFLED * 3, "named like an id", Int(0, 597)),
-    "config_number": ("config_number", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "an index": ("index", SHUFFLED * 3, "is different in every row and looks like an id", Int(0, 597)),
+    "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "looks like an index", Int(0, 597)),
+    "trial_id": ("trial_id", SHUFFLED * 3, "looks like an id", Int(0, 597)),
+    "Run": ("Run", SHUFFLED * 3, "looks like an id", Int(0, 597)),
+    "config_number": ("config_number", SHUFFLED * 3, "looks like an id", Int(0, 597)),
     "rising seconds": ("x", EPOCH, "looks like a time stamp", Int(int(EPOCH[0]), int(EPOCH[-1]))),
     "rising milliseconds": (
         "x",
@@ -254,8 +254,8 @@ def test_marked_settings_are_the_parameters() -> None:
     }
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
-    assert any("settings params_x, params_y; left out: index, duration" in n for n in a.notes)
-    assert any(n.startswith("duration: names such as 'params_x' mark the settings") for n in a.notes)
+    assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
+    assert any(n.startswith("duration: names such as 'params_x' mark the parameters") for n in a.notes)
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
     )

@@ -179,7 +179,7 @@ def test_what_a_file_without_rows_cannot_answer_is_refused(a: pa.Analysis, tmp_p
     a.save(tmp_path / "a.pedanova", rows=False)
     b = pa.load(tmp_path / "a.pedanova")
     for question in (b.interactions, b.reduce, lambda: b.importance("lr < 0.01"), lambda: b.within("lr < 0.01")):
-        refuse(LevelsError, "the rows are no longer at hand", of=question)
+        refuse(LevelsError, "the rows are no longer available", of=question)
     answer = b.importance(0.3, 0.9)
     assert answer.estimator == "counts"
     assert any("a model would be more accurate than counts" in note for note in answer.notes)

@@ -165,7 +165,7 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
     a = pa.analyze(data, "value")
     assert list(a.space) == ["x"]
     assert len(a) == np.sum(data["state"] == "COMPLETE")
-    assert any("were pruned; dropped, pass reading=pa.Reading(pruned='last')" in note for note in a.notes)
+    assert any("were pruned and are dropped (reading=pa.Reading(pruned='last')" in note for note in a.notes)
 
 
 @pytest.mark.slow

@@ -242,7 +242,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     for bad in (0, 2.5, True, "64"):
         refuse(QueryError, "trees=", of=lambda bad=bad: forest_effects(a.data.observed(), trees=bad))
     refuse(QueryError, "seed=-1", of=lambda: forest_effects(a.data.observed(), seed=-1))
-    refuse(LevelsError, "no longer at hand", of=(a + a).data.observed)
+    refuse(LevelsError, "no longer available", of=(a + a).data.observed)
     two = pa.analyze(data | {"f": loss, "g": -loss}, ["f", "g"], space=space)
     refuse(QueryError, "one objective, not 2", "a.alone('f')", of=lambda: forest_effects(two.data.observed()))
     assert (

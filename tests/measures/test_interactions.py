@@ -274,8 +274,8 @@ class TestQuestions:
         refuse(QueryError, "must lie inside", of=lambda: a.interactions(0.5, 0.1))
         a.save(tmp_path / "a.pedanova", rows=False)
         loaded = pa.load(tmp_path / "a.pedanova")
-        refuse(LevelsError, "no longer at hand", "analyze", of=loaded.interactions)
-        refuse(LevelsError, "no longer at hand", of=(a + a).interactions)
+        refuse(LevelsError, "no longer available", "analyze", of=loaded.interactions)
+        refuse(LevelsError, "no longer available", of=(a + a).interactions)
         alone = pa.analyze(data, "loss", params=["x0"])
         refuse(QueryError, "a pair needs two", of=alone.interactions)
         many = pa.analyze(

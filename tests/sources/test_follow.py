@@ -301,7 +301,7 @@ def test_a_damaged_journal_is_reported_and_nothing_is_lost(tmp_path: Path) -> No
     more = path.read_bytes()[len(good) :]
     path.write_bytes(good + b"what is this\n" + more)
     for _ in range(2):
-        refuse(FormatError, "is no operation", of=tale.look)
+        refuse(FormatError, "is not an operation", of=tale.look)
     path.write_bytes(good + more)
     tale.look()
     assert tale.new == 5

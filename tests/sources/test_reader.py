@@ -59,7 +59,7 @@ def test_trials_tables_say_what_the_study_says(study: optuna.Study, door: str, t
     a = pa.analyze(doors(study.trials_dataframe(), tmp_path)[door])
     assert list(a.space) == [f"params_{name}" for name in judge.space]
     assert (a.objective, a.direction, len(a)) == ("value", "minimize", len(judge))
-    assert any("were pruned; dropped" in note for note in a.notes)
+    assert any("were pruned and are dropped" in note for note in a.notes)
     assert any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     space = {f"params_{name}": parameter for name, parameter in judge.space.items()}
     found = pa.analyze(doors(study.trials_dataframe(), tmp_path)[door], space=space).importance(**COUNTS)

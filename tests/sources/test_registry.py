@@ -67,7 +67,7 @@ def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
 def test_a_spreadsheet_that_is_none(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"lr;loss")
-    refuse(DataError, "no spreadsheet", "CSV", of=lambda: pa.analyze(path, "y"))
+    refuse(DataError, "not a readable spreadsheet", "CSV", of=lambda: pa.analyze(path, "y"))
 
 
 EPOCHS = range(1, 31)

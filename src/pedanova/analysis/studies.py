@@ -216,7 +216,9 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
-        raise QueryError(Arg("group"), " must name the column of a table's studies; or give analyses by name, {…: a}")
+        raise QueryError(
+            Arg("group"), " must name the column that names the study of each row; or give analyses by name, {…: a}"
+        )
     if objective is None and all(isinstance(value, Analysis) for value in data.values()) and len(data) < 2:
         raise QueryError(f"across needs at least two studies, not {len(data)}; for one study use importance()")
     return {str(name): as_analysis(value, objective, table) for name, value in data.items()}

@@ -36,7 +36,7 @@ from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importances
+from pedanova.measures.importance import Importances, is_narrow
 from pedanova.measures.question import DEFAULT
 from pedanova.measures.questions.ask import Comparison, check_names
 from pedanova.report.names import nesting_of
@@ -59,13 +59,13 @@ if TYPE_CHECKING:
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.next_trials import NextTrials
 
-BEST_ROWS = "The best rows are those that fewest others beat in all objectives: the Pareto front, then the next front."
+BEST_ROWS = "The best rows are the Pareto front (no other row is better in all objectives), then the next front."
 SHOWN = 3  # densities, where no parameter is named
 
 
 def run_roles(options: argparse.Namespace) -> int:
     if is_saved(options):
-        raise QueryError(Arg("roles", True), f" is for tables; {options.file} holds the settings alone")
+        raise QueryError(Arg("roles", True), f" is for tables; {options.file} holds only the parameters")
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
     return answer(options, roles, draw_roles, key="roles")
@@ -119,7 +119,8 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     """What to do with the answer, and the command for it."""
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
-        return f"Next: run more trials, or ask for a wider target: {command_line('analyze', options, target='0.3')}"
+        wider = f"; or ask for a wider target: {command_line('analyze', options, target='0.3')}"
+        return f"Next: run more trials{wider if is_narrow(result) else '.'}"
     if a.data.observations is None or not result.whole:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
     return f"Next, a smaller search space: {command_line('reduce', options)}"
@@ -370,11 +371,11 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 
 WINS = (
-    "wins: what tuning this parameter alone wins. wrong costs: what its worst value loses. if left: what is lost at "
-    "most where it stays at its default and all others are tuned. safe: all that are may stay together."
+    "gain: what tuning this parameter alone gains. worst loses: the loss at its worst value. if left: the most that is "
+    "lost if it stays at its default and all others are tuned. safe: all safe parameters may stay together."
 )
 
-MARKED = "Keep the column pedanova_next: it tells a later analysis that these trials were chosen, and not drawn evenly."
+MARKED = "Keep the column pedanova_next: it shows a later analysis that these trials were chosen and not drawn evenly."
 
 
 def run_gains(options: argparse.Namespace) -> int:

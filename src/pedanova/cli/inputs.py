@@ -83,12 +83,12 @@ def parse_rows(text: str, name: str) -> Region | str:
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]
         if None in ends:
-            raise QueryError(f"--{name} {text!r} must have numbers behind >= and <=")
+            raise QueryError(f"--{name} {text!r} must have numbers after >= and <=")
         return between(*ends, values=True)  # type: ignore[arg-type]
     if text[:2] in ("<=", ">="):
         value = as_float(text[2:])
         if value is None:
-            raise QueryError(f"--{name} {text!r} must have a number behind {text[:2]}")
+            raise QueryError(f"--{name} {text!r} must have a number after {text[:2]}")
         return at_most(value) if text.startswith("<=") else at_least(value)
     low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
     if ".." in text and low is not None and high is not None:

@@ -51,7 +51,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         name = arguments[0]
         if Path(name).exists() or "/" in name or Path(name).suffix:
-            parser.error(f"{name} is no command; write what to do with it first: pedanova analyze {name}")
+            parser.error(f"{name} is not a command; put a command before it: pedanova analyze {name}")
         parser.error(unknown_name(name, tuple(commands), what="command", most=2))
     options, rest = parser.parse_known_args(arguments)
     if options.command in BEHIND:  # names may stand behind options too

@@ -126,7 +126,12 @@ def command_line(name: str, options: argparse.Namespace, *words: str, **changed:
         flag = f"--{option.name.replace('_', '-')}"
         values = value if isinstance(value, list) else [value]
         parts += [flag] if option.flag else [part for one in values for part in (flag, str(one))]
-    return shlex.join(parts)
+    return " ".join(map(quoted, parts))
+
+
+def quoted(text: str) -> str:
+    """As a shell reads it; a condition with quotes of its own stands in double quotes."""
+    return f'"{text}"' if "'" in text and not {*'"$`\\!'} & {*text} else shlex.quote(text)
 
 
 def paragraphs(*parts: str) -> str:

@@ -96,7 +96,7 @@ ALLOWED = replace(WITHIN, help='a condition that they must meet, such as "depth 
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
-COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
+COLUMN = replace(OBJECTIVE, help="the column to optimise, which is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]

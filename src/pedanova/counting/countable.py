@@ -172,10 +172,10 @@ def cell_notes(tallies: Tallies) -> list[Note]:
         of_all = " of ", Count(tally.rows)
         if missing:
             what = "are inactive" if tally.parameter.when else "have no value"
-            words = f" rows {what}; kept in a separate bin"
+            words = f" rows {what} and are kept in a separate bin"
             notes.append(Note("rows", Count(missing), *of_all, words, subject=name))
         if outside:
-            words = " rows lie outside the space; kept in a separate bin"
+            words = " rows lie outside the space and are kept in a separate bin"
             notes.append(Note("rows", Count(outside), *of_all, words, subject=name))
         notes += _few_notes(tally)
     return notes

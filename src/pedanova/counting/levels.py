@@ -140,7 +140,7 @@ class Levels:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
             have = ", ".join(percent(part) for part in self.quantiles)
-            why = "the data is no longer at hand" if self.own else "the levels are those of other data"
+            why = "the data is no longer available" if self.own else "the levels are those of other data"
             raise LevelsError(
                 f"{cut} were not counted and {why}; choose one of {have}, or analyze the data again with ",
                 Arg("levels"),

@@ -107,13 +107,13 @@ def from_bytes(content: bytes) -> Stored:
     if content[: len(MAGIC)] != MAGIC:
         raise FormatError("is not a pedanova file")
     if len(content) < start:
-        raise FormatError("is cut short; write it anew")
+        raise FormatError("is cut short; write it again")
     version, checksum = struct.unpack_from("<II", content, len(MAGIC))
     if version != VERSION:
-        words = f"is a file of version {version}, and this pedanova reads version {VERSION} alone; "
-        raise FormatError(words + "write it anew from the data, or install the pedanova that wrote it")
+        words = f"has file version {version}, and this pedanova reads only version {VERSION}; "
+        raise FormatError(words + "write it again from the data, or install the version of pedanova that wrote it")
     if zlib.crc32(memoryview(content)[start:]) != checksum:
-        raise FormatError("is damaged or cut short (its checksum does not fit); write it anew")
+        raise FormatError("is damaged or cut short (its checksum is wrong); write it again")
     try:
         with np.load(io.BytesIO(content[start:]), allow_pickle=False) as archive:
             return decode(archive)
@@ -160,7 +160,7 @@ def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDAr
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:
-        raise FormatError(f"{name}: {size} bytes are no array of shape {shape}")
+        raise FormatError(f"{name}: {size} bytes are not an array of shape {shape}")
     return np.asarray(array)
 
 

@@ -127,7 +127,7 @@ def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool
     ):
         rows = np.flatnonzero(wrong & active)
         if len(rows):
-            raise SpaceError(f"{name}: row {int(rows[0])} has {rule}; mend the bounds")
+            raise SpaceError(f"{name}: row {int(rows[0])} has {rule}; correct the bounds")
 
 
 def as_reals(column: Column) -> NDArray[np.float64]:

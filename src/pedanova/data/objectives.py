@@ -136,7 +136,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     notes = []
     if ended.any():
         states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended).tolist()}), most=3)
-        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as {column.name}: treated as failed"))
+        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as their {column.name}: treated as failed"))
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
         many = "it is left out" if len(strange) == 1 else f"it and {len(strange) - 1} more are left out"
@@ -232,18 +232,18 @@ def _guess(
     if isinstance(objective, Column) and (named := direction_by_name(objective.name)) is not None:
         return named, _guessed(objective.name, named)
     if not isinstance(objective, str):
-        return "minimize", _unsure("the objective", "minimize", "an array has no name to tell more")
+        return "minimize", _unsure("the objective", "minimize", "an array has no name to guess from")
     if objective in directions:
         return directions[objective], None
     if objective not in columns:
-        return "maximize", _unsure(repr(objective), "maximize", "rows where it holds are taken for the good ones")
+        return "maximize", _unsure(repr(objective), "maximize", "rows where it is true are taken as the good ones")
     direction = None if objective in metadata.unclear else direction_by_name(objective)
     if direction is not None:
         return direction, _guessed(objective, direction)
     seen = None if by_rows is None else by_rows(objective)
     if seen is not None:
-        return seen[0], _unsure(objective, seen[0], f"its name does not tell which way is better, but {seen[1]}")
-    who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
+        return seen[0], _unsure(objective, seen[0], f"its name does not say which way is better, but {seen[1]}")
+    who = f"neither {metadata.source} nor its name says" if metadata.source else "its name does not say"
     return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
 
 

@@ -120,8 +120,8 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
         return []
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
-    fate = "dropped" if reading.nan == "drop" else "counted as the worst"
-    words = f" rows have no objective (NaN); {fate}"
+    fate = "are dropped" if reading.nan == "drop" else "count as the worst"
+    words = f" rows have no objective (NaN) and {fate}"
     note = Note("rows", Count(unknown), " of ", Count(len(goal.values)), words)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
 

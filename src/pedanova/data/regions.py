@@ -105,7 +105,7 @@ class Region:
             high = Fraction(1 if self.high is None else self.high)
             if not self.low:
                 return "all rows" if self.is_all else f"the best {percent(high)}"
-            return f"the rows behind the best {percent(Fraction(self.low))} up to the best {percent(high)}"
+            return f"the rows between the best {percent(Fraction(self.low))} and the best {percent(high)}"
         if self.low == self.high:
             return f"rows with objective = {_shown(self.low)}"
         if self.low is None:
@@ -494,7 +494,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
             Arg(name, shown=f"{shown(value)}"), " must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
-        raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
+        raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one boolean per row")
     return column.values
 
 

@@ -273,8 +273,8 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"names such as {marks[0]!r} mark the settings")
-        mark = Clue("setting", PRIOR, "its name marks it as a setting")
+        others = Role("result", f"names such as {marks[0]!r} mark the parameters")
+        mark = Clue("setting", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *(c for c in _by_name(n, Values.of(columns[n])) if c.role == "seed")] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     values = {name: Values.of(columns[name]) for name in names}
@@ -298,7 +298,7 @@ def _decided(clues: Sequence[Clue]) -> Role:
     if best != "setting":
         return Role(best, why)
     others = [clue for clue in clues if clue.role != "setting" and weights[clue.role] >= weights["setting"] - 1]
-    return Role("setting", why or "nothing speaks for anything else", max(others, key=lambda c: c.weight, default=None))
+    return Role("setting", why or "nothing suggests another role", max(others, key=lambda c: c.weight, default=None))
 
 
 def marked(names: Sequence[str]) -> list[str]:
@@ -312,18 +312,18 @@ def marked(names: Sequence[str]) -> list[str]:
 
 def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if SEED_NAMES.match(name):
-        yield Clue("seed", SURE, "names a seed, a fold or a repeat, which is no setting")
+        yield Clue("seed", SURE, "looks like a seed, a fold or a repeat, not a parameter")
     if PLACES.match(name):
-        yield Clue("identifier", FAIR, "named like the place or the version of a run")
+        yield Clue("identifier", FAIR, "looks like the place or the version of a run")
     if values.kind == "words" and REMARKS.match(name):
-        yield Clue("text", FAIR, "named like a remark")
+        yield Clue("text", FAIR, "looks like a remark")
     if STATUS_NAMES.search(name) and are_states(values.texts):
         yield Clue("status", SURE, f"holds the states of trials ({', '.join(values.texts[:3])})")
     words = words_of(name)
     if values.kind == "flags" and words and words[-1] in OUTCOMES:
-        yield Clue("status", FAIR, "says yes or no to how a trial ended")
+        yield Clue("status", FAIR, "says whether a trial succeeded")
     if BUDGET_NAMES.match(name) and values.kind == "numbers":
-        yield Clue("budget", SURE, "named like how far a trial came")
+        yield Clue("budget", SURE, "looks like the progress of a trial")
     if values.kind == "numbers":
         yield from _named_numbers(name, words, values)
 
@@ -333,10 +333,10 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     few = values.levels is not None and values.levels <= 12
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
-        yield Clue("time", SURE, "named as loggers name what they write themselves")
+        yield Clue("time", SURE, "has a name that loggers use for their own fields")
     elif telling is not None and telling in COSTS:
         if not is_limit(name):
-            yield Clue("time", SLIGHT if few and telling in UNCLEAR else SURE, "named like what a trial took")
+            yield Clue("time", SLIGHT if few and telling in UNCLEAR else SURE, "looks like the cost of a trial")
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
@@ -347,7 +347,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif words and known_form(words[0]) in RESULTS and not few:
         yield Clue("result", FAIR, f"begins with {words[0]!r}, a result")
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
-        yield Clue("result", FAIR, "named like the size of what was trained, or what it took")
+        yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
         yield Clue("result", FAIR, f"begins with {words[0]!r}, as results do")
     if len(words) > 1 and not is_limit(name):
@@ -373,13 +373,13 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
         if values.counts_rows:
             yield Clue("identifier", SURE, "counts the rows one by one and looks like an id")
         elif values.is_permutation and single:
-            yield Clue("identifier", SURE + 1, "has every number from 0 or 1 on once, as an id has")
+            yield Clue("identifier", SURE + 1, "holds every number from 0 or 1 up once, like an id")
         if INDEX_NAMES.match(name) and values.whole:
-            yield Clue("identifier", SURE, "named like an index that was saved with the table")
+            yield Clue("identifier", SURE, "looks like an index saved with the table")
         elif ID_NAMES.match(name) and values.levels != 1:
             rows = values.whole and values.full and len(values.present) >= LEAST_ROWS
             different = rows and (values.counts_rows or values.all_different)
-            why = "is different in every row and named like an id" if different else "named like an id, not a setting"
+            why = "is different in every row and looks like an id" if different else "looks like an id, not a parameter"
             yield Clue("identifier", SURE if different else SLIGHT, why)
 
 
@@ -396,7 +396,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
     elif ID_NAMES.match(name) and len(texts) > 1:
-        yield Clue("identifier", SLIGHT, "named like an id, not a setting")
+        yield Clue("identifier", SLIGHT, "looks like an id, not a parameter")
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
@@ -496,7 +496,9 @@ def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     others = [name for name, role in roles.items() if not role.is_setting]
     if others:
         words: list[Word] = [f"objective {objective}; "] if objective else []
-        words += [f"settings {listed(settings, most=12)}; left out: {listed(others, most=40)}; ", Arg("params")]
-        notes.append(Note("roles", *words, " includes them, ", Arg("roles", said=("notes", "--roles")), " tells why"))
+        words += [f"parameters {listed(settings, most=12)}; left out: {listed(others, most=40)}; ", Arg("params")]
+        notes.append(
+            Note("roles", *words, " includes them, ", Arg("roles", said=("other notes say", "--roles says")), " why")
+        )
         notes += [Note("unused", f"{roles[name].why}; left out", *NAME_IT, subject=name) for name in others]
     return notes

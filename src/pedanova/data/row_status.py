@@ -41,8 +41,8 @@ class RowStatus:
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
         struck = rows & self.undecided
-        fate = ("dropped", *remedy) if ending == "drop" else ("counted as the worst",)
-        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; ", *fate)
+        fate = ("are dropped", *remedy) if ending == "drop" else ("count as the worst",)
+        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
         notes = (*self.notes, note)
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)
@@ -64,7 +64,7 @@ def status_of_rows(
             note = Note("rows", count, " pruned rows count with their last value")
             status = replace(status, notes=(*status.notes, note))
         else:
-            last = ", pass ", Arg("pruned", "last", of="Reading"), " to count their last values"
+            last = " (", Arg("pruned", "last", of="Reading"), " counts their last values)"
             status = status.end(states == "pruned", reading.pruned, "were pruned", *last)
     if feasible is not None:  # a constraint of failed rows has no answer
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)

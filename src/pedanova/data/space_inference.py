@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
@@ -210,7 +211,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
             break
     if gain < LOG_GAIN:
         return False, ""
-    return (True, f"(values span a factor of {high / low:.3g} and fit it better than a linear one)")
+    return (True, f"(values span a factor of {short(high / low)} and fit it better than a linear one)")
 
 
 def _plain(value: Any, *, whole: bool) -> int | float:
@@ -334,7 +335,7 @@ def _guessed(
     step = step_of_one_run(columns, roles)
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))
-    roles |= {name: Role("result", "holds the very numbers of the objective") for name in twins}
+    roles |= {name: Role("result", "holds exactly the numbers of the objective") for name in twins}
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(objectives)), *notes, *conditions))
@@ -360,7 +361,7 @@ def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) ->
         beside = "".join(f" {name!r}" for name in sorted(own))
         return (f"the table has no column beside the objective{beside}; add the hyperparameters",)
     if not notes:
-        left = f" leave none of {len(table)} columns; keep one at least"
+        left = f" leave none of {len(table)} columns; keep at least one"
         return (Arg("space"), " and ", Arg("exclude"), left)
     notes = [note for note in notes if note.kind != "roles"]
     most = "; ".join(notes[:3]) + (f"; and {len(notes) - 3} more" if len(notes) > 3 else "")

@@ -171,11 +171,12 @@ def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Not
         return []
     taken = []
     if metadata.params and request.params is None and request.space is None:
-        taken.append(f"{len(metadata.params)} settings" + (" and their space" if metadata.space is not None else ""))
+        ranges = " with their ranges" if metadata.space is not None else ""
+        taken.append(f"{len(metadata.params)} parameters{ranges}")
     if metadata.objectives and request.objective is None:
         ways = known_directions(metadata) if request.direction is None else {}
-        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in metadata.objectives))
-    return [Note("source", f"{metadata.source} provides {' and '.join(taken)}")] if taken else []
+        taken.append("objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in metadata.objectives))
+    return [Note("source", f"read from {metadata.source}: {'; '.join(taken)}")] if taken else []
 
 
 def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
@@ -228,7 +229,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
             raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(settings), most=40)}")
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
-        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep one at least")
+        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep at least one")
     return left
 
 

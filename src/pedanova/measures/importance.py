@@ -8,6 +8,7 @@ divided by m(1-m) it is a share between 0 and 1.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -31,6 +32,7 @@ LEAST_SHARE = -1.0  # less is no number that chance could be corrected for
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
 LONGEST = 100  # passes that are remembered
 LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # letters
+OF_TRIALS = re.compile(r" \((?:[^()]|\([^()]*\))* of your [\d,]+ trials\)$")
 LINE = 100  # letters of a line of text
 MOST_NAMED = 3  # parameters behind the first one in a sentence
 
@@ -238,8 +240,10 @@ class Importances(ShareTable[Importance]):
         'learning_rate matters most'
         """
         rows = self._sure()
-        among = "" if self.whole else f" among {self.region}"
-        goals = (f"a trial{among} is in {self.target}", f"a trial is in {self.target}", "a trial is in the target")
+        target, region = (OF_TRIALS.sub("", words) for words in (self.target, self.region))
+        among = ["" if self.whole else among_in_words(words) for words in (self.region, region)]
+        goals = [f"a trial{among[0]} {reached_in_words(self.target)}", f"a trial{among[1]} {reached_in_words(target)}"]
+        goals += [f"a trial {reached_in_words(target)}", "a trial is in the target"]
         if not rows:
             forms = [f"No parameter clearly affects whether {goal}." for goal in goals]
         else:
@@ -283,7 +287,8 @@ class Importances(ShareTable[Importance]):
         """What to do with it, in Python."""
         if self._sure():
             return "Next: .reduce() suggests a smaller search space."
-        return "Next: run more trials, or ask for a wider target, such as .importance(0.3)."
+        wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
+        return f"Next: run more trials{wider}."
 
     def _sure(self) -> list[Importance]:
         """What is distinguishable from noise, the most important first; copies with their originals."""
@@ -351,6 +356,26 @@ def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
     more = len(names) - most
     parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def is_narrow(answer: Importances) -> bool:
+    """Whether the target is narrower than the best 30 %, so that a wider one may show more."""
+    parts = [row.n_target / row.n_region for row in answer.rows if row.n_region]
+    return "of the space" in answer.target or max(parts, default=0.0) < 0.3
+
+
+def among_in_words(region: str) -> str:
+    """What belongs to a trial of a region: " among the best 30 %", " with layers in 1, 2"."""
+    return (
+        f" {region.removeprefix('rows ')}" if region.startswith(("rows with ", "rows where ")) else f" among {region}"
+    )
+
+
+def reached_in_words(target: str) -> str:
+    """What a trial of a target does: "is in the best 10 %", "has objective ≤ 0.1"."""
+    if target.startswith("rows with "):
+        return f"has {target.removeprefix('rows with ')}"
+    return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
 
 
 def presence_in_words(row: Importance) -> str:

@@ -154,13 +154,13 @@ class Judge:
     def verdict(self, name: str) -> Verdict:
         parameter = self.space[name]
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
-            return unchanged(name, "keep", "its bounds change from row to row; left alone", parameter)
+            return unchanged(name, "keep", "its bounds change from row to row; not changed", parameter)
         row = self.importances[name]
         if name in self.importances.copies and name not in self.box.left:
             original = self.importances.copies[name]
-            return unchanged(name, "keep", f"says the same as {original}, and is decided there", parameter)
+            return unchanged(name, "keep", f"carries the same information as {original}; see there", parameter)
         if not row.varied:
-            return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
+            return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; not changed", parameter)
         if name not in self.surely and name not in self.box.left:
             return self.unsure(name, parameter, row)
         if name not in self.surely:  # cut all the same, by an adaptive sampler's rows
@@ -237,13 +237,13 @@ class Judge:
         if not any(other.significant for other in self.importances.rows):
             return "undecided", "no parameter is distinguishable from noise, so nothing is changed"
         if not self.region.even:
-            return "undecided", f"{NOISE} in trials that were not drawn evenly; left alone"
+            return "undecided", f"{NOISE} in trials that were not drawn evenly; not changed"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
-            return "undecided", f"{NOISE}, but it may account for up to {most} of the target; left alone"
+            return "undecided", f"{NOISE}, but it may account for up to {most} of the target; not changed"
         local = self.ask_locally()
         if local is None:
             few = "too few rows show what it does among the best"
-            return "undecided", f"{NOISE}, but {few}; left alone"
+            return "undecided", f"{NOISE}, but {few}; not changed"
         if local[name] <= LEVEL:
             return "keep", "no clear effect over all rows, but it matters among the best"
         if any(name in parents_of(parameter) for parameter in self.space.values()):
@@ -267,7 +267,7 @@ def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | Non
         if new is not None
     ]
     narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
-    return f"good values pile up at the {' and at the '.join(sides)} if it may go there{narrowed}"
+    return f"good values pile up at the {' and at the '.join(sides)} if the parameter allows it{narrowed}"
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -279,7 +279,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "it exists only under values that are cut off" if gone else verdict.reason
+                reason = "it exists only for values that are cut off" if gone else verdict.reason
                 settled[i] = replace(verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice)
                 after[verdict.name] = now
     return tuple(settled)
@@ -335,7 +335,7 @@ def reduce_space(
     space, inside = search.observed.space, int(search.reached().sum())
     if data.rows < LEAST_ROWS or inside < LEAST_TARGET:
         few = f"{data.rows:,} rows, {inside} of them in the target, are too few to decide"
-        why = f"{few}: at least {LEAST_ROWS} and {LEAST_TARGET} are needed"
+        why = f"{few}: at least {LEAST_ROWS} rows and {LEAST_TARGET} in the target are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     importances = importance_of(data, question)

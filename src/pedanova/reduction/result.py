@@ -191,7 +191,7 @@ class ReducedSpace(NamedTable[Verdict]):
             self.column("verdict", lambda row: row.advice, kind="words"),
             self.column("before", lambda row: in_words(row.before), kind="words", leave=1),
             self.column("after", lambda row: row.suggested(), kind="words"),
-            self.percents("part", leave=2),
+            self.percents("part", "kept", leave=2),
         ]
 
     def summary(self) -> str:

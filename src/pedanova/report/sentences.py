@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
-from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance
+from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance, reached_in_words
 
 if TYPE_CHECKING:
     from pedanova.measures.studies.across import Pooling
@@ -64,8 +64,8 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"
     words = {
-        "importance": f"importance: how much of whether a row is in {importances.target} the parameter accounts for on "
-        f"its own{drawn}, corrected for chance (share in Python)"
+        "importance": f"importance: how much of whether a row {reached_in_words(importances.target)} the parameter "
+        f"accounts for on its own{drawn}, corrected for chance (share in Python)"
         + ("; of a conditional parameter, its value only" if importances.is_conditional else "")
         + ("; ~ no clear effect" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} {NEVER}."),

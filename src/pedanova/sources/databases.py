@@ -48,7 +48,7 @@ class Database:
                 fetched: list[Sequence[Any]] = cursor.fetchall()
             except Exception as error:  # the driver's; each has a word of its own for a connection that is gone
                 if getattr(self.connection, "closed", False) or not getattr(self.connection, "open", True):
-                    raise DataError(f"{self.shown} went away in the middle of a read; read it again") from error
+                    raise DataError(f"{self.shown} became unavailable during the read; read it again") from error
                 raise
             finally:
                 with suppress(Exception):  # a connection that is lost cannot be tidied up
@@ -135,7 +135,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
     if not path.is_file():
         raise DataError(f"{shown}: {'is a folder, not a file' if path.is_dir() else 'no such file'}; check the path")
     if not is_sqlite(path) and path.stat().st_size:
-        raise FormatError(f"{shown} is no SQLite database; check the path")
+        raise FormatError(f"{shown} is not a SQLite database; check the path")
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     connection = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
@@ -152,8 +152,8 @@ def _login(url: str, shown: str) -> dict[str, Any]:
         parts = urlsplit(f"{scheme}://{server}")
         port = parts.port
     except ValueError as error:
-        reason = "its port is no number" if "cast" in str(error) else error  # which would show it
-        raise DataError(f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database") from None
+        reason = "its port is not a number" if "cast" in str(error) else error  # which would show it
+        raise DataError(f"{shown} is not a URL: {reason}; write scheme://user:password@host:port/database") from None
     database = parts.path.strip("/")
     if not database:
         raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
@@ -205,9 +205,9 @@ def complaints(shown: str, family: str) -> Iterator[None]:
 def _sqlite_error(shown: str, error: sqlite3.DatabaseError) -> DataError | FormatError:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return DataError(f"{shown} is locked by another process for {PATIENCE} s; try again when it is done")
+        return DataError(f"{shown} has been locked by another process for {PATIENCE} s; try again when it is done")
     if "readonly" in text or "unable to open" in text:
         return DataError(f"{shown} cannot be opened for reading ({text}); copy the file and read the copy")
     if "no such" in text:
-        return FormatError(f"{shown}: {text}; this is no storage of a known version")
+        return FormatError(f"{shown}: {text}; this is not a storage of a known version")
     return FormatError(f"{shown} is damaged: {text}; restore it from a backup")

@@ -57,7 +57,7 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     path = path_at(place)
     check_no_pickle(path)
     if not path.exists():
-        raise DataError(f"{place} does not exist; begin to write it, then follow it")
+        raise DataError(f"{place} does not exist; start writing it, then follow it")
     kind = find_kind("path", path)
     if kind is None:
         check_known(path)

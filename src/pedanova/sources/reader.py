@@ -70,7 +70,7 @@ def read_json(file: Path) -> Any:
         return json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise FormatError(f"{file} is no JSON: {reason}; was it cut off?") from None
+        raise FormatError(f"{file} is not valid JSON: {reason}; was it cut off?") from None
 
 
 def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
@@ -85,7 +85,7 @@ def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
         except (ValueError, RecursionError):
             if number == len(lines):
                 return rows, [Note("unused", f"the last line of {file.name} is incomplete; left out")]
-            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is no JSON") from None
+            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is not valid JSON") from None
     return rows, []
 
 
@@ -156,7 +156,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
         return yaml.load(text, Loader)  # noqa: S506  (a safe loader)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError, LookupError, AttributeError) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise FormatError(f"{where} is no readable YAML: {reason}; was it cut off?") from None
+        raise FormatError(f"{where} is not readable YAML: {reason}; was it cut off?") from None
 
 
 def _described(loader: Any, tag: str, node: Any) -> Any:

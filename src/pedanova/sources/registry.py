@@ -281,7 +281,7 @@ def check_known(place: Path) -> None:
     if suffix in DATABASES and not start:
         raise DataError(f"{place} is an empty database; nothing was written to it yet, or the path is wrong")
     if suffix in SHEETS:
-        raise DataError(f"{place} is no spreadsheet that can be read; save its table as CSV, or as .xlsx")
+        raise DataError(f"{place} is not a readable spreadsheet; save its table as CSV, or as .xlsx")
     names = peek_header(place) if suffix == ".csv" else []
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):

@@ -368,7 +368,7 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
         if stray:
-            raise SpaceError(f"{name}: when {parent} {in_condition(stray)} can never be; it is one of {choices}")
+            raise SpaceError(f"{name}: when {parent} {in_condition(stray)} can never be true; it is one of {choices}")
 
 
 KINDS: dict[str, type[Any]] = {

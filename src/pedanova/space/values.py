@@ -31,7 +31,7 @@ class Interval:
                 raise SpaceError(f"{name}={shown(value)} of a condition must be a number")
             object.__setattr__(self, name, as_real(value))
         if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
-            raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; turn the bounds round")
+            raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; swap the bounds")
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str) or not isinstance(value, Real):

@@ -63,7 +63,9 @@ def test_another_version_is_refused_in_words_and_numpy_answers(monkeypatch: pyte
     expected = pa.analyze({"x": x}, x**2, params=["x"]).importance(draws=0).to_dict()
     kernel.opened.cache_clear()
     monkeypatch.setattr(kernel, "__version__", "99.0.0")
-    with pytest.warns(RuntimeWarning, match=r"is of pedanova 0\.\S+, and this is 99\.0\.0: reinstall pedanova; NumPy"):
+    with pytest.warns(
+        RuntimeWarning, match=r"belongs to pedanova 0\.\S+, and this is 99\.0\.0: reinstall pedanova; NumPy"
+    ):
         assert not kernel.available()
     assert "99.0.0: reinstall pedanova" in kernel.describe()
     assert pa.analyze({"x": x}, x**2, params=["x"]).importance(draws=0).to_dict() == expected
@@ -80,7 +82,7 @@ def test_other_sources_of_the_same_version_are_refused(monkeypatch: pytest.Monke
 def test_a_library_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
     foreign = find_spec("numpy.random._generator")
     assert foreign is not None
-    assert "does not say which pedanova it is of" in kernel.open_library(Path(str(foreign.origin))).where
+    assert "does not say which version of pedanova" in kernel.open_library(Path(str(foreign.origin))).where
     text = tmp_path / "_kernel.so"
     text.write_text("no library")
     assert "cannot be opened" in kernel.open_library(text).where

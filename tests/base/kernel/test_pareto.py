@@ -213,7 +213,7 @@ class TestAnalysis:
             dropped.importance(**COUNTS).rows
             == pa.analyze(whole, space=dropped.space, **BOTH).importance(**COUNTS).rows
         )  # type: ignore[arg-type]
-        assert any(f"{gone} of 2,000 rows have no objective (NaN); dropped" in n for n in dropped.notes)
+        assert any(f"{gone} of 2,000 rows have no objective (NaN) and are dropped" in n for n in dropped.notes)
         worst = pa.analyze(broken, reading=pa.Reading(nan="worst"), **BOTH)  # type: ignore[arg-type]
         assert len(worst) == 2_000
         part = (2_000 - gone) / 2_000

@@ -216,7 +216,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Any) -> None:
     saved = tmp_path / "a.pedanova"
     a = pa.analyze(smooth_trials(60, 0), "loss", space=SMOOTH)
     a.save(saved, rows=False)
-    with pytest.raises(LevelsError, match="no longer at hand"):
+    with pytest.raises(LevelsError, match="no longer available"):
         pa.load(saved).gains()
     a.save(saved)
     assert pa.load(saved).gains().to_dict() == a.gains().to_dict()

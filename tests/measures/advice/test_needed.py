@@ -74,7 +74,7 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     assert str(done).startswith("More trials will hardly change this: a stays first")
     going = analysis(60, second=0.9, noise=0.1).needed().stop
     assert not going.settled
-    assert str(going).startswith(("Go on", "Whether to stop cannot be told"))
+    assert str(going).startswith(("Run more trials", "It is not clear whether to stop"))
 
 
 def settled_table() -> dict[str, Any]:
@@ -116,7 +116,7 @@ def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:
     assert loaded.pair == a.needed().pair
     assert loaded.stop.better is None
     assert not loaded.stop.settled
-    assert "cannot be told" in str(loaded.stop)
+    assert "It is not clear whether to stop" in str(loaded.stop)
 
 
 def test_bad_questions_are_refused() -> None:

@@ -166,7 +166,7 @@ def test_without_a_model_gaps_are_filled() -> None:
     rng = np.random.default_rng(0)
     noise = pa.analyze({"a": rng.random(60), "b": rng.random(60), "loss": rng.random(60)}, "loss")
     proposed = noise.next_trials(6, "know")
-    assert any("not to be trusted yet" in note for note in proposed.notes)
+    assert any("not reliable yet" in note for note in proposed.notes)
     assert sum(trial.reason == "far from all trials" for trial in proposed) == 3
     few = pa.analyze(trials(40), "loss", space=SPACE).first(4).next_trials(3)
     assert {trial.reason for trial in few} == {"drawn evenly"}
@@ -184,11 +184,11 @@ def test_what_cannot_be_proposed_is_refused(tmp_path: Any) -> None:
     with pytest.raises(QueryError, match="epochs"):
         a.next_trials(2, within="epochs > 3")
     a.save(tmp_path / "a.pedanova", rows=False)
-    with pytest.raises(LevelsError, match="no longer at hand"):
+    with pytest.raises(LevelsError, match="no longer available"):
         pa.load(tmp_path / "a.pedanova").next_trials(2)
     columns = {"low": np.arange(60) / 100, "x": 0.6 + np.arange(60) / 200, "loss": np.arange(60)}
     moving = pa.analyze(columns, "loss", space={"x": pa.Moving("low", 1.0)})
-    with pytest.raises(QueryError, match="its bound 'low' is no parameter"):
+    with pytest.raises(QueryError, match="its bound 'low' is not a parameter"):
         moving.next_trials(2)
 
 

@@ -93,10 +93,10 @@ def test_one_later_budget_that_differs_ends_it() -> None:
 
 
 def test_every_case_has_its_words() -> None:
-    assert "At no lower budget" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
-    assert "stand the other way round" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
-    assert "cannot tell" in told((9, FULL), (27, FULL), reach=0.5).in_words()
-    assert "cannot tell" in told((9, FULL), (27, FULL), reach=None).in_words()
+    assert "No lower budget has the ranking" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
+    assert "in the opposite order" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
+    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=0.5).in_words()
+    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=None).in_words()
     assert "nothing can be compared" in told((27, FULL)).in_words()
     assert "one parameter" in told((9, {"a": 0.3}), (27, {"a": 0.3})).in_words()
     assert told((-5, FULL), (0, FULL)).in_words().endswith("Spearman 1.00, 1.00 … 1.00.")  # no cost

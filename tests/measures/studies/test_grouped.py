@@ -76,7 +76,7 @@ def test_rows_without_a_group_are_counted_apart() -> None:
     assert observed is not None
     groups, notes = grouped(observed, as_column("dataset", names), levels=None, nan="drop", inside=False)
     assert {name: len(groups.rows_of(name)) for name in groups} == {"x": 50, "y": 40}
-    assert [str(note) for note in notes] == ["10 of 100 rows have no value of dataset; in no study"]
+    assert [str(note) for note in notes] == ["10 of 100 rows have no value of dataset; they belong to no study"]
 
 
 def test_rows_that_lie_together_are_not_copied() -> None:

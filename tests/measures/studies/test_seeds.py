@@ -76,7 +76,7 @@ def ends(seed: int, runs: np.ndarray, part: float) -> tuple[float, float]:
 def test_without_repeats_it_is_refused() -> None:
     values = np.arange(10.0)
     for groups, many in ((np.arange(10), "no configuration is"), (np.r_[0, np.arange(9)], "one configuration is")):
-        with pytest.raises(DataError, match=rf"{many} repeated in 10 rows .* such as a seed, in exclude="):
+        with pytest.raises(DataError, match=rf"{many} repeated in 10 rows .* such as a seed in exclude="):
             seeds_of(groups, {"y": values}, "the best 10 %")
     twice = np.repeat(np.arange(5), 2)
     with pytest.raises(DataError, match="same in every row"):
@@ -95,4 +95,4 @@ def test_what_is_told() -> None:
     assert any("1 of 45 rows have no finite value" in note for note in found.notes)
     assert any("15 of 30 configurations are repeated" in note for note in found.notes)
     assert "in the best 30 %?" in found.in_words()
-    assert "15 of 30 configurations repeated" in str(found)
+    assert "15 of 30 configurations were repeated" in str(found)

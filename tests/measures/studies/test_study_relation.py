@@ -41,7 +41,7 @@ def test_a_study_that_went_on() -> None:
     data = table(300, 0)
     found = relation_of(first(data, 200), data)
     assert (found.kind, found.longer) == ("continued", 2)
-    assert "second study is the first continued" in found.in_words()
+    assert "second study continues the first" in found.in_words()
     assert relation_of(data, first(data, 200)).longer == 1
 
 
@@ -73,7 +73,7 @@ def test_a_file_without_rows_leaves_it_open(tmp_path: Path) -> None:
     b = pa.load(tmp_path / "a.pedanova")
     found = study_relation(a.data, b.data, shared_space(a.space, b.space))
     assert found.kind == "unknown"
-    assert "cannot be told" in found.note
+    assert "it is not known whether" in found.note
 
 
 def test_types_of_columns_do_not_matter() -> None:

@@ -152,7 +152,7 @@ class TestChoice:
         found = kept.importance(draws=0)
         assert found.estimator == "counts"
         assert any("a model would be more accurate than counts, but the rows are no longer" in n for n in found.notes)
-        refuse(QueryError, "the rows are no longer at hand", of=lambda: kept.importance(estimator="surrogate"))
+        refuse(QueryError, "the rows are no longer available", of=lambda: kept.importance(estimator="surrogate"))
 
     def test_a_complete_lattice_is_counted(self) -> None:
         a = pa.analyze(lattice(), "loss")
@@ -169,7 +169,7 @@ class TestChoice:
         """The best tenth of the first rows is no tenth of these."""
         b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.data.levels)
         assert b.importance(0.2, draws=0).estimator == "counts"
-        refuse(QueryError, "the quantiles are those of other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
+        refuse(QueryError, "the quantiles come from other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
 
 
 class TestAccuracy:

@@ -111,7 +111,7 @@ def test_rows_that_are_no_longer_at_hand(a: pa.Analysis, tmp_path: Any) -> None:
     a.save(tmp_path / "a.pedanova", rows=False)
     shown = pa.load(tmp_path / "a.pedanova").widget(**COUNTS, reduce=False)
     assert isinstance(shown, Widget)
-    assert "no longer at hand" in shown._repr_html_()
+    assert "no longer available" in shown._repr_html_()
 
 
 def test_bad_options(a: pa.Analysis) -> None:

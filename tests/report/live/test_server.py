@@ -316,8 +316,8 @@ def test_only_this_machine_can_reach_it(explorer: Served) -> None:
         (b"[" * 100_000, 400, "brackets"),
         (b" " * (1 << 18) + b"{}", 413, "too large"),
         (b'{"part": "shutdown"}', 400, "is not known"),
-        (b'{"part": "answer", "question": {}, "file": "/etc/passwd"}', 400, "is no part of a request"),
-        (b'{"part": "answer", "question": {"where": "1"}}', 400, "is no part of a question"),
+        (b'{"part": "answer", "question": {}, "file": "/etc/passwd"}', 400, "is not part of a request"),
+        (b'{"part": "answer", "question": {"where": "1"}}', 400, "is not part of a question"),
         (b'{"part": "answer", "question": {"selection": {"/etc/passwd": {"range": [0, 1]}}}}', 400, "no parameter"),
         (b'{"part": "trials", "question": {}, "limit": 1000000}', 400, "whole number"),
         (b'{"part": "trials", "question": {}, "sort": "__class__"}', 200, "no column is called"),
@@ -496,4 +496,4 @@ def test_a_port_that_is_taken_is_said_to_be(explorer: Served) -> None:
     words = [sys.executable, "-m", "pedanova", "explore", *demo(), "--no-open", "--port", str(explorer.port)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
-    assert f"port {explorer.port} cannot be had" in done.stderr
+    assert f"port {explorer.port} cannot be used" in done.stderr

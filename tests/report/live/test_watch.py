@@ -254,7 +254,7 @@ def test_sentences() -> None:
     assert said_of_source(update, "x.db") == [
         "x.db was cut short; it is read from its beginning",
         "new is a new parameter",
-        "old is no parameter any more",
+        "old is no longer a parameter",
         "the domain of lr is 0 … 2 now",
     ]
     wide = tuple(DomainChange(name, Float(0, 1), Float(0, 2)) for name in "abcdef")

@@ -125,7 +125,7 @@ def test_a_loaded_analysis_has_the_rungs_that_were_counted(steps: pa.Analysis, t
     made = payload_of(loaded.data, "t", ((0.25, 1.0),), estimator="counts", draws=0, reduce=False)
     assert [rung["part"] for rung in made["facts"]["rungs"]] == [0.25, 0.75, 1.0]
     pairs = next(one for one in made["answers"] if one["part"] == "pairs")
-    assert "no longer at hand" in pairs["answer"]["refused"]
+    assert "no longer available" in pairs["answer"]["refused"]
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_what_the_tables_say(a: pa.Analysis) -> None:
 
 def test_long_tables_say_what_they_leave_out() -> None:
     shown = html_table("", [TableColumn("n", [str(i) for i in range(1000)])], notes=[str(i) for i in range(50)])
-    assert "960 lines more" in shown
+    assert "960 more lines" in shown
     assert "Notes (50)" in shown
     assert "… and 20 more" in shown
 

@@ -68,7 +68,7 @@ def test_an_open_band_is_all_rows() -> None:
     ("data", "words"),
     [
         ([], "must be an object"),
-        ({"where": "lr > 1"}, "is no part of a question"),
+        ({"where": "lr > 1"}, "is not part of a question"),
         ({"target": 0.1}, "must be"),
         ({"target": {"part": [0, 2]}}, "above 0 and at most 1|from 0 and at most 1"),
         ({"target": {"part": [0.3, 0.1]}}, "low must be below high"),

@@ -180,7 +180,7 @@ def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
     pa.analyze(DEMO, "error", exclude="train_seconds").save(saved, rows=False)
     status, _, err = run("interactions", saved)
     assert status == 2
-    assert "rows are no longer at hand" in err
+    assert "rows are no longer available" in err
 
 
 @pytest.mark.parametrize(

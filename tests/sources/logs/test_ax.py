@@ -154,7 +154,7 @@ def test_a_space_of_an_unknown_kind_is_guessed(tmp_path: Path) -> None:
     parameters = [PARAMETERS[0] | {"__type": "NewParameter"}]
     records = read_records(snapshot(tmp_path, search_space={"parameters": parameters}))
     assert records.metadata.space is None
-    assert any("NewParameter is no known kind" in note for note in records.notes)
+    assert any("NewParameter is not a known kind" in note for note in records.notes)
 
 
 def test_a_space_without_an_end_is_guessed(tmp_path: Path) -> None:

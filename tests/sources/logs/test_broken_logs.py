@@ -92,7 +92,7 @@ def test_values_enqueued_off_a_lattice_are_not_moved_onto_it() -> None:
         study.enqueue_trial({"x": value})
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1, step=0.1), n_trials=60)
     assert cells(read_records(study), "x")[:4] == [7.0, -3.0, 0.55, 0.3]
-    assert "x: 3 of 60 rows lie outside the space; kept in a separate bin" in pa.analyze(study).notes
+    assert "x: 3 of 60 rows lie outside the space and are kept in a separate bin" in pa.analyze(study).notes
 
 
 def test_a_lattice_far_from_zero() -> None:

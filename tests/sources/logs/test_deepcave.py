@@ -114,7 +114,7 @@ def test_without_space_or_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "parts"),
     [
-        ("meta.json", "{", ("meta.json", "no JSON")),
+        ("meta.json", "{", ("meta.json", "not valid JSON")),
         ("meta.json", "{}", ("meta.json", "objectives is None")),
         ("meta.json", '{"objectives": [3]}', ("meta.json", "needs a name")),
         ("meta.json", '{"objectives": [{"name": "a"}, {"name": "a"}]}', ("meta.json", "its own name")),

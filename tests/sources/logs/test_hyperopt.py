@@ -93,10 +93,10 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     refuse(FormatError, "trial 1", "misc.vals", of=lambda: read_records([TRIALS[0], {"tid": 1}]))
     refuse(FormatError, "'lr' has 2 values", of=lambda: read_records([trial(0, lr=[1, 2])]))
     text = json.dumps(TRIALS, default=plain)
-    refuse(FormatError, "t.json", "no JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
+    refuse(FormatError, "t.json", "not valid JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
     marks = {"tid": 1, "misc": {"vals": {}}}
     refuse(FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks)))
-    refuse(FormatError, "a.json", "no table", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
+    refuse(FormatError, "a.json", "not a table", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
     refuse(DataError, "pickle", of=lambda: read_records(write(tmp_path / "trials.pkl", "x")))
 
 

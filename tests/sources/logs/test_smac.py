@@ -147,7 +147,7 @@ def test_failures_are_dropped_or_the_worst(tmp_path: Path) -> None:
     write(tmp_path, rows, objectives=None)
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 6
-    assert any("15 of 30 rows failed; dropped" in note for note in a.notes)
+    assert any("15 of 30 rows failed and are dropped" in note for note in a.notes)
     assert any("6 of 30 rows were pruned" in note for note in a.notes)
     assert any("3 of 30 rows are unfinished" in note for note in a.notes)
     assert (
@@ -297,14 +297,14 @@ def test_rows_without_a_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "parts"),
     [
-        ("runhistory.json", "", ("runhistory.json", "no JSON")),
+        ("runhistory.json", "", ("runhistory.json", "not valid JSON")),
         ("runhistory.json", '{"data": [', ("runhistory.json", "cut off")),
-        ("runhistory.json", "[]", ("no run history",)),
-        ("runhistory.json", '{"data": {}, "configs": {}}', ("no run history",)),
+        ("runhistory.json", "[]", ("not a run history",)),
+        ("runhistory.json", '{"data": {}, "configs": {}}', ("not a run history",)),
         ("runhistory.json", '{"data": [[1, 2]], "configs": {}}', ("entry 0", "[1, 2]")),
         ("runhistory.json", '{"data": [{"cost": 1}], "configs": {}}', ("entry 0",)),
-        ("scenario.json", "{", ("scenario.json", "no JSON")),
-        ("configspace.json", "{}", ("configspace.json", "no configuration space")),
+        ("scenario.json", "{", ("scenario.json", "not valid JSON")),
+        ("configspace.json", "{}", ("configspace.json", "not a configuration space")),
     ],
 )
 def test_damage(tmp_path: Path, name: str, content: str, parts: tuple[str, ...]) -> None:

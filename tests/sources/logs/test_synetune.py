@@ -89,7 +89,7 @@ def test_without_a_space(tmp_path: Path) -> None:
     assert read_records(tuning(tmp_path, config_space=None)).metadata.space is None
     unknown = json.dumps({"lr": {"domain_cls": "Quaternion", "domain_kwargs": {}}})
     records = read_records(tuning(tmp_path, config_space=unknown))
-    assert any("'Quaternion' is no known kind" in note for note in records.notes)
+    assert any("'Quaternion' is not a known kind" in note for note in records.notes)
     assert records.metadata.params
 
 

@@ -258,7 +258,7 @@ class TestSQLite:
         empty.write_bytes(b"")
         with sqlite3.connect(other) as connection:
             connection.execute("CREATE TABLE things (a, b)")
-        for path, words in ((text, "no SQLite"), (empty, "without any table"), (other, "things")):
+        for path, words in ((text, "not a SQLite"), (empty, "without any table"), (other, "things")):
             refuse(FormatError, words, of=lambda path=path: pa.analyze(f"sqlite:///{path}"))
             refuse(PedanovaError, path.name, of=lambda path=path: pa.analyze(path))
         refuse(DataError, "no such file", of=lambda: pa.analyze("sqlite:///nowhere/at/all.db"))
@@ -411,7 +411,7 @@ class TestJournals:
         same(whole, records)
         with path.open("ab") as log:
             log.write(b"\n")
-        refuse(FormatError, "line", "mend or drop", of=lambda: pa.analyze(path))
+        refuse(FormatError, "line", "correct or remove", of=lambda: pa.analyze(path))
 
     @pytest.mark.slow
     def test_reading_while_another_process_writes(self, path: Path) -> None:

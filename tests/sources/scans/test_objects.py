@@ -79,7 +79,7 @@ def test_a_csv_file_is_brought_here(files: Path) -> None:
         ("s3://data/none", "holds no Parquet file"),
         ("s3://data/none.parquet", "does not exist"),
         ("s3://no-bucket/x", "bucket"),
-        ("s3://data/broken.parquet", "no readable Parquet file"),
+        ("s3://data/broken.parquet", "not a readable Parquet file"),
         ("s3://key:very-secret@data/nasty", "credentials do not belong"),
         ("az://data/nasty", "AZURE_STORAGE_ACCOUNT"),
         ("http://127.0.0.1:9/x/*.parquet", "web servers list no files"),

@@ -208,7 +208,7 @@ def test_a_folder_of_iceberg_needs_its_catalog(iceberg: Any, truth: Table, tmp_p
     for stream in (None, True):
         refuse(
             DataError,
-            "its catalog alone knows",
+            "only its catalog knows",
             "load_table",
             of=lambda s=stream: pa.analyze(folder, scan=pa.Scan(stream=s)),
         )

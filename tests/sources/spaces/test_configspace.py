@@ -266,8 +266,8 @@ def test_bounds_too_large_for_whole_numbers() -> None:
 @pytest.mark.parametrize(
     ("plain", "parts"),
     [
-        (None, ("None", "no configuration space")),
-        ([], ("[]", "no configuration space")),
+        (None, ("None", "not a configuration space")),
+        ([], ("[]", "not a configuration space")),
         ({"hyperparameters": 3}, ("hyperparameters is 3", "list")),
         (document("x"), ("'x'", "needs a name")),
         (document({"type": "uniform_float"}), ("needs a name",)),
@@ -300,7 +300,7 @@ def test_the_file_beside_a_log(tmp_path: Path) -> None:
     (tmp_path / "configspace.json").write_text(json.dumps(document(real("x", 1, 0))))
     refuse(FormatError, "configspace.json", "x: low=1.0", of=lambda: read_space(tmp_path))
     (tmp_path / "configspace.json").write_text('{"hyperparameters": [')
-    refuse(FormatError, "configspace.json", "no JSON", of=lambda: read_space(tmp_path))
+    refuse(FormatError, "configspace.json", "not valid JSON", of=lambda: read_space(tmp_path))
     deep = joined("AND")
     for _ in range(400):
         deep = joined("AND", deep)

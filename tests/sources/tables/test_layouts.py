@@ -62,7 +62,7 @@ def test_lines_in_a_json_file_and_lists_of_dicts(tmp_path: Path) -> None:
 def test_json_that_is_no_table(plain: Any, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(json.dumps(plain))
-    refuse(FormatError, "t.json", "is no table", "list of objects", of=lambda: read_records(path))
+    refuse(FormatError, "t.json", "is not a table", "list of objects", of=lambda: read_records(path))
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
@@ -111,7 +111,7 @@ def test_a_gzip_bomb_and_a_broken_gzip_are_refused(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(json.dumps(ROW_DICTS).encode())[:-9])
     refuse(FormatError, "cut off", of=lambda: read_records(path))
     path.write_bytes(b"{}")
-    refuse(FormatError, "no gzip file", of=lambda: read_records(path))
+    refuse(FormatError, "not a gzip file", of=lambda: read_records(path))
 
 
 def test_columns_of_dicts_are_opened(tmp_path: Path) -> None:
@@ -147,4 +147,4 @@ def test_a_field_more_or_less_than_headings(tmp_path: Path) -> None:
 def test_a_table_on_its_side(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",".join(f"c{i}" for i in range(60_000)) + "\n")
-    refuse(FormatError, "60,000 columns", "on its side", of=lambda: read_records(path))
+    refuse(FormatError, "60,000 columns", "is the table transposed?", of=lambda: read_records(path))

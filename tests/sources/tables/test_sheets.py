@@ -86,9 +86,9 @@ def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
     for _ in cut_short(path, steps=8):
         tolerate(lambda: read_records(path))
     path.write_bytes(path.read_bytes()[:2000])
-    refuse(FormatError, str(path), "no readable spreadsheet", "CSV", of=lambda: read_records(path))
+    refuse(FormatError, str(path), "not a readable spreadsheet", "CSV", of=lambda: read_records(path))
     path.write_text("lr,loss\n0.1,0.2\n")
-    refuse(DataError, "no spreadsheet", "CSV", of=lambda: read_records(path))
+    refuse(DataError, "not a readable spreadsheet", "CSV", of=lambda: read_records(path))
 
 
 def test_messages_name_the_workbook(tmp_path: Path) -> None:

@@ -129,11 +129,11 @@ def open_library(path: Path) -> Opened:
     except OSError as error:
         return Opened(None, f"{path} cannot be opened: {error}")
     if not hasattr(library, "pedanova_face"):
-        return Opened(None, f"{path} does not say which pedanova it is of: reinstall pedanova")
+        return Opened(None, f"{path} does not say which version of pedanova it belongs to; reinstall pedanova")
     library.pedanova_version.restype = library.pedanova_face.restype = ctypes.c_char_p
     version, face = library.pedanova_version().decode(), library.pedanova_face().decode()
     if version != __version__:
-        return Opened(None, f"{path} is of pedanova {version}, and this is {__version__}: reinstall pedanova")
+        return Opened(None, f"{path} belongs to pedanova {version}, and this is {__version__}: reinstall pedanova")
     unlike = disagreements(face)
     if unlike:
         return Opened(None, f"{path} was built from other sources ({', '.join(unlike)} differ): reinstall pedanova")

@@ -70,7 +70,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
         model = data.like(reordered(taken(observed, sampled(rows, SAMPLE, 0)))).row_model
         notes.append(Note("answer", f"a model of {SAMPLE:,} of {data.rows:,} rows, drawn at random, was used"))
     if not isinstance(model, RowModel):
-        raise QueryError("the rows are no longer at hand; analyze the data again")
+        raise QueryError("the rows are no longer available; analyze the data again")
     return model, notes
 
 
@@ -225,7 +225,7 @@ def next_trials_of(data: TrialData, n: object, goal: object, within: object, see
     trusted = fitted is not None and fitted.settings is not None
     if not trusted:
         why = f"{len(model.rows)} rows are few" if fitted is None else fitted.objection
-        notes.append(Note("answer", f"the model is not to be trusted yet ({why}): every other proposal fills a gap"))
+        notes.append(Note("answer", f"the model is not reliable yet ({why}): every other proposal fills a gap"))
     best = float(objective.process.predict(objective.embed(run)).min())
     chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)
     places = [place for place, *_ in chosen]

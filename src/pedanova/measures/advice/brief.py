@@ -16,7 +16,7 @@ from pedanova.errors import PedanovaError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.needed import Needed
-from pedanova.measures.importance import Importances
+from pedanova.measures.importance import OF_TRIALS, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
@@ -203,8 +203,8 @@ def matters_in_words(answer: Importances) -> str:
     sure = [row for row in answer.rows if row.significant is not False and row.varied][:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({span(row.low, row.high)})" for row in sure]
-    words = ", ".join(parts) or "nothing that chance would not explain"
-    return f"{words}; like noise: {', '.join(noise)}" if noise else words
+    words = ", ".join(parts) or "nothing clearly (all may be chance)"
+    return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -217,19 +217,19 @@ def where_in_words(data: TrialData, answer: Importances, question: Question) -> 
     for name in list(answer)[:LOCATED]:
         good = [one.words for one in densities[name].good()][:2]
         parts += [f"{named(name)} {' or '.join(good)}"] if good else []
-    return "; ".join(parts) or "no values stand out"
+    return "; ".join(parts) or "no clear ranges"
 
 
 def sure_in_words(needed: Needed) -> str:
     first, second = map(named, needed.pair)
-    go_on = "more trials hardly change this" if needed.stop.settled else "go on"
-    stays = f"{first} stays first with {percent(needed.stop.first_stays)}"
-    return f"{go_on}; {stays}; to tell it from {second}: {needed.apart} more trials"
+    go_on = "more trials will hardly change this" if needed.stop.settled else "run more trials"
+    stays = f"{first} stays first with {percent(needed.stop.first_stays)} probability"
+    return f"{go_on}; {stays}; {needed.apart} more separate it from {second}"
 
 
 def gain_in_words(gains: Gains) -> str:
     safe = f"; safe at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
-    return f"tuning all wins {gains.total} over the medians{safe}"
+    return f"tuning all gains {gains.total} over the medians{safe}"
 
 
 def next_in_words(data: TrialData, seed: int) -> str:
@@ -239,6 +239,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"shares are parts of whether a row is in {answer.target}, not effects on the objective itself"
+    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not about the objective itself"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and no causes"
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and not causes"

@@ -156,7 +156,10 @@ class Rules:
                 raise QueryError(f"{name}: {error}") from None
             settings[0, j] = cells_of(placed, self.grids[j])[0]
             if settings[0, j] >= self.grids[j].cells:
-                why = describe_outside(table[key], placed, alone).partition("has ")[2] or f"{value!r} is no value of it"
+                why = (
+                    describe_outside(table[key], placed, alone).partition("has ")[2]
+                    or f"{value!r} is not one of its values"
+                )
                 raise QueryError(f"{name}: {key} is {why}")
         return self.settled(settings)
 

@@ -214,15 +214,15 @@ class Gains(NamedTable[Gain]):
             self.column("parameter", lambda row: row.name),
             self.column("default", lambda row: short(row.default), kind="words", leave=3),
             self.column("best", lambda row: short(row.best), kind="words", leave=2),
-            self.column("wins", lambda row: short(row.gain, 2), bar="gain"),
+            self.column("gain", lambda row: short(row.gain, 2), bar="gain"),
             self.column("95 % interval", lambda row: f"{short(row.low, 2)} to {short(row.high, 2)}", leave=1),
-            self.column("wrong costs", lambda row: short(row.wrong, 2), leave=4),
+            self.column("worst loses", lambda row: short(row.wrong, 2), leave=4),
             self.column("if left", lambda row: f"≤ {short(row.left_high, 2)}"),
             self.column("verdict", lambda row: row.verdict, kind="words"),
         ]
 
     def heading(self) -> str:
-        return f"What tuning wins over the default, in units of {self.objective}"
+        return f"What tuning gains over the default, in units of {self.objective}"
 
     def summary(self) -> str:
         """One sentence on all together, and one on what may stay.
@@ -232,7 +232,7 @@ class Gains(NamedTable[Gain]):
         str
             Sentences.
         """
-        words = f"All together win {self.total} of {self.objective}."
+        words = f"Tuning all of them gains {self.total} in {self.objective}."
         if not self.safe:
             return f"{words} None is known to be safe to leave at its default."
         return (

@@ -114,13 +114,13 @@ class StopAdvice:
     negligible: float
 
     def __str__(self) -> str:
-        stays = f"{self.first} stays first with a chance of {percent(self.first_stays)}"
+        stays = f"{self.first} stays first with a probability of {percent(self.first_stays)}"
         if self.better is None:
-            return f"Whether to stop cannot be told: {stays}, and no model tells how much better the best may become."
-        gain = f"the best value becomes better by at most {short(self.better, 2)}"
+            return f"It is not clear whether to stop: {stays}, and no model says how much better the best may become."
+        gain = f"the best value improves by at most {short(self.better, 2)}"
         if self.settled:
             return f"More trials will hardly change this: {stays}, and {gain}."
-        return f"Go on: {stays}, and {gain}; {short(self.negligible, 2)} would hardly count."
+        return f"Run more trials: {stays}, and {gain} ({short(self.negligible, 2)} would be negligible)."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,7 +169,7 @@ class Needed(NamedTable[NeededTrials]):
         ]
 
     def heading(self) -> str:
-        return f"Trials needed until 95 % intervals are narrower than {percent(self.width)}, beside {self.trials:,}"
+        return f"Trials needed beyond {self.trials:,}, until 95 % intervals are narrower than {percent(self.width)}"
 
     def summary(self) -> str:
         """Sentences on the first two, and on whether to stop.
@@ -180,7 +180,7 @@ class Needed(NamedTable[NeededTrials]):
             Sentences.
         """
         first, second = self.pair
-        return f"To tell {first} from {second}: {self.apart} more. {self.stop}"
+        return f"To separate {first} from {second}: {self.apart} more. {self.stop}"
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:

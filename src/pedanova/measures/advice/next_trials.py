@@ -231,4 +231,4 @@ def check_movable(rules: Rules) -> None:
         if isinstance(parameter, Moving):
             ends = [end for end in (parameter.low, parameter.high) if isinstance(end, str) and end not in rules.space]
             if ends:
-                raise QueryError(f"{name}: its bound {ends[0]!r} is no parameter, so no value of it can be proposed")
+                raise QueryError(f"{name}: its bound {ends[0]!r} is not a parameter, so no value can be proposed")

@@ -71,7 +71,7 @@ class TrialData:
     _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
     _model: RowModel | None = field(default=None, repr=False)  # where it is that of more rows
     _sample: RowModel | None = field(default=None, repr=False)  # of the table that these rows were taken from
-    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
+    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer available
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 
     @classmethod
@@ -115,7 +115,7 @@ class TrialData:
             moments: Moments = of_source(levels)
             return moments
         if self.observations is None:
-            raise LevelsError("the objective's spread was not kept; analyze the data again")
+            raise LevelsError("the spread of the objective was not saved; analyze the data again")
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def moments_to_keep(self) -> Moments | None:
@@ -125,7 +125,7 @@ class TrialData:
 
     @cached_property
     def row_model(self) -> RowModel | None:
-        """What few rows tell beyond their counts; None where there are many, or they are no longer at hand."""
+        """What few rows tell beyond their counts; None where there are many, or they are no longer available."""
         if self._model is not None or self._source is None or self.rows > MOST_ROWS:
             return self._model
         few = self._source.few()
@@ -224,7 +224,7 @@ class TrialData:
             words = "the table was read in parts, and this needs its rows in memory; analyze it with "
             raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
-            raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
+            raise LevelsError("the rows are no longer available (loaded or added); analyze the data again")
         return self.observations
 
     def resolve(self, value: object, name: str) -> Region | RowSet:

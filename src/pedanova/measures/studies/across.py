@@ -246,7 +246,7 @@ def pooled_studies(
     answers, left, aims, spaces = ask_all(studies, question, selection, parts)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
-        raise QueryError(f"{len(answers)} of {len(studies)} studies can be asked; across needs at least two{why}")
+        raise QueryError(f"{len(answers)} of {len(studies)} studies have an answer; across needs at least two{why}")
     matrix = matrix_of(answers)
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
@@ -255,9 +255,9 @@ def pooled_studies(
     odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     target, region = question_in_words(answers, question, parts if selection else None)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
-    notes += differing("studies aim at different things, each counts its own best rows", aims.items())
+    notes += differing("the studies have different objectives; each uses its own best rows", aims.items())
     ways = ((study, answer.estimator) for study, answer in answers.items())
-    notes += [*differing("studies were answered in different ways", ways), *warning_notes(answers)]
+    notes += [*differing("the studies were answered by different estimators", ways), *warning_notes(answers)]
     notes += [note for name in matrix.names for note in parameter_notes(name, answers, spaces)]
     notes += rank_notes(matrix.studies, matrix.names, (rows, columns))
     if len(studies) > SURE:
@@ -529,7 +529,7 @@ def grouped(
         levels = SHORT_LADDER
     many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
     kept: ResultCache[TrialData] = ResultCache(max(2, KEPT_COUNTS // (widths * many)))
-    words = f" rows have no value of {column.name}; in no study"
+    words = f" rows have no value of {column.name}; they belong to no study"
     notes = [Note("rows", Count(counts[-1]), " of ", Count(len(observed)), words)] if counts[-1] else []
     return GroupData(observed, order, spans, levels, nan, inside, kept), notes
 

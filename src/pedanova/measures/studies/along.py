@@ -307,7 +307,7 @@ class Along(Table):
         if len(self.full.importances) < 2:
             return "There is one parameter: nothing to rank."
         if last.agreement.spearman is None:
-            return f"No parameter is distinguishable from noise at {full}: there is no ranking to hold others against."
+            return f"No parameter is distinguishable from noise at {full}: there is no ranking to compare with."
         if self.since is not None:
             step = next(step for step in self.steps if step.budget == self.since)
             words = (
@@ -319,9 +319,9 @@ class Along(Table):
         where = f"at {self.name} {short(last.budget)}, the highest below it: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":
             pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
-            turned = f", and {pair} clearly stand the other way round" if pair else ""
-            return f"At no lower budget is the ranking that of {full}; {where}{turned}."
-        return f"These rows cannot tell whether the ranking at a lower budget is that of {full}; {where}."
+            turned = f", and {pair} are clearly in the opposite order" if pair else ""
+            return f"No lower budget has the ranking of {full}; {where}{turned}."
+        return f"There are too few rows to say whether a lower budget has the ranking of {full}; {where}."
 
 
 def spearman_in_words(agreement: Agreement) -> str:
@@ -383,7 +383,13 @@ def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
         return []
     words = f"{left:,} of {most:,} trials are left at {name} {short(steps[-1].budget)}, and those may have been chosen "
     return [
-        Note("doubt", words, "by how well they did before; ", Arg("among", "full"), " asks the same at every budget")
+        Note(
+            "doubt",
+            words,
+            "by how well they did before; ",
+            Arg("among", "full"),
+            " uses the same trials at every budget",
+        )
     ]
 
 

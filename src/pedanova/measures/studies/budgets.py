@@ -96,7 +96,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
         told = columns_in(records.metadata.where or "", known)
         if not told and curves is None:
             numbers = [name for name, column in known.items() if column.labels is None and not column.is_time]
-            words = f" is missing, and the source tells of none; name a column: {listed(numbers, most=40)}"
+            words = f" is missing, and the source names none; name a column: {listed(numbers, most=40)}"
             raise QueryError(Arg("budget"), words)
         return told[0] if told else None
     if not isinstance(budget, str):
@@ -104,7 +104,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
     if curves is not None and (budget == STEP or (budget in known and ends_there(known[budget], curves))):
         return None
     if budget not in known:
-        hint = f"; {STEP!r} is that of the values on the way" if curves is not None else ""
+        hint = f"; {STEP!r} follows the intermediate values" if curves is not None else ""
         raise QueryError(f"{unknown_name(budget, tuple(known), what='column')}{hint}")
     return budget
 
@@ -119,11 +119,11 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """The rows that count, where those of the source are no longer at hand or others were picked since."""
+    """The rows that count, where those of the source are no longer available or others were picked since."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
-        raise QueryError("several objectives that are no columns cannot be followed; ask .alone(name) first")
+        raise QueryError("several objectives that are not columns cannot be followed; use .alone(name) first")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
     request = TableOptions(objective=objective, space=observed.space, where=where, reading=Reading(nan=nan))
@@ -154,7 +154,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
 def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None) -> Budgets:
     """What every trial was worth on the way, those that were pruned as long as they ran."""
     if curves is None:
-        raise QueryError("the source has no values on the way of this objective; name a column of budgets")
+        raise QueryError("the source has no intermediate values of this objective; name a column of budgets")
     check_several(STEP, curves.budgets, len(curves.rows))
     count = origin.records.rows
     last = np.full(count, np.nan)
@@ -233,7 +233,7 @@ def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[li
     places = np.array(enough)
     kept = sorted({float(places[np.argmin(np.abs(places - one))]) for one in wanted} | {enough[0], enough[-1]})
     few = [float(value) for value in budgets.values if budgets.rows[float(value)] < least]
-    words = f"{len(kept)} of {len(enough):,} budgets are asked, evenly on a log scale; "
+    words = f"{len(kept)} of {len(enough):,} budgets are used, evenly spaced on a log scale; "
     return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
 
 
@@ -258,9 +258,7 @@ def along_budgets(
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
-        words = (
-            f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
-        )
+        words = f"no budget of {budgets.name} has enough rows: {most.budget:g} has the most, {most.rows:,} ({most.why})"
         raise TooFewRowsError(words)
     modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
     if 0 < len(modelled) < len(enough):  # shares of a model and of counts would not be alike

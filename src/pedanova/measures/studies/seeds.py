@@ -108,7 +108,9 @@ class Seeds(NamedTable[SeedPart]):
         ]
 
     def heading(self) -> str:
-        return f"What the seed alone does, {self.repeated:,} of {self.configurations:,} configurations repeated"
+        return (
+            f"The effect of the random seed; {self.repeated:,} of {self.configurations:,} configurations were repeated"
+        )
 
     def in_words(self) -> str:
         """What it means for shares and effects.
@@ -125,8 +127,9 @@ class Seeds(NamedTable[SeedPart]):
         most = min(row.ceiling for row in goals)
         there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
         return (
-            f"The seed's are {own}: effects of all parameters together cannot exceed {percent(most)}. "
-            f'Of the variance of "in {self.target}?" it is {there}: shares cannot exceed {percent(reached.ceiling)}.'
+            f"The seed accounts for {own}: all parameters together cannot account for more than {percent(most)}. "
+            f'Of the variance of "in {self.target}?" it accounts for {there}: '
+            f"shares cannot exceed {percent(reached.ceiling)}."
         )
 
 
@@ -137,14 +140,14 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
     if repeated < FEWEST:
         many = "no configuration is" if repeated == 0 else "one configuration is"
         words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations), and {FEWEST} at least are "
-        remedy = "to tell seeds from settings; run some again, or name columns that are no setting, such as a seed, in "
+        remedy = "to separate the seed from the parameters; run some again, or name columns such as a seed in "
         raise DataError(words, "needed ", remedy, Arg("exclude"))
     rows, notes = [], []
     if repeated < ROUGH:
         notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))
     if repeated < len(sizes):
         words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if they were chosen for being good, "
-        notes.append(Note("doubt", f"{words}the seed may do more or less elsewhere"))
+        notes.append(Note("doubt", f"{words}the effect of the seed may differ elsewhere"))
     for name, values in varying.items():
         finite = np.isfinite(values)
         if not finite.all():

@@ -40,7 +40,7 @@ MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 @dataclass(frozen=True, slots=True)
 class StudyRelation:
-    """What the second study is to the first; ``"unknown"`` where the rows are no longer at hand."""
+    """What the second study is to the first; ``"unknown"`` where the rows are no longer available."""
 
     kind: Relation
     common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
@@ -51,13 +51,13 @@ class StudyRelation:
     def in_words(self) -> str:
         rows = {
             "same": "both hold the same rows",
-            "continued": "the {} study is the {} continued: it holds the other's rows".format(
+            "continued": "the {} study continues the {}: it contains the other's rows".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
             "again": f"the same configurations were run again ({self.common:.0%}), with other results: "
             "another seed of the training, or another task",
             "other": "other configurations were run",
-            "unknown": "the rows are no longer at hand, so whether one continues the other cannot be told",
+            "unknown": "the rows are no longer available, so it is not known whether one continues the other",
         }[self.kind]
         search = "in the same space, drawn alike"
         if not self.space:
@@ -318,7 +318,7 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
         if not isinstance(answer, Importances):
             raise QueryError(f"{type(answer).__name__} must be what importance() gives, to be compared")
     if one.baseline != two.baseline:
-        raise QueryError(f"baselines differ, {one.baseline!r} and {two.baseline!r}; ask both against the same")
+        raise QueryError(f"baselines differ, {one.baseline!r} and {two.baseline!r}; use the same for both")
     both = [(row, two[row.name]) for row in one.rows if row.name in two]
     return Differences(clearest_first(recovered(*pair) for pair in both), notes=(Note("answer", SHARED),))
 

@@ -44,7 +44,7 @@ class Query:
     region: Region | None
     levels: Levels
     count: int  # rows that count
-    model: RowModel | None  # None where rows are too many, or no longer at hand
+    model: RowModel | None  # None where rows are too many, or no longer available
     masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
     fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
@@ -140,12 +140,12 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
         return f"{query.count:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}", False
     if query.masks is not None:
-        return "rows picked by a mask, a box or a condition are no region of the objective", False
+        return "rows picked by a mask, a box or a condition are not a region of the objective", False
     if query.objection:
         return query.objection, False
     if query.foreign:
-        return "the quantiles are those of other rows", False
-    return ("the rows are no longer at hand", True) if query.model is None else ("", False)
+        return "the quantiles come from other rows", False
+    return ("the rows are no longer available", True) if query.model is None else ("", False)
 
 
 def model_query_of(

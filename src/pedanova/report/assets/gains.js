@@ -2,8 +2,8 @@
 "use strict";
 pedanova.gains = (function () {
   const { make, pane } = pedanova;
-  const HEAD = ["parameter", "default", "best", "wins", "95 % interval", "if left, loses at most", "verdict"];
-  const STEPS = ["change", "from", "to", "wins", "95 % interval", "objective"];
+  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "if left, loses at most", "verdict"];
+  const STEPS = ["change", "from", "to", "gain", "95 % interval", "objective"];
   let panel = null, asking = null, held = null;
 
   function mount(element) {

@@ -212,7 +212,7 @@ pedanova.page = (function () {
     return true;
   }
 
-  /* Whether an answer came; not where a newer question took the place of this one. */
+  /* Whether an answer came; not where a newer question replaced this one. */
   async function unlessStale(promise, use) {
     try {
       return use(await promise) !== false;

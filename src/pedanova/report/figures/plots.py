@@ -379,7 +379,7 @@ class Plots:
         Raises
         ------
         QueryError
-            The rows are no longer at hand, or there are not two objectives.
+            The rows are no longer available, or there are not two objectives.
 
         Examples
         --------
@@ -390,7 +390,7 @@ class Plots:
         """
         observed = self._data.observations
         if observed is None:
-            raise QueryError("the rows are no longer at hand; keep them with save(…, rows=True)")
+            raise QueryError("the rows are no longer available; keep them with save(…, rows=True)")
         tradeoff = tradeoff_of(observed, target, self._data.levels.nan, objectives)
         return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
 

@@ -100,7 +100,7 @@ class Access:
         if request.method not in ("GET", "HEAD"):
             own = only(request, "origin") in {f"http://{host}" for host in hosts}
             if not own or only(request, "sec-fetch-site") not in (None, "same-origin"):
-                return 403, "questions are answered to the page of this server only"
+                return 403, "only the page of this server may ask questions"
         elif request.url.path == "/":
             return None
         if not same(only(request, HEADER) or "", self.token):
@@ -169,7 +169,7 @@ class RequestQueue:
         try:
             async with self._lanes[kind_of(request)]:
                 if self._newest.get(request.lane, number) > number or await gone():
-                    raise StaleError("a newer question took the place of this one")
+                    raise StaleError("a newer question replaced this one")
                 return await in_thread(lambda: self.session.answer(request))
         finally:
             self.waiting -= 1
@@ -286,7 +286,7 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 def no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def depth_of(text: str) -> int:
@@ -356,7 +356,7 @@ def in_words(door: Door) -> Door:
             return refused(getattr(error, "status", 400), str(error))
         except Exception as error:  # the server lives on, and the page says so
             print(f"pedanova: {type(error).__name__}: {error}", file=sys.stderr)
-            return refused(500, "something went wrong here; the terminal that pedanova runs in says what")
+            return refused(500, "something went wrong; the terminal that runs pedanova shows what")
 
     return answered
 
@@ -451,7 +451,7 @@ def listening(port: int) -> socket.socket:
         made.listen(BACKLOG)  # whoever reads the address may come at once
     except (OSError, OverflowError) as error:
         made.close()
-        raise QueryError(f"port {port} cannot be had ({error}); choose another, or 0 for a free one") from None
+        raise QueryError(f"port {port} cannot be used ({error}); choose another, or 0 for a free one") from None
     return made
 
 

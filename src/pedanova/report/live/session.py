@@ -50,7 +50,7 @@ class PageRequest:
         checks = BY_NAME[part].extras
         for name in data:
             if name not in checks and name not in SHARED:
-                raise QueryError(f"{str(name)[:40]!r} is no part of a request for {part}")
+                raise QueryError(f"{str(name)[:40]!r} is not part of a request for {part}")
         extras = {name: check(data.get(name), name, space) for name, check in checks.items()}
         return cls(part, PageQuestion.parse(data.get("question", {}), space), extras, client)
 

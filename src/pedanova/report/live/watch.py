@@ -57,7 +57,9 @@ def said_of_source(update: Update, source: str) -> list[str]:
     if new:
         said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
     if gone:
-        said.append(f"{names_in_words(gone)} {'is' if len(gone) == 1 else 'are'} no parameter any more")
+        said.append(
+            f"{names_in_words(gone)} {'is no longer a parameter' if len(gone) == 1 else 'are no longer parameters'}"
+        )
     if len(other) > MOST_NAMED:
         return [*said, f"the domains of {names_in_words(other)} have changed with new values"]
     return [*said, *(f"the domain of {name} is {in_words(after)} now" for name, after in other.items())]
@@ -160,7 +162,7 @@ class Watcher:
             try:
                 self.step()
             except Exception as error:  # whatever it is: the page goes on, and says so
-                self.trouble = f"{type(error).__name__}: {error}; the last look failed and is tried again"
+                self.trouble = f"{type(error).__name__}: {error}; the last read failed, trying again"
             due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
 
     def step(self) -> bool:

@@ -318,7 +318,7 @@ def side_by_side(
     how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"
-        notes = [f"plain counts answer in all {len(studies):,} studies; one that is asked alone may have a model"]
+        notes = [f"plain counts answer in all {len(studies):,} studies; a single study may be answered by a model"]
     parts = "selected" if question.good == "selection" or a.levels.several else "all"
     within = list(question.rows()) if question.selects else None
     asking = Question(question.target, question.region, **how)

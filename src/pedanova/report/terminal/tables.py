@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # results of other commands
     from pedanova.measures.studies.study_difference import Differences
     from pedanova.reduction.result import ReducedSpace
 
-ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")  # of a shell, with its quotes
+ARGUMENT = re.compile(r"""(?:--[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")  # of a shell; an option with its value
 SPARKS = 24  # letters of a curve in a table
 A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
@@ -293,11 +293,12 @@ def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
     table = look.table(columns, faint) if fits else ""
     if look.alone and fits:
         return table
-    reasons = []
+    reasons: dict[str, list[str]] = {}  # with the parameters that share it
     for row in reduced.rows:
         verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
-        reasons.append(fill(f"{row.name}: {verdict}{row.reason}", width, "  "))
-    return "\n\n".join(part for part in [table, fill(reduced.summary(), width), "\n".join(reasons)] if part)
+        reasons.setdefault(f"{verdict}{row.reason}", []).append(row.name)
+    words = [fill(f"{', '.join(names)}: {reason}", width, "  ") for reason, names in reasons.items()]
+    return "\n\n".join(part for part in [table, fill(reduced.summary(), width), "\n".join(words)] if part)
 
 
 def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
@@ -333,7 +334,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
 def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
     """The sentences of a kind as one."""
     words: list[Word] = []
-    for note in ranged(note for note in notes if note.kind == kind):
+    for note in ranged(gathered(note for note in notes if note.kind == kind)):
         subject = f"{note.subject}: " if note.subject else ""
         words += ["; " if words else "", subject, *note.words]
     return [Note(kind, *words, severity="info")] if words else []  # type: ignore[arg-type]

@@ -65,9 +65,9 @@ def as_device_array(name: str, values: object) -> Any:
         shared = hasattr(values, "__cuda_array_interface__")
         array = cupy.asarray(values) if shared else cupy.from_dlpack(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise DataError(f"{name}: the array cannot be taken from the GPU: {error}") from None
+        raise DataError(f"{name}: the array cannot be read from the GPU: {error}") from None
     if array.ndim != 1:
-        raise DataError(f"{name}: an array of shape {array.shape} is no column; give one number a row")
+        raise DataError(f"{name}: an array of shape {array.shape} is not a column; give one number a row")
     if array.dtype == np.bool_:
         return array.view(np.uint8)
     if array.dtype == np.float16:
@@ -162,7 +162,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         check = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()')"
         remedy = f"{check}, or pass scan=pa.Scan(engine='cpu')"
-        raise DataError(f"what a GPU runs could not be compiled for it ({why}); {remedy}") from None
+        raise DataError(f"the GPU code could not be compiled ({why}); {remedy}") from None
     if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
         function.max_dynamic_shared_size_bytes = here()[1]
     return function

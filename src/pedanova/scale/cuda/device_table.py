@@ -261,8 +261,8 @@ def objective_notes(table: DeviceTable) -> list[Note]:
     gone = len(table.goal) - table.ranking.numbers
     if not gone:
         return []
-    end = "counted as the worst" if table.nan == "worst" else "dropped"
-    return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN); {end}")]
+    end = "count as the worst" if table.nan == "worst" else "are dropped"
+    return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN) and {end}")]
 
 
 def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:

@@ -40,14 +40,14 @@ def read(path: Path) -> Records:
     plain = read_json(path)
     experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
     if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
-        raise FormatError(f"{path} is no snapshot of Ax: it has no trials; save it with save_to_json_file")
+        raise FormatError(f"{path} is not a snapshot of Ax: it has no trials; save it with save_to_json_file")
     try:
         return _read_experiment(experiment, path)
     except PedanovaError:
         raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         reason = f"{type(error).__name__} {shown(error)}"
-        raise FormatError(f"{path} is no snapshot of a known version of Ax: {reason}") from None
+        raise FormatError(f"{path} is not a snapshot of a known version of Ax: {reason}") from None
 
 
 def _read_experiment(experiment: Dict, path: Path) -> Records:
@@ -138,7 +138,7 @@ def _domain(one: Dict) -> Domain:
         whole = one["parameter_type"]["name"] == "INT"
         return as_range(one["lower"], one["upper"], whole=whole, log=bool(one.get("log_scale")))
     if one["__type"] != "ChoiceParameter":
-        raise SpaceError(f"{one['name']}: {one['__type']} is no known kind of parameter")
+        raise SpaceError(f"{one['name']}: {one['__type']} is not a known kind of parameter")
     return as_choices(one["values"], ordered=bool(one.get("is_ordered")))
 
 
@@ -202,6 +202,6 @@ def _rows(table: Dict) -> list[Dict]:
     try:
         columns: Mapping[str, Mapping[str, Any]] = json.loads(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise FormatError(f"a table of results in the snapshot is no JSON: {error}") from None
+        raise FormatError(f"a table of results in the snapshot is not valid JSON: {error}") from None
     rows = list(next(iter(columns.values()), {}))
     return [{name: column[row] for name, column in columns.items()} for row in rows]

@@ -131,7 +131,9 @@ def read_dvc(path: Path) -> Records:
     try:
         entries = list(_entries(plain))
     except (KeyError, TypeError, AttributeError, IndexError):
-        raise FormatError(f"{path} is no output of a known version of `dvc exp show --json`; print it again") from None
+        raise FormatError(
+            f"{path} is not the output of a known version of `dvc exp show --json`; print it again"
+        ) from None
     params = joined([_by_file(data, "params") for _, data, _ in entries])
     results = joined([_by_file(data, "metrics") for _, data, _ in entries])
     trials = [

@@ -171,7 +171,7 @@ def _domain(kind: str, config: Dict) -> Domain:
         case "Int" | "Float":
             low, high, log = config["min_value"], config["max_value"], config.get("sampling") == "log"
             return as_range(low, high, whole=kind == "Int", log=log, step=config.get("step"))
-    raise SpaceError(f"{config['name']}: {kind!r} is no kind of setting")
+    raise SpaceError(f"{config['name']}: {kind!r} is not a known kind of setting")
 
 
 def _conditions(conditions: Any) -> tuple[Condition, ...]:
@@ -179,7 +179,7 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
     for condition in conditions:
         config = condition["config"]
         if condition["class_name"] != "Parent":
-            raise SpaceError(f"{condition['class_name']!r} is no kind of condition")
+            raise SpaceError(f"{condition['class_name']!r} is not a known kind of condition")
         values = list(config["values"])
         name = str(config["name"])
         allowed[name] = [value for value in allowed[name] if value in values] if name in allowed else values
@@ -194,4 +194,4 @@ def _either(name: str, one: Domain, two: Domain) -> Domain:
         return replace(one, when=())
     if len(one.when) == len(two.when) == 1 and one.when[0][0] == two.when[0][0]:
         return replace(one, when=((one.when[0][0], tuple(dict.fromkeys((*one.when[0][1], *two.when[0][1])))),))
-    raise SpaceError(f"{name} stands in scopes of different settings")
+    raise SpaceError(f"{name} occurs in scopes of different settings")

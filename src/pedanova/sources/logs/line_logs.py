@@ -53,7 +53,7 @@ class LineLog:
         ]  # FLAML's last line
         lines = [row for row in rows if isinstance(row, dict) and self.keys <= row.keys()]
         trials = [self.read_line(line) for line in lines]
-        notes += left_out(len(rows) - len(lines), "lines are no trials")
+        notes += left_out(len(rows) - len(lines), "lines are not trials")
         told = any(self.feasible in trial.other for trial in trials)
         metadata = SourceMetadata(
             source=f"{self.what} {path.name!r}",
@@ -90,8 +90,8 @@ def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
     losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
     if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
         return []
-    words = "every trial is better than the one before: FLAML logs improvements alone, which says little of what "
-    return [Note("doubt", f'{words}is bad; run AutoML.fit(…, log_type="all")')]
+    words = "every trial is better than the one before: FLAML logged only improvements, which say little about "
+    return [Note("doubt", f'{words}bad values; run AutoML.fit(…, log_type="all")')]
 
 
 def _freqtrade_trial(line: Row) -> Trial:
@@ -160,7 +160,7 @@ def read_state(path: Path) -> Records:
             Trial(dict(zip(names, point, strict=True)), {"target": number_or_nan(target)}) for point, target in rows
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is no state of bayes_opt: {error!r}; was it cut off?") from None
+        raise FormatError(f"{path} is not a state of bayes_opt: {error!r}; was it cut off?") from None
     space = if_understood(lambda: Space({name: as_range(*state["pbounds"][name]) for name in names}), notes)
     metadata = SourceMetadata(
         source=f"bayes_opt state {path.name!r}",

@@ -60,7 +60,7 @@ def read_history(file: Path) -> Records:
     configs = history.get("configs") if isinstance(history, dict) else None
     rows = history.get("data") if isinstance(history, dict) else None
     if not isinstance(configs, dict) or not isinstance(rows, list):
-        raise FormatError(f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
+        raise FormatError(f"{file} is not a run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
     runs = [as_run(file, number, row) for number, row in enumerate(rows)]
     names = objective_names(
         file.parent, max((len(run["cost"]) for run in runs if isinstance(run["cost"], list)), default=1)
@@ -91,7 +91,7 @@ def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
             return dict(zip(KEY, key, strict=False)) | dict(zip(OLD_ROWS[len(result)], result, strict=True))
         case [*cells] if len(cells) in NEW_ROWS:
             return dict(zip(NEW_ROWS[len(cells)], cells, strict=True))
-    raise FormatError(f"{file}: entry {number} of data, {shown(row)}, is no run of SMAC3; was it damaged?")
+    raise FormatError(f"{file}: entry {number} of data, {shown(row)}, is not a run of SMAC3; was it damaged?")
 
 
 def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[str, ...]) -> Trial:
@@ -159,7 +159,7 @@ def read_deepcave(place: Path) -> Records:
     for number, row in enumerate(watched(rows, "trials", len(rows)), start=1):
         run = dict(zip(ROWS[len(row)], row, strict=True)) if isinstance(row, list) and len(row) in ROWS else row
         if not isinstance(run, dict) or not {"config_id", "costs"} <= run.keys():
-            raise FormatError(f"{file}: line {number}, {shown(row)}, is no trial of DeepCAVE; was it damaged?")
+            raise FormatError(f"{file}: line {number}, {shown(row)}, is not a trial of DeepCAVE; was it damaged?")
         params = configs.get(str(run["config_id"]))
         if isinstance(params, dict):
             trials.append(_deepcave_trial(file, number, run, params, [name for name, _ in goals]))
@@ -183,7 +183,7 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
     goals: list[tuple[str, Direction]] = []
     for item in listed if isinstance(listed, list) else []:
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise FormatError(f"{file}: the objective {shown(item)} needs a name; mend it")
+            raise FormatError(f"{file}: the objective {shown(item)} needs a name; correct it")
         goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
     if not goals or len({name for name, _ in goals}) < len(goals):
         raise FormatError(f"{file}: objectives is {shown(listed)}; it must list them, each by its own name")
@@ -195,7 +195,7 @@ def _deepcave_trial(
 ) -> Trial:
     costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
     if len(costs) != len(names):
-        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it")
+        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; correct it")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
     other: dict[str, object] = {
         "config_id": run["config_id"],

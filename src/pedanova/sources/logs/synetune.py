@@ -76,7 +76,7 @@ def _rows(file: Path) -> list[Row]:
     except (zipfile.BadZipFile, IndexError, UnicodeDecodeError, csv.Error, EOFError, RuntimeError, ValueError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{file} is no readable table of results ({error}); was it cut off?") from None
+        raise FormatError(f"{file} is not a readable table of results ({error}); was it cut off?") from None
 
 
 def _trial(name: str, rows: list[Row]) -> Trial:
@@ -115,7 +115,7 @@ def _domain(name: str, one: Dict) -> Domain:
     if kind in ("Categorical", "Ordinal", "OrdinalNearestNeighbor"):
         return as_choices(limits["categories"], ordered=kind != "Categorical")
     if kind not in ("Float", "Integer", "FiniteRange"):
-        raise SpaceError(f"{name}: {kind!r} is no known kind of domain")
+        raise SpaceError(f"{name}: {kind!r} is not a known kind of domain")
     log = bool(limits.get("log_scale")) or one.get("sampler_cls") == "LogUniform"
     whole = kind == "Integer" or bool(limits.get("cast_int"))
     return as_range(limits["lower"], limits["upper"], whole=whole, log=log)

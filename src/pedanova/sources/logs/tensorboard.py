@@ -78,7 +78,7 @@ def read_events(folder: Path) -> Events:
                     number = float(tensor_util.make_ndarray(value.tensor))
                 except (TypeError, ValueError):
                     raise FormatError(
-                        f"{file} is no readable event file: a scalar is no number; was it damaged?"
+                        f"{file} is not a readable event file: a scalar is not a number; was it damaged?"
                     ) from None
                 events.curves.setdefault(value.tag, []).append((step, number))
     return events
@@ -101,7 +101,7 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
         raise
     except Exception as error:  # DataLossError, protobuf's DecodeError, or what its parsers make of damaged bytes
         reason = " ".join(str(error).split())[:100] or type(error).__name__
-        raise FormatError(f"{file} is no readable event file: {reason}; was it damaged?") from None
+        raise FormatError(f"{file} is not a readable event file: {reason}; was it damaged?") from None
     finally:
         log.setLevel(level)
 

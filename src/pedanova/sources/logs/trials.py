@@ -29,9 +29,7 @@ from pedanova.sources.tables.text import parse_text
 
 ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
 DONE = ("COMPLETE", "SUCCESS")
-NO_SPACE = Note(
-    "space", "no configuration space with bounds lies beside the log; the domains are guessed from the trials"
-)
+NO_SPACE = Note("space", "the log has no configuration space with bounds; the domains are guessed from the trials")
 
 
 @dataclass(slots=True)
@@ -278,7 +276,7 @@ def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
 
 def check_several(path: Path, is_run: Test, what: str) -> None:
     if is_run(path):
-        words = "and one row compares nothing; give the folder of all runs"
+        words = "and a single row cannot be compared; give the folder of all runs"
         raise DataError(f"{path} is a single {what}, {words}, {path.parent}")
 
 

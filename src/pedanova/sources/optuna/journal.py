@@ -78,7 +78,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
                 text = shown(line.decode(errors="replace").strip())
                 raise FormatError(
-                    f"{path}: line {number}, {text}, is no operation that Optuna writes; mend or drop it"
+                    f"{path}: line {number}, {text}, is not an operation that Optuna writes; correct or remove it"
                 ) from None
     if size > 0:
         raise FormatError(f"{path} was cut short while it was read; restore it, or read it again")

@@ -267,7 +267,7 @@ def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
             words = words.removeprefix(f"{file}: ")
             raise FormatError(f"{file} cannot be read: {words}; check the address and your permissions") from None
         check_errno(error)
-        raise FormatError(f"{file} is no readable {kind} file: {words}; write it again") from None
+        raise FormatError(f"{file} is not a readable {kind} file: {words}; write it again") from None
 
 
 @contextmanager

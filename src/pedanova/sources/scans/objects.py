@@ -58,7 +58,7 @@ class ObjectFile:
         if info.type.name != "File":
             raise FileNotFoundError(f"{self} does not exist; check the address")
         if info.size is None:
-            raise OSError(f"{self}: the server does not tell its size, so no part can be asked for; download it")
+            raise OSError(f"{self}: the server does not report its size, so it cannot be read in parts; download it")
         return int(info.size), int(info.mtime_ns or 0)
 
     def bring(self, folder: Path) -> Path:
@@ -74,7 +74,7 @@ class ObjectFile:
             with self.open() as source:
                 place.write_bytes(source.read())
             if place.stat().st_size != size:
-                raise OSError(f"{self} broke off after {place.stat().st_size:,} of {size:,} bytes")
+                raise OSError(f"{self} was interrupted after {place.stat().st_size:,} of {size:,} bytes")
 
         retried(copy)
         return place
@@ -159,7 +159,7 @@ def opened_store(url: str) -> tuple[Any, str]:
     user, at, _ = address.netloc.rpartition("@")
     if at and address.scheme not in ("abfs", "abfss") and user != "anonymous":
         raise DataError(
-            f"{shown_address(url)}: credentials do not belong into an address; give them by the environment or the "
+            f"{shown_address(url)}: credentials do not belong in an address; give them in the environment or the "
             "configuration of your store's own tools"
         )
     inner = unquote(address.path)

@@ -202,7 +202,9 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
     def read(names: list[str]) -> Iterator[Any]:
         if table.version() != version:
-            raise DataError(f"{name} was moved from version {version} to {table.version()} meanwhile; analyze it anew")
+            raise DataError(
+                f"{name} was moved from version {version} to {table.version()} during the read; analyze it again"
+            )
         yield from pa.RecordBatchReader.from_stream(table.scan(columns=names))
 
     known = None if vectors or None in rows else sum(rows)
@@ -217,7 +219,7 @@ def open_iceberg(place: str, shown: str) -> Any:
         raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
     if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
         raise DataError(
-            f"{shown} is an Iceberg table, of which its catalog alone knows what it holds now; give the table itself, "
+            f"{shown} is an Iceberg table, and only its catalog knows its current content; give the table itself, "
             f"pyiceberg's load_catalog(…).load_table(…), or the path of one of its files …{ICEBERG}"
         )
     with told_by(f"the Iceberg table {shown}"):

@@ -156,7 +156,7 @@ def _parts(condition: Mapping[str, Any]) -> list[Any]:
 def _name(name: object) -> str:
     if isinstance(name, str):
         return name
-    raise FormatError(f"a condition names {shown(name)}, which is no hyperparameter; mend the file")
+    raise FormatError(f"a condition names {shown(name)}, which is not a hyperparameter; correct the file")
 
 
 def _either(parts: list[Clause], words: str) -> Clause:
@@ -258,7 +258,7 @@ def as_document(space: object) -> Mapping[str, Any]:
     write = getattr(space, "to_serialized_dict", None)
     if not callable(write):
         raise FormatError(
-            f"{shown(space)} is no configuration space of ConfigSpace 1 or newer; give the path of its JSON"
+            f"{shown(space)} is not a configuration space of ConfigSpace 1 or newer; give the path of its JSON"
         )
     document: Mapping[str, Any] = write()
     return document
@@ -275,7 +275,7 @@ def _items(plain: Mapping[str, Any], key: str) -> list[Any]:
 
 def _read_one(item: object, reading: SpaceParts) -> None:
     if not isinstance(item, Mapping) or not isinstance(item.get("name"), str) or not item["name"]:
-        raise FormatError(f"the hyperparameter {shown(item)} needs a name; mend the file")
+        raise FormatError(f"the hyperparameter {shown(item)} needs a name; correct the file")
     name, kind = item["name"], str(item.get("type"))
     if name in reading.domains or name in reading.constants:
         raise FormatError(f"two hyperparameters are called {name!r}; every one needs its own name")

@@ -84,7 +84,7 @@ def read_space(source: object) -> tuple[Space, list[Note]]:
 def read_space_file(file: Path) -> tuple[Space, list[Note]]:
     suffix = file.suffix.lower()
     if not file.is_file():
-        raise DataError(Arg("space", str(file)), " is no file; give the path of a space in JSON or YAML")
+        raise DataError(Arg("space", str(file)), " is not a file; give the path of a space in JSON or YAML")
     if suffix not in SUFFIXES:
         raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
     plain = read_json(file) if suffix == ".json" else read_yaml(file)
@@ -198,7 +198,7 @@ def holds_tune(one: object) -> bool:
 def tune_setting(name: str, one: Any) -> Parameter | Mapping[Any, Any] | str:
     if isinstance(one, Mapping) and holds_tune(one):
         return one
-    return tune_parameter(name, one) if is_tune(one) else "is no domain of Ray Tune"
+    return tune_parameter(name, one) if is_tune(one) else "is not a domain of Ray Tune"
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:
@@ -282,7 +282,7 @@ def read_distribution(given: object, where: str) -> Distribution:
     kind, log = CLASSES.get(str(name), ("", None)) if name is not None else (str(plain.get("type")), None)
     fields = plain.get("attributes", {}) if name is not None else plain
     if (kind != "float" and kind != "int" and kind != "categorical") or not isinstance(fields, Mapping):
-        raise FormatError(f"{where}: {shown(given)} is no distribution that Optuna is known to write")
+        raise FormatError(f"{where}: {shown(given)} is not a distribution that Optuna writes")
     if kind == "categorical":
         return Distribution("categorical", choices=labels_of(fields.get("choices"), where))
     low, high = (as_bound(fields.get(key), given, where) for key in ("low", "high"))
@@ -300,14 +300,14 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
-            raise FormatError(f"{where}: {shown(given)} is no distribution in JSON") from None
+            raise FormatError(f"{where}: {shown(given)} is not a distribution in JSON") from None
     if isinstance(given, Mapping):
         return given
     if type(given).__name__ in CLASSES:
         names = ("low", "high", "step", "log", "choices", "q")
         fields = {name: getattr(given, name) for name in names if hasattr(given, name)}
         return {"name": type(given).__name__, "attributes": fields}
-    raise FormatError(f"{where}: {shown(given)} is no distribution")
+    raise FormatError(f"{where}: {shown(given)} is not a distribution")
 
 
 def as_bound(value: object, given: object, where: str) -> float:

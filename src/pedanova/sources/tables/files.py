@@ -117,7 +117,7 @@ def read_by_arrow(file: Path, kind: str) -> Records:
     except (pa.ArrowException, OSError) as error:  # pyarrow says OSError for damage, too
         check_errno(error)
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again") from None
+        raise FormatError(f"{file} is not a readable {kind} file: {first.rstrip('. ')}; write it again") from None
     return read_frame(table)
 
 

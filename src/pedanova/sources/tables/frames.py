@@ -30,7 +30,7 @@ def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaEr
     """Names as text, those of several lines with dots; a column without one is numbered in the manner of pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
-        raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table turned on its side?")
+        raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table transposed?")
     known = [_as_name(name) for name in names]
     for i, name in enumerate(known):
         free = (f"Unnamed: {i}{'.1' * again}" for again in range(len(known)))
@@ -93,7 +93,7 @@ def read_frame(data: object) -> Records:
             first = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise DataError(f"the lazy table cannot be collected: {first}") from error
     if not isinstance(frame, nw.DataFrame):
-        raise DataError(f"a {type(data).__name__} is no data frame")
+        raise DataError(f"a {type(data).__name__} is not a data frame")
     names = as_names(_names(frame.to_native()))
     columns = zip(names, frame.iter_columns(), strict=True)
     return Records({name: read_series(name, series) for name, series in columns}, notes)

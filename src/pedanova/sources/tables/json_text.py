@@ -33,11 +33,11 @@ def read_json_table(file: Path) -> Records:
     try:
         plain = json.loads(text)
     except RecursionError:
-        raise FormatError(f"{file} is no JSON: nested too deeply") from None
+        raise FormatError(f"{file} is not valid JSON: nested too deeply") from None
     except ValueError as error:
         if text.lstrip().startswith("{") and "\n" in text.strip() and "Extra data" in str(error):
             return read_rows(line_rows(file, text), str(file))
-        raise FormatError(f"{file} is no JSON: {error}; was it cut off?") from None
+        raise FormatError(f"{file} is not valid JSON: {error}; was it cut off?") from None
     return read_rows(rows_in(plain, file), str(file))
 
 
@@ -64,13 +64,13 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
     try:
         plain = json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{file} is no JSON: {error}") from None
+        raise FormatError(f"{file} is not valid JSON: {error}") from None
     under = [plain.get(key) for key in ROWS_UNDER] if isinstance(plain, dict) else [plain]
     for rows in under:
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             return [*rows]
     if not isinstance(plain, dict):
-        raise FormatError(f"{file}: {shown(plain)} is no trial; it must be an object")
+        raise FormatError(f"{file}: {shown(plain)} is not a trial; it must be an object")
     return [{"file": file.stem, **plain}]
 
 
@@ -83,7 +83,7 @@ def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
-            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is no JSON: {reason}") from None
+            raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is not valid JSON: {reason}") from None
         if not isinstance(row, dict):
             raise FormatError(f'{file}: line {number}, {shown(row)}, must be an object such as {{"lr": 0.1}}')
         rows.append(row)
@@ -98,7 +98,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
             rows = layout(plain)
             if rows:
                 return rows
-    raise FormatError(f"{file}: {shown(plain)} is no table; it must be a list of objects, {EXAMPLE}")
+    raise FormatError(f"{file}: {shown(plain)} is not a table; it must be a list of objects, {EXAMPLE}")
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:

@@ -47,7 +47,7 @@ def _sheets(path: Path) -> dict[str, list[list[Any]]]:
             sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
     except (calamine.CalamineError, OSError, ValueError, KeyError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise FormatError(f"{path} is no readable spreadsheet: {reason}; save it again, or as CSV") from None
+        raise FormatError(f"{path} is not a readable spreadsheet: {reason}; save it again, or as CSV") from None
     return {name: [row for row in rows if any(cell != "" for cell in row)] for name, rows in sheets.items()}
 
 

@@ -60,7 +60,7 @@ def read_bytes(file: Path) -> bytes:
         with gzip.open(file) as packed:
             data = packed.read(most + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"{file} is no gzip file, or was cut off ({error}); pack it again") from None
+        raise FormatError(f"{file} is not a gzip file, or was cut off ({error}); pack it again") from None
     if len(data) > most:
         raise FormatError(f"{file} unpacks to more than {MOST_TIMES} times its size; unpack it yourself")
     return data
@@ -354,7 +354,7 @@ def evened(
         wrong = (long or short)[0]
         raise FormatError(
             f"{file}: line {places[wrong]} has {counts[wrong]} fields where the header has {many}; "
-            "mend the line or its quotes"
+            "correct the line or its quotes"
         )
     for i in short:
         rows[i] += [""] * (many - len(rows[i]))
