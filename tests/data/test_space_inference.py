@@ -423,3 +423,18 @@ def test_exports(form: str) -> None:
 def test_the_page_shows_them(tmp_path: Path) -> None:
     pa.analyze(MIXED_TABLE, "loss").report(tmp_path / "r.html", estimator="counts", draws=0)
     assert "range" in (tmp_path / "r.html").read_text()
+
+
+def test_a_linear_range_whose_rows_are_crowded_at_its_low_end_is_doubted() -> None:
+    random = np.random.default_rng(0)
+    rate = 10 ** random.uniform(-5, 0, 300)
+    loss = np.abs(np.log10(rate) + 3)
+
+    def doubts(values: np.ndarray, declared: pa.Float) -> list[str]:
+        a = pa.analyze({"rate": values}, loss, direction="min", space={"rate": declared})
+        return [str(note) for note in a.notes if note.kind == "doubt"]
+
+    (doubt,) = doubts(rate, pa.Float(1e-5, 1))
+    assert doubt.endswith("declare it as Float(1e-05, 1, log=True)")
+    assert doubts(rate, pa.Float(1e-5, 1, log=True)) == []
+    assert doubts(random.random(300), pa.Float(0, 1)) == []

@@ -37,6 +37,7 @@ FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of 
 FEW_LOGS = 10_000  # which mostly suffice to tell a scale
 CLEARLY = 0.06  # nats a row, many times what so few can be off
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
+CORNER = 0.05  # of a linear range
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
 
@@ -314,10 +315,30 @@ def _given(
     all_used = request.params is None and request.exclude is None
     notes = [Note("unused", f"not in the space and left out: {listed(unused)}")] if unused and all_used else []
     space = Space({name: space[name] for name in names})
+    if isinstance(evidence, TableColumns):
+        notes += [note for name, one in space.items() if (note := _on_scale(one, evidence.table[name])) is not None]
     if request.conditions:
         return Choice(space, tuple(notes))
     space, more = _with_conditions(space, evidence.columns(names), evidence)
     return Choice(space, (*notes, *more))
+
+
+def _on_scale(parameter: Parameter, column: Column) -> Note | None:
+    """A doubt where most rows are crowded into a corner of a linear range, in which a log scale would tell them apart."""
+    if not isinstance(parameter, Float | Int) or parameter.log or column.is_coded or column.values.dtype.kind not in "iuf":
+        return None
+    finite = column.values[:: max(1, len(column.values) // FEW_LOGS)]
+    finite = finite[np.isfinite(finite)]
+    corner = parameter.low + CORNER * (parameter.high - parameter.low)
+    if not len(finite) or float(np.median(finite)) > corner:
+        return None
+    low, high = finite.min().item(), finite.max().item()
+    if not _log_scale(finite, low, high)[0]:
+        return None
+    least = parameter.low if parameter.low > 0 else low
+    better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
+    words = f"half of its values lie in the lowest {CORNER:.0%} of the range that was declared, where a linear scale hardly"
+    return Note("doubt", f"{words} tells them apart; declare it as {better}", subject=column.name)
 
 
 def _guessed(
