@@ -324,8 +324,13 @@ def _given(
 
 
 def _on_scale(parameter: Parameter, column: Column) -> Note | None:
-    """A doubt where most rows are crowded into a corner of a linear range, in which a log scale would tell them apart."""
-    if not isinstance(parameter, Float | Int) or parameter.log or column.is_coded or column.values.dtype.kind not in "iuf":
+    """A doubt where half of the rows lie in a corner of a linear range, in which a log scale would tell them apart."""
+    if (
+        not isinstance(parameter, Float | Int)
+        or parameter.log
+        or column.is_coded
+        or column.values.dtype.kind not in "iuf"
+    ):
         return None
     finite = column.values[:: max(1, len(column.values) // FEW_LOGS)]
     finite = finite[np.isfinite(finite)]
@@ -337,7 +342,9 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
         return None
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
-    words = f"half of its values lie in the lowest {CORNER:.0%} of the range that was declared, where a linear scale hardly"
+    words = (
+        f"half of its values lie in the lowest {CORNER:.0%} of the range that was declared, where a linear scale hardly"
+    )
     return Note("doubt", f"{words} tells them apart; declare it as {better}", subject=column.name)
 
 
