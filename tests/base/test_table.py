@@ -85,7 +85,7 @@ OFFERED = {
     "compare": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "by_objective": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "reduce": {
-        "as_code", "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
+        "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
         "to_configspace", "to_optuna", "to_raytune",
     },
 }  # fmt: skip

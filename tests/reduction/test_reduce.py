@@ -125,7 +125,7 @@ def test_forms(found: ReducedSpace) -> None:
     assert "of the space is left" in text
     assert all(row.reason.split()[0] in text for row in found.rows)
     assert found.to_dict()["verdict"][0] == "narrow"
-    assert "suggest_float('lr'" in found.as_code()
+    assert "suggest_float('lr'" in found.export("code")
     assert pa.Space.from_dict(json.loads(found.export("json"))) == found.space
 
 

@@ -96,6 +96,13 @@ class Table:
     `to_dict` holds every number in full, column by column; the columns that are `printed` are rounded
     for reading. What is `internal` serves these forms, and completion does not offer it.
 
+    Attributes
+    ----------
+    rows
+        The rows of the table, by place.
+    notes
+        What to know beside the numbers.
+
     Examples
     --------
     >>> import pedanova as pa

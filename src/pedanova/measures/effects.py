@@ -132,16 +132,12 @@ class Effects(ShareTable[Effect]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     region, clip
         What was asked, in words.
     n_region
         Rows in the region.
     mean, total_variance
         Of the objective there.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

@@ -61,8 +61,6 @@ class ForestEffects(ShareTable[ForestEffect]):
         Of a tree over the space, averaged over trees.
     trees, n_rows
         How many there were.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

@@ -122,14 +122,10 @@ class Importances(ShareTable[Importance]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     target, region
         What was asked, in words.
     baseline
         What the target was held against.
-    notes
-        What to know beside the numbers.
     estimator
         Who answered: ``"counts"`` or ``"surrogate"`` (a model).
     whole

@@ -118,8 +118,6 @@ class Interactions(Table, Mapping[Names, Interaction]):
         Of each parameter, at most.
     corrected
         Whether what chance would explain was taken off.
-    notes
-        What to know beside the numbers.
     estimator
         ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
 

@@ -139,14 +139,10 @@ class ReducedSpace(NamedTable[Verdict]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     evidence
         What it is worth; None where nothing was changed, or no row was held back.
     target, keep
         What was asked.
-    notes
-        What to know beside the verdicts.
 
     Examples
     --------
@@ -154,7 +150,7 @@ class ReducedSpace(NamedTable[Verdict]):
     >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
     >>> list(small.fixed), list(small.to_optuna())[:2]
     (['lucky_number'], ['learning_rate', 'alpha'])
-    >>> print(small.as_code().splitlines()[1])  # doctest: +ELLIPSIS
+    >>> print(small.export("code").splitlines()[1])  # doctest: +ELLIPSIS
     params['learning_rate'] = trial.suggest_float('learning_rate', ..., log=True)
     """
 
@@ -279,23 +275,14 @@ class ReducedSpace(NamedTable[Verdict]):
         """
         return exports.to_raytune(self.space)
 
-    def as_code(self) -> str:
-        """``trial.suggest_*`` lines to paste into an objective of Optuna.
-
-        Returns
-        -------
-        str
-            Lines of Python.
-        """
-        return exports.optuna_code(self.space)
-
     def export(self, form: str) -> str:
         """The space as text, for a tool.
 
         Parameters
         ----------
         form
-            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``json`` or ``code``.
+            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``json``, or ``code``: lines for an
+            objective of Optuna.
 
         Returns
         -------

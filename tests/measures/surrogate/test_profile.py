@@ -130,14 +130,10 @@ def bands(ax: Any) -> dict[float, list[float]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("over", ["target", "rows"])
-def test_figures_draw_the_numbers_of_importance(a: pa.Analysis, over: str) -> None:
-    ax = a.plot.profile(0.8, over=over, target=0.2)
+def test_figures_draw_the_numbers_of_importance(a: pa.Analysis) -> None:
+    ax = a.plot.profile(0.8)
     names = [label.get_text() for label in ax.get_legend().get_texts()][::-1]
     for place, ends in bands(ax).items():
-        if over == "target":
-            found = a.importance(round(place / 100, 6), 0.8, force=True)
-        else:
-            found = a.first(round(place)).importance(0.2, 0.8)
+        found = a.importance(round(place / 100, 6), 0.8, force=True)
         assert ends == pytest.approx(list(np.cumsum([100 * found[name].ratio for name in names])))
     plt.close("all")

@@ -80,21 +80,10 @@ def test_profile_bands_fill_the_whole(a: pa.Analysis) -> None:
     assert len(ax.collections) == len(a.space)
 
 
-def test_profile_over_rows(a: pa.Analysis) -> None:
-    ax = a.plot.profile(over="rows", target=0.2, **COUNTS)
-    ticks = [int(label.get_text().replace(",", "")) for label in ax.get_xticklabels()]
-    assert ticks[0] >= 50
-    assert ticks[-1] == len(a)
-    last = a.importance(0.2, **COUNTS)
-    lowest = ax.collections[0].get_paths()[0].vertices
-    assert lowest[lowest[:, 0] == len(a), 1].max() == pytest.approx(100 * last.rows[0].ratio)
-    few = a.first(ticks[2])
-    assert len(few) == ticks[2]
-    assert few.importance(0.2, **COUNTS).rows[0].n_region == ticks[2]
-    with pytest.raises(QueryError, match="over='time' must be"):
-        a.plot.profile(over="time")
-    with pytest.raises(QueryError, match="at least 50 are needed"):
-        a.first(49).plot.profile(over="rows")
+def test_the_first_rows_are_refused_where_there_are_fewer(a: pa.Analysis) -> None:
+    few = a.first(60)
+    assert len(few) == 60
+    assert few.importance(0.2, **COUNTS).rows[0].n_region == 60
     with pytest.raises(QueryError, match="from 2 to"):
         a.first(10**9)
 
@@ -277,7 +266,7 @@ IMAGES = FILES / "figures"
 DRAWN = {
     "importance": lambda a: a.plot.importance(0.1, estimator="counts"),
     "densities": lambda a: a.plot.densities(["learning_rate", "activation"]),
-    "profile": lambda a: a.plot.profile(over="rows", **COUNTS),
+    "profile": lambda a: a.plot.profile(estimator="counts"),
     "pair": lambda a: a.plot.pair("learning_rate", "units", 0.3),
 }
 

@@ -165,8 +165,6 @@ class Gains(NamedTable[Gain]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     total
         What all parameters together win over the default.
     path
@@ -180,8 +178,6 @@ class Gains(NamedTable[Gain]):
         Of what, which way it is better, and where.
     default_was_run
         Whether a row has the default's very values; running it once about halves the error.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

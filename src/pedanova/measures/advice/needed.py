@@ -129,8 +129,6 @@ class Needed(NamedTable[NeededTrials]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     apart
         Further trials until the first two are told apart.
     pair
@@ -141,8 +139,6 @@ class Needed(NamedTable[NeededTrials]):
         That there are.
     stop
         Whether more trials would hardly change the answer.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

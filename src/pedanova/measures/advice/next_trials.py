@@ -85,8 +85,6 @@ class NextTrials(Table):
         The trials.
     parameters
         Their names, in the order of the space.
-    notes
-        What to know beside them.
 
     Examples
     --------

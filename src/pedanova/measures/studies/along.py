@@ -157,8 +157,6 @@ class Along(Table):
         The budgets with enough rows.
     left_out
         Budgets with too few rows, each with its reason.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

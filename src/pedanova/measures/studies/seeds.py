@@ -67,14 +67,10 @@ class Seeds(NamedTable[SeedPart]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     runs, configurations, repeated
         How many there were, and how many configurations were run more than once.
     target
         What was asked, in words.
-    notes
-        What to know beside the numbers.
 
     Examples
     --------

@@ -243,12 +243,8 @@ class Differences(NamedTable[Difference]):
 
     Attributes
     ----------
-    rows
-        The same, by place.
     names
         Of both answers, or studies.
-    notes
-        What to know beside the numbers.
     densities
         Where the target lies, by parameter, in each study; empty for answers.
 

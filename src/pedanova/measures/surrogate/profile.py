@@ -46,8 +46,6 @@ class Profile(Table):
         One a target: `quantile`, `effective` (ties included) and its `rows`.
     region
         In words.
-    notes
-        What to know beside the numbers.
     estimator
         Who answered: ``"counts"`` or ``"surrogate"``.
 

@@ -192,15 +192,6 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def draw_growth(steps: Sequence[int], answers: Sequence[Importances], ax: Axes | None = None) -> Axes:
-    """Ratios as bands over the number of rows, with the number of each step."""
-    ax = draw_bands(steps, [importances.rows for importances in answers], ax)
-    ax.set_xticks(steps, [f"{rows:,}" for rows in steps], minor=False, rotation=45, ha="right")
-    ax.minorticks_off()
-    ax.set_xlabel(f"rows (the first ones; {answers[-1].target} against {answers[-1].region})")
-    return ax
-
-
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
     """Ratios one upon the other, in the order of the last step, over steps on a log scale."""
     ax, ink = axes_with_ink(ax, 6.4, 4.0)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, Unpack
-
-import numpy as np
 
 from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.errors import QueryError
@@ -29,7 +27,6 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.figures.draw import (
     draw_along,
     draw_gains,
-    draw_growth,
     draw_importances,
     draw_interactions,
     draw_objectives,
@@ -43,7 +40,6 @@ from pedanova.report.figures.spread import draw_densities, draw_marginal, draw_v
 from pedanova.report.names import nesting_of
 
 SHOWN = 6  # parameters, where none is named
-STEPS, FEWEST_ROWS = 8, 50  # of a profile over rows
 Axes = Any
 Names: TypeAlias = str | Sequence[str] | None
 Rows: TypeAlias = object  # whatever `importance` takes as target or region
@@ -182,31 +178,21 @@ class Plots:
         self,
         region: Rows = DEFAULT.region,
         *,
-        over: str = "target",
-        target: Rows = DEFAULT.target,
+        ladder: Iterable[object] | None = None,
         ax: Axes = None,
-        **options: Any,
+        **options: Unpack[How],
     ) -> Axes:
-        """Ratios as bands over the target's quantile, or over the number of rows: have they settled?
+        """Ratios as bands over the target's quantile.
 
         Parameters
         ----------
-        region, target
-            As in `Analysis.importance`; the target for ``over="rows"`` alone.
-        over, ax
-            ``"target"``, or ``"rows"`` for more and more of the first rows; Axes to draw in, None for a new figure.
-        options
-            Those of `Analysis.profile`, or of `Analysis.importance` for ``over="rows"``.
+        region, ladder, options, ax
+            As in `Analysis.profile`; Axes to draw in, None for a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes
             What was drawn in.
-
-        Raises
-        ------
-        QueryError
-            `over` is neither, or there are too few rows for ``over="rows"``.
 
         Examples
         --------
@@ -215,19 +201,8 @@ class Plots:
         >>> len(a.plot.profile(ladder=[0.05, 0.1, 0.3], estimator="counts").collections) > 1
         True
         """
-        options = {"draws": 0} | options
-        if over == "target":
-            how, others = how_and_others({"ladder": None} | options)
-            question = replace(Question(region=region, **how), force=True)
-            return draw_profile(profile_of(self._data, question, **others), ax)
-        if over != "rows":
-            raise QueryError(f"over={over!r} must be 'target' or 'rows'")
-        rows = self._data.rows
-        if rows < FEWEST_ROWS:
-            raise QueryError(f"{rows} rows are too few to see ratios settle; at least {FEWEST_ROWS} are needed")
-        steps = sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})
-        answers = [importance_of(self._data.first(step), Question(target, region, **options)) for step in steps]
-        return draw_growth(steps, answers, ax)
+        question = Question(region=region, **check_how({"draws": 0, "force": True} | options))
+        return draw_profile(profile_of(self._data, question, ladder), ax)
 
     def along(
         self,
