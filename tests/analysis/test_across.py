@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,15 @@ def test_what_it_says(found: Across) -> None:
     assert [row.agreement for row in found.studies.rows if row.agreement is None] == []
     assert "over 6 studies" in str(found)
     assert set(found.to_dict()) == {"parameter", "share", "low", "high", "spread", "rank", "first", "studies"}
+
+
+def test_no_interval_is_printed_beyond_100_percent() -> None:
+    few = {f"s{i}": study(200, i, weight=50.0 if i else 1.0) for i in range(3)}  # shares far apart: a wide interval
+    found = pa.across(few, **FAST)
+    assert max(row.high or 0.0 for row in found.rows) > 1, "the number itself is kept"
+    ends = [float(end) for line in str(found).splitlines() for end in re.findall(r"to +([\d.]+) %", line)]
+    assert ends
+    assert max(ends) <= 100
 
 
 def test_shares_are_those_of_the_studies(found: Across) -> None:

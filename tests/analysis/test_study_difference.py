@@ -84,6 +84,19 @@ def test_good_values_that_moved() -> None:
     assert not found["noise"].moved
 
 
+def test_good_values_move_only_where_the_parameter_matters() -> None:
+    """In the second study `noise` was drawn elsewhere, and so were its rows in the target; it matters in neither."""
+    skewed = table(1500, 1)
+    skewed["noise"] = skewed["noise"] ** 4
+    found = pa.difference(study(1500, 0), pa.analyze(skewed, "loss", space=SPACE), **FAST)
+    row = found["noise"]
+    assert row.moved_p_adjusted is not None
+    assert row.moved_p_adjusted < 0.01
+    assert not row.matters
+    assert not row.moved
+    assert "Good values of noise" not in found.in_words()
+
+
 def test_spaces_are_mapped_onto_what_they_share() -> None:
     wide = table(600, 0)
     wide["lr"] = 2 * wide["lr"]

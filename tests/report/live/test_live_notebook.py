@@ -128,6 +128,9 @@ w = a.widget(estimator="counts", draws=100)
 w"""
 
 
+EXPLORED = "from urllib.request import urlopen\npage = a.explore(open=False)\nprint(page.url)"
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # of the kernel's own libraries
 def test_a_real_kernel_answers() -> None:
@@ -138,6 +141,8 @@ def test_a_real_kernel_answers() -> None:
     try:
         told = run(client, CODE)
         (shown,) = [one["content"]["data"] for one in told if one["msg_type"] == "execute_result"]
+        assert "<table>" in shown["text/html"], "what an exported notebook shows"
+        assert "<script" not in shown["text/html"]
         model = shown["application/vnd.jupyter.widget-view+json"]["model_id"]
         (opened,) = [m for m in told if m["msg_type"] == "comm_open" and m["content"]["comm_id"] == model]
         state = opened["content"]["data"]["state"]
@@ -158,6 +163,11 @@ def test_a_real_kernel_answers() -> None:
             if one["msg_type"] == "comm_msg"
         ]
         assert update["question"]["selection"] == {"lr": {"range": [None, 0.5]}}
+        assert "http://127.0.0.1:" in printed(run(client, EXPLORED)), "the cell ends, and the next one runs"
+        assert "200 <!doctype html>" in printed(
+            run(client, "look = urlopen(page.url); print(look.status, look.read(15).decode())")
+        )
+        run(client, "page.close()")
     finally:
         client.stop_channels()
         kernel.shutdown_kernel(now=True)

@@ -65,6 +65,15 @@ class LiveWidget(anywidget.AnyWidget):
         how.update(check_how(options))
         return importance_of(inner, Question(target, region, **how))
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live page, and for an exported notebook, where no kernel answers it, the ranking as a table with bars."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        try:
+            table = self.importance()._repr_html_()
+        except PedanovaError:  # such as too few rows: the page says so
+            return bundle
+        return bundle and ({**bundle[0], "text/html": table}, *bundle[1:])
+
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:
         return PageQuestion.parse(dict(proposal["value"]), self._session.analysis.space).to_json()
