@@ -41,7 +41,7 @@ def test_studies_stand_side_by_side_and_one_is_asked_alone(browser: Page) -> Non
         assert page.bars() == {row.name: pytest.approx(row.share) for row in own.rows}
         assert f"dataset = {ODD}" in page.text("#chips")
         assert len(page.run(NAMES)) == 5
-        page.click("#chips [aria-label='Ask all studies again']")
+        page.click("#chips [aria-label='Show all studies again']")
         settled(page)
         assert "study" not in asked(page)
         assert page.complaints() == []

@@ -86,7 +86,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
 
 
 def gains_of(data: TrialData, default: Mapping[str, object] | None, region: object, seed: int) -> Gains:
-    """What tuning wins over a default, inside a region."""
+    """What tuning gains over a default, inside a region."""
     base = data.resolve(region, "region")
     whole = bool(getattr(base, "is_all", False))
     inner = data if whole else data.within(base)

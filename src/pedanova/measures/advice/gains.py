@@ -1,4 +1,4 @@
-"""What tuning wins over a default, in units of the objective: each parameter alone, all together, step by step.
+"""What tuning gains over a default, in units of the objective: each parameter alone, all together, step by step.
 
 The low end of a gain is that of the value which is best in the median, so that it does not profit from being chosen;
 its high end is that of the best value in each sample.
@@ -161,7 +161,7 @@ class AblationPath(Table):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gains(NamedTable[Gain]):
-    """What tuning wins, by parameter, the largest gain first: ``g["lr"].gain``, ``g.total``, ``g.path``.
+    """What tuning gains, by parameter, the largest gain first: ``g["lr"].gain``, ``g.total``, ``g.path``.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ pedanova.along = (function () {
 
   function mount(element) {
     chartPiece = pane.piece("along", "Along the budget", { csv: shareLines, drawing: () => chartPiece.body.querySelector("svg") });
-    tablePiece = pane.piece("along-ranking", "Is it the full budget's ranking?", { csv: rankLines });
+    tablePiece = pane.piece("along-ranking", "Same ranking as at the full budget?", { csv: rankLines });
     const both = make("div", "pane", chartPiece.element, tablePiece.element);
     element.append(both);
     asking = pane.asker("along", both, (found, { moved }) => { held = { found, moved }; draw(pedanova.state.get()); });
@@ -28,8 +28,8 @@ pedanova.along = (function () {
     const { found, moved } = held;
     shownFor = keyOf(state);
     if (pane.refuses(found, chartPiece, tablePiece.note, tablePiece.body)) return;
-    const whose = moved ? "This file has the budgets for its first target alone. " : "";
-    pane.said(chartPiece.note, `${whose}${found.summary} Selections do not narrow this card: every trial counts at the budgets it reached.`);
+    const whose = moved ? "This file has the budgets only for its first target. " : "";
+    pane.said(chartPiece.note, `${whose}${found.summary} Selections do not apply to this card: every trial counts at the budgets it reached.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));
     pane.clear(tablePiece.body, make("div", "scroll", ranking(found)));
   }

@@ -34,7 +34,7 @@ pedanova.chips = (function () {
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
-      found.push(choice("good", question.good, [["all", "good of all rows"], ["selection", "good of these"]], "What a part of the rows is a part of"));
+      found.push(choice("good", question.good, [["all", "best of all rows"], ["selection", "best of these rows"]], "Which rows a percentage refers to"));
     }
     if (Object.keys(question.selection).length > 2) {
       found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {} }, hidden: [] })));
@@ -94,10 +94,10 @@ pedanova.chips = (function () {
     const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
     if (!found) throw new Error('type a part (0.05 or 5 %), two (0.1..0.3), or values (<= 0.03)');
     const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
-    if (kind !== "part" && !live) throw new Error("this file knows parts only, such as 5 %");
+    if (kind !== "part" && !live) throw new Error("this file takes only percentages, such as 5 %");
     if (kind === "part" || kind === "parts") {
       const [from, to] = kind === "part" ? [0, match[2] ? first / 100 : first] : [match[2] || match[4] ? first / 100 : first, match[4] || match[2] ? second / 100 : second];
-      if (!(from >= 0 && from < to && to <= 1)) throw new Error("parts lie between 0 and 1: 0.05 or 5 %");
+      if (!(from >= 0 && from < to && to <= 1)) throw new Error("enter a part between 0 and 1: 0.05 or 5 %");
       if (live) return from ? pedanova.state.ask({ [which]: { part: [from, to] } }) : pedanova.objective.change(which, [0, to], false);
       const known = pedanova.objective.parts(which);
       return pedanova.objective.change(which, [0, known.reduce((best, one) => (Math.abs(Math.log(one / to)) < Math.abs(Math.log(best / to)) ? one : best))], false);
@@ -128,7 +128,7 @@ pedanova.chips = (function () {
   /* One study among several, asked alone. */
   function studied({ column, name }) {
     const chip = make("span", "chip", make("span", "chip-text", make("b", "", column), ` = ${name}`));
-    chip.append(button("×", "Ask all studies again", () => pedanova.groups.choose(null), "chip-side"));
+    chip.append(button("×", "Show all studies again", () => pedanova.groups.choose(null), "chip-side"));
     return chip;
   }
 

@@ -15,7 +15,7 @@ pedanova.code = (function () {
     const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
       make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy the line of ${title}`, () => copy(lines[key], title))));
     if (lines.python && !lines.shell) rows.push(make("p", "note", UNSAID));
-    place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no line for this question.")]));
+    place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no code for this question.")]));
   }
 
   async function copy(text, what) {
@@ -54,13 +54,13 @@ pedanova.code = (function () {
       pedanova.exports.save("report.html", await page.blob());
       return said("report.html is saved");
     } catch {
-      return said("Nobody answers. Is pedanova still running?");
+      return said("No answer. Is pedanova still running?");
     }
   }
 
   pedanova.tool({ key: "code", label: "</>", title: "The lines of Python and shell that give these numbers", press: toggle, pressed: () => shown });
   pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view, for this browser", press: () => copy(pedanova.state.address(), "Link") });
-  pedanova.tool({ key: "save", label: "Save report…", title: "A file with this selection, to mail and to keep", press: report, when: (facts) => facts.live === "http" });
+  pedanova.tool({ key: "save", label: "Save report…", title: "Save this selection as one file, to mail or to keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };
 })();

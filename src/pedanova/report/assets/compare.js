@@ -69,8 +69,8 @@ pedanova.compare = (function () {
     bar.removeAttribute("aria-busy");
     const line = (letter, question) => make("p", `compare-line ${letter}`, make("b", "", letter), " ", pane.questionWords(question));
     const tools = make("span", "compare-tools",
-      pedanova.button("Swap", "A becomes what is asked, and the other way round", swap), pedanova.button("Back to A", "Ask A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Compare no longer", pin));
-    const said = !differs(state) ? "Now change the selection, the target or the region: that is B." : found ? found.refused || sentence() : "";
+      pedanova.button("Swap", "Swap A and B", swap), pedanova.button("Back to A", "Ask A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Stop comparing", pin));
+    const said = !differs(state) ? "Now change the selection, the target or the region to get B." : found ? found.refused || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
       said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,
@@ -79,7 +79,7 @@ pedanova.compare = (function () {
 
   function sentence() {
     const clear = found.rows.filter((row) => row.clear);
-    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No parameter matters clearly more in B than in A." : "By counts, without intervals: how sure a difference is cannot be said.";
+    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No parameter matters clearly more in B than in A." : "From counts, without intervals: it is not known how sure a difference is.";
     const row = clear[0];
     return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)}, ${interval(row)}.`;
   }
@@ -110,7 +110,7 @@ pedanova.compare = (function () {
     const one = by.get(row.parameter);
     if (!one || !differs(state)) return null;
     const cell = make("span", one.clear ? "difference clear" : "difference unclear", signed(one.difference));
-    return pedanova.tip(cell, `B less A: ${signed(one.difference)}${one.low === null ? "" : `\n95 % interval ${interval(one)}${one.clear ? "" : "\nmay be chance"}`}`);
+    return pedanova.tip(cell, `B minus A: ${signed(one.difference)}${one.low === null ? "" : `\n95 % interval ${interval(one)}${one.clear ? "" : "\nmay be chance"}`}`);
   };
 
   return {};

@@ -1,13 +1,13 @@
-/* What tuning wins: for the selection that is asked, or, in a file, for the first question and said so. */
+/* What tuning gains: for the selection that is asked, or, in a file, for the first question and said so. */
 "use strict";
 pedanova.gains = (function () {
   const { make, pane } = pedanova;
-  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "if left, loses at most", "verdict"];
+  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "loss if left, at most", "verdict"];
   const STEPS = ["change", "from", "to", "gain", "95 % interval", "objective"];
   let panel = null, asking = null, held = null;
 
   function mount(element) {
-    panel = pane.piece("gains", "What tuning wins", { csv: lines });
+    panel = pane.piece("gains", "What tuning gains", { csv: lines });
     element.append(panel.element);
     asking = pane.asker("gains", panel.element, draw);
   }
@@ -19,7 +19,7 @@ pedanova.gains = (function () {
     held = found;
     if (pane.refuses(found, panel)) return;
     const about = `Over the default, in units of ${pedanova.facts.objective.name}; positive is better.`;
-    pane.said(panel.note, moved ? `${about} This file has it for its first question alone; the question has moved since.` : about, moved ? "warned" : "");
+    pane.said(panel.note, moved ? `${about} This file has it only for its first question; the question has changed since.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [pedanova.nameOf(row.name), value(row.default), value(row.best), value(row.gain), span(row), value(row.left_high), row.verdict]);
     const steps = found.path.map((row) => [pedanova.nameOf(row.name), value(row.before), value(row.after), value(row.gain), span(row), value(row.objective)]);
     pane.clear(panel.body,

@@ -32,7 +32,7 @@ pedanova.groups = (function () {
   function draw(state) {
     shownFor = keyOf(state);
     if (pane.refuses(held, piece)) return;
-    const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} cannot be asked: the notes say why.` : "";
+    const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} without an answer: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
     pane.said(piece.note, `${which}${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
@@ -72,7 +72,7 @@ pedanova.groups = (function () {
   }
 
   function chooser(name, here) {
-    const button = pedanova.button(name, here ? "Ask all rows again" : "Ask this study alone, on every card", () => choose(here ? null : name), "groups-name");
+    const button = pedanova.button(name, here ? "Show all rows again" : "Show only this study, on every card", () => choose(here ? null : name), "groups-name");
     return set(button, { "aria-pressed": String(here) });
   }
 

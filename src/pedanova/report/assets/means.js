@@ -35,7 +35,7 @@ pedanova.means = (function () {
   function said(found, moved, question) {
     const { objective } = pedanova.facts, of = pane.bandWords(question.region, true), chosen = pane.selectionWords(question);
     const rows = `${of[0].toUpperCase()}${of.slice(1)}${chosen ? ` with ${chosen}` : ""}: ${pedanova.plural(found.rows, "row")}, mean ${short(found.mean)}, ${objective.direction === "minimize" ? "lower" : "higher"} is better.`;
-    return `${moved ? "This file has the means for the steps of the region alone. " : ""}${rows} Beside each name: the part of the variance of ${objective.name} that the parameter explains alone.`;
+    return `${moved ? "This file has the means only for the steps of the region. " : ""}${rows} Beside each name: the part of the variance of ${objective.name} that the parameter accounts for on its own.`;
   }
 
   function key() {

@@ -8,15 +8,15 @@ pedanova.notes = (function () {
     ["target", "The rows we want to reach, by default the best 10 %. Ties stay together."],
     ["region", "The rows the target is compared with, by default all rows, or all that are selected."],
     ["selection", "Only these rows count, in every card. The good rows stay the same rows unless you say otherwise."],
-    ["share", "How much of “is this row in the target?” a parameter explains alone, beyond what chance explains: 0 % is nothing, 100 % all of it."],
-    ["ratio", "Its part of the sum of all shares: adds to 100 % over the parameters, however little they explain together."],
-    ["interval", "With data like these the interval holds the true share 95 times in 100."],
-    ["not above chance", "So large a share is seen more than 5 times in 100 where a parameter does nothing (adjusted for how many there are)."],
+    ["share", "How much of whether a row is in the target the parameter accounts for on its own, beyond chance: 0 % is nothing, 100 % is all of it."],
+    ["ratio", "The share divided by the sum of all shares. The ratios of all parameters add up to 100 %."],
+    ["interval", "In data like these, 95 of 100 such intervals contain the true share."],
+    ["no clear effect", "A parameter without any effect would reach this share in more than 5 of 100 cases (adjusted for the number of parameters)."],
     ["more often", "Where the target's rows lie more densely than the region's, beyond what chance alone would do."],
-    ["interaction", "What two parameters explain together beyond the sum of both."],
+    ["interaction", "What two parameters account for together, beyond the sum of both."],
     ["counts, model", "Where rows are few, a model of the objective answers; where they are many, the counts themselves. Each answer says which."],
   ];
-  const SEVERAL = ["the best 10 %", "With several objectives rows are ordered by how many others beat them in all objectives at once (fronts), ties by crowding; the best part is the first so many of that order."];
+  const SEVERAL = ["the best 10 %", "With several objectives, rows are ordered by Pareto fronts, then by crowding distance; the best 10 % are the first rows in that order."];
 
   function mount(element) {
     [ofAnswer, ofData, words] = [["answer", "On this answer"], ["data", "On the data"], ["words", "What the words mean"]].map(([key, title]) => pane.piece(`notes-${key}`, title));
@@ -36,7 +36,7 @@ pedanova.notes = (function () {
 
   function show(state, answer) {
     const notes = answer.refused ? [answer.refused] : [BY[answer.by], ...(answer.notes || [])].filter(Boolean);
-    fill(ofAnswer, notes.map((text) => [text, ""]), "There is nothing to say.");
+    fill(ofAnswer, notes.map((text) => [text, ""]), "There are no notes.");
   }
 
   pedanova.register({ key: "notes", title: "Notes", mount, show });

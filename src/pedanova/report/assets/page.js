@@ -47,7 +47,7 @@ pedanova.page = (function () {
     pedanova.source.enter(payload.token);
     if (payload.token) return;
     const found = await pedanova.source.request("facts");
-    if (!found.ok) throw new Error("its address was used before, or is not whole; open the one that pedanova shows now");
+    if (!found.ok) throw new Error("its address was already used or is incomplete; open the address that pedanova shows now");
     payload.facts = await found.json();
   }
 
@@ -330,7 +330,7 @@ pedanova.page = (function () {
     const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
     const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
-    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are counted, the others are on their way.`;
+    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are counted; the others follow.`;
     if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";

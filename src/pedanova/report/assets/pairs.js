@@ -41,9 +41,9 @@ pedanova.pairs = (function () {
     if (!pane.refuses(found, list)) {
       const sure = found.rows.filter(isSure).length;
       const what = !found.rows.length ? "There are no two parameters to pair."
-        : sure ? `${pedanova.plural(sure, "pair")} of ${pedanova.count(found.rows.length)} explain${sure === 1 ? "s" : ""} together more than the sum of both.`
-          : "No pair explains more together than the sum of both, beyond chance.";
-      pane.said(list.note, moved ? `For ${pane.questionWords(question)}: this file has pairs for its first questions alone.` : what, moved ? "warned" : "");
+        : sure ? `${pedanova.plural(sure, "pair")} of ${pedanova.count(found.rows.length)} account${sure === 1 ? "s" : ""} for more together than the sum of both.`
+          : "No pair clearly accounts for more together than the sum of both.";
+      pane.said(list.note, moved ? `For ${pane.questionWords(question)}: this file has pairs only for its first questions.` : what, moved ? "warned" : "");
     }
     show(pedanova.state.get(), pedanova.page.answer() || {});
   }
@@ -62,7 +62,7 @@ pedanova.pairs = (function () {
 
   const same = (row, pair) => pair && ((row.first === pair[0] && row.second === pair[1]) || (row.first === pair[1] && row.second === pair[0]));
   const words = (row) => `${row.first} and ${row.second}: ${pedanova.percent(row.interaction)} together beyond both`
-    + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : ", not above chance"}`;
+    + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : ", no clear effect"}`;
   const choose = (row) => pedanova.state.change({ pair: [row.first, row.second] });
 
   /* A name that fits, by letters of about six pixels; the whole one on hover. */

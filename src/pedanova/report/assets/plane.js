@@ -70,8 +70,8 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `For ${pane.questionWords(about.question)}: this file has planes for its first questions alone.`
-      : "Good rows of all rows in each cell; colour: how many times as often as everywhere. Hatched: fewer than five expected.", about.moved ? "warned" : "");
+    pane.said(place.note, about.moved ? `For ${pane.questionWords(about.question)}: this file has planes only for its first questions.`
+      : "Good rows of all rows in each cell; colour: how many times as often as on average. Hatched: fewer than five expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
 
@@ -123,7 +123,7 @@ pedanova.plane = (function () {
       group.append(text);
     }
     const told = `${found.first} ${found.first_cells[i]}\n${found.second} ${found.second_cells[j]}\n`
-      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as everywhere${few ? `\nonly ${pedanova.short(expected, 2)} expected: says little` : ""}` : "no rows");
+      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as on average${few ? `\nonly ${pedanova.short(expected, 2)} expected: says little` : ""}` : "no rows");
     return pedanova.tip(group, told);
   }
 

@@ -8,7 +8,7 @@ pedanova.ranking = (function () {
   const narrow = window.matchMedia("screen and (max-width: 760px)"); // where small densities stand beside the bars
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const WHOLE = 60, AROUND = 8, SEARCHED = 20; // lines up to which all are there; beyond the box; that are searched
-  const WORDS = { noise: (n) => `~ ${n} not above chance`, still: (n) => `– ${n} never varied` };
+  const WORDS = { noise: (n) => `~ ${n} without clear effect`, still: (n) => `– ${n} never varied` };
   let box = null, list = null, axis = null, note = null, search = null, fit = null, last = null, open = { noise: null, still: null }; // null: where there is room
   let frame = null, held = false, shown = null; // held: new rows came while the mouse is here
   const rows = new Map();
@@ -21,8 +21,8 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    last = headed("ratio", "Its part of the sum of all shares; beside A, how B differs");
-    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of what separates the target from the rest\nit explains alone: 100 % is all of it"), last);
+    last = headed("ratio", "Part of the sum of all shares; with A pinned, B minus A");
+    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of whether a row is in the target\nit accounts for on its own: 100 % is all of it"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);
     box.addEventListener("scroll", pedanova.eachFrame(() => { lines(); pedanova.page.more(); }));
@@ -84,7 +84,7 @@ pedanova.ranking = (function () {
     lines();
     const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
     const first = answer.sample ? ` A first answer from ${pedanova.count(answer.sample)} rows.` : "";
-    return say(note, answer.pending ? `${first || "A first answer."} Intervals are on their way.`.trim() : `${by}${first}`);
+    return say(note, answer.pending ? `${first || "A first answer."} Intervals follow.`.trim() : `${by}${first}`);
   }
 
   /* Everything that can be scrolled to: names, and lines that fold some away; where something is searched, what has it. */
@@ -129,7 +129,7 @@ pedanova.ranking = (function () {
     seen = [];
     replace([]);
     [list.style.paddingTop, list.style.paddingBottom] = ["", ""];
-    say(note, "Nothing is ranked: the good rows are too few.");
+    say(note, "There is no ranking: the good rows are too few.");
   }
 
   const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].find((one) => one >= most * 0.999) || Math.ceil(most);
@@ -202,9 +202,9 @@ pedanova.ranking = (function () {
     const name = also.length ? `${row.parameter} (the same as ${also.join(", ")})` : row.parameter;
     if (isStill(row)) return `${name}${joint}never varied in these rows`;
     const known = row.low !== null && row.high !== null;
-    const parts = [name, `explains ${percent(row.share)} alone${known ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
+    const parts = [name, `accounts for ${percent(row.share)} on its own${known ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
     if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all shares`);
-    if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "not above chance, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
+    if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "no clear effect, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
     if (active) parts.push(active);
     return parts.join(joint);
   }

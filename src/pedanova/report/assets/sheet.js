@@ -58,7 +58,7 @@ pedanova.sheet = (function () {
     parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few: pedanova.page.isFew(answer), top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
     parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
     const words = density && density.good ? density.good.words : "";
-    parts.good.textContent = words ? `More often in the target: ${words}.` : "No values stand out.";
+    parts.good.textContent = words ? `More often in the target: ${words}.` : "No clear ranges.";
     pedanova.densities.tell(state, answer);
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
@@ -70,9 +70,9 @@ pedanova.sheet = (function () {
     if (!row) return "";
     if (row.varied === false) return "It never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
-    const noise = row.significant === false ? " Not above what chance alone would do." : "";
+    const noise = row.significant === false ? " No clear effect: chance alone may give this." : "";
     const part = row.ratio === null ? "" : `; ${percent(row.ratio)} of the sum of all shares`;
-    return `It explains ${percent(row.share)}${sure} of what separates ${pedanova.pane.bandWords(pedanova.asked().target, true)} from the rest${part}.${noise}`;
+    return `It accounts for ${percent(row.share)}${sure} of whether a row is in ${pedanova.pane.bandWords(pedanova.asked().target, true)}${part}.${noise}`;
   }
 
   function tip(parameter, density, baseline, scale) {
@@ -96,7 +96,7 @@ pedanova.sheet = (function () {
     const field = set(make("input", "rank-search"), { type: "search", "aria-label": `Search the values of ${parameter.name}` }), list = make("div", "");
     const fill = () => {
       const fits = parameter.labels.filter((label) => label.toLowerCase().includes(field.value.trim().toLowerCase()));
-      const pick = (label) => button(label, `Select ${label}, or no longer`, () => pedanova.densities.toggle(parameter, label));
+      const pick = (label) => button(label, `Select or deselect ${label}`, () => pedanova.densities.toggle(parameter, label));
       list.replaceChildren(...fits.slice(0, MOST).map(pick), make("p", "note", `${pedanova.count(fits.length)} of ${pedanova.count(parameter.labels.length)} values${fits.length > MOST ? `, ${MOST} shown` : ""}; the bars are the most frequent and all others together.`));
     };
     field.addEventListener("input", fill);

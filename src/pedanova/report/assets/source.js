@@ -6,11 +6,11 @@ pedanova.source = (function () {
   const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
-    answer: "This file holds the answers to its own steps of target and region.",
-    pairs: "This file has the pairs of its first questions only; pedanova explore counts them for every one.",
-    plane: "This file has the planes of its first questions only; pedanova explore counts them for every one.",
-    groups: "This file has the studies side by side for its first question only; pedanova explore --group asks them every one.",
-    space: "This file has the smaller space of its first question only; pedanova explore finds it for every one.",
+    answer: "This file holds answers only for its own steps of target and region.",
+    pairs: "This file has the pairs of its first questions only; pedanova explore computes them for every question.",
+    plane: "This file has the planes of its first questions only; pedanova explore computes them for every question.",
+    groups: "This file has the studies side by side for its first question only; pedanova explore --group answers every question.",
+    space: "This file has the smaller space of its first question only; pedanova explore finds it for every question.",
   };
 
   /* Questions that mean the same are written the same. */
@@ -132,7 +132,7 @@ pedanova.source = (function () {
       answer = await answerer(part, question, extra, { signal, slot });
     } catch (error) {
       if (signal.aborted || error === pedanova.STALE) throw pedanova.STALE;
-      answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
+      answer = { refused: `No answer: ${error.message || error}. Is pedanova still running?`, lost: true };
     }
     if (signal.aborted) throw pedanova.STALE;
     if (!answer.lost && part !== "news") keep(key, answer);

@@ -67,7 +67,7 @@ pedanova.targets = (function () {
   function draw(state, question) {
     if (!steps) return;
     const chosen = pane.selectionWords(question);
-    pane.said(piece.note, `Share of each parameter for targets from the strictest to the easiest${chosen ? `; only rows with ${chosen}` : ""}. A click on a target asks for it; pale lines are less important, or nowhere above chance.`);
+    pane.said(piece.note, `Share of each parameter for targets from the strictest to the easiest${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it; pale lines are less important, or have no clear effect at any target.`);
     if (refused || !steps.length) {
       pane.clear(piece.body, make("p", "refused", refused || "No target inside this region can be answered."));
       return;

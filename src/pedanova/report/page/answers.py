@@ -462,7 +462,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 @refusing
 def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
-    """What tuning wins over the usual configuration, inside the selection."""
+    """What tuning gains over the usual configuration, inside the selection."""
     result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
     amounts = ("gain", "low", "high")
     return {
