@@ -18,7 +18,9 @@ from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter, Space
 
 
-@dataclass(frozen=True, eq=False)
+SPARSE = 4  # a table in which at most one of so many cells holds something is kept as those cells alone
+
+
 class Tally:
     """Counts of one parameter by level and cell. Tallies of parts add up with ``+``.
 
@@ -44,22 +46,45 @@ class Tally:
     2000
     """
 
-    name: str
-    parameter: Parameter
-    levels: Levels
-    counts: NDArray[np.int64]  # (levels, cells + 2)
-    sums: NDArray[np.float64] = field(repr=False)  # (levels, cells + 2) Σ objective
-
-    def __post_init__(self) -> None:
-        shape = (self.levels.count, self.grid.width)
-        if self.counts.shape != shape or self.sums.shape != shape:
+    def __init__(
+        self, name: str, parameter: Parameter, levels: Levels, counts: NDArray[np.int64], sums: NDArray[np.float64]
+    ) -> None:
+        self.name, self.parameter, self.levels = name, parameter, levels
+        shape = (levels.count, self.grid.width)
+        if counts.shape != shape or sums.shape != shape:
             raise MergeError(
-                f"{self.name}: counts of shape {self.counts.shape} and sums of shape "
-                f"{self.sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
+                f"{name}: counts of shape {counts.shape} and sums of shape "
+                f"{sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
             )
-        for name in ("counts", "sums"):  # views, so that the caller's own arrays stay as they are
-            object.__setattr__(self, name, getattr(self, name).view())
-            getattr(self, name).flags.writeable = False
+        places = np.flatnonzero((counts != 0) | (sums != 0))
+        self._shape, self._places = shape, places if SPARSE * len(places) <= counts.size else None
+        self._kept = [table if self._places is None else table.ravel()[places] for table in (counts, sums)]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return self._whole(0)
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        return self._whole(1)
+
+    def _whole(self, which: int) -> NDArray[Any]:
+        """The table with all its cells; it cannot be written to, since it may be the one that is kept."""
+        if self._places is None:
+            table = self._kept[which].view()
+        else:
+            table = np.zeros(self._shape, dtype=self._kept[which].dtype)
+            table.ravel()[self._places] = self._kept[which]
+        table.flags.writeable = False
+        return table
+
+    @property
+    def size(self) -> int:
+        """Cells that are kept."""
+        return int(self._kept[0].size)
+
+    def __repr__(self) -> str:
+        return f"Tally(name={self.name!r}, parameter={self.parameter!r}, levels={self.levels!r}, counts={self.counts!r})"
 
     @cached_property
     def grid(self) -> Grid:

@@ -342,15 +342,16 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
 
 def squares_of(tally: Tally, moments: Moments, outer: Range, cut: int, value: float, spread: ObjectiveSpread) -> Reals:
     """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; from level `cut` on it is `value`."""
-    total = np.zeros(tally.counts.shape[1])
+    rows, sums = tally.counts, tally.sums
+    total = np.zeros(rows.shape[1])
     for level in range(*outer):
-        counts = tally.counts[level]
+        counts = rows[level]
         if not counts.any():
             continue
         if level >= cut:
             total += counts * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
             continue
-        means = np.ldexp(ratio_of(tally.sums[level], counts) - spread.mean, -spread.power)
+        means = np.ldexp(ratio_of(sums[level], counts) - spread.mean, -spread.power)
         total += counts * means**2 + np.maximum(counts - 1, 0) * scatter_of(level, counts, means, moments, spread)
     return total
 

@@ -164,7 +164,7 @@ class TrialData:
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
-        most = max(1, min(KEPT, MOST_CELLS // sum(tally.counts.size for tally in self.tallies.values())))
+        most = max(1, min(KEPT, MOST_CELLS // sum(tally.size for tally in self.tallies.values())))
         inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts), most=most)
         return inner
 
