@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -21,7 +21,7 @@ from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, percent, rank_of, sign_of
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import children_of
+from pedanova.space.parameters import Space, children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
 Range = tuple[int, int]  # first level, last level + 1
@@ -176,9 +176,16 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
     return Region("value", *ends)
 
 
-def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:
-    counted = count_codes(observed, codes, 2, threads=threads)
+def from_codes(
+    observed: Observations, codes: Codes, *, threads: int, names: Collection[str] | None = None
+) -> list[Contrast]:
+    """Of all parameters, or of those with these names."""
     children = children_of(observed.space)
+    if names is not None:
+        observed = replace(
+            observed, space=Space({name: observed.space[name] for name in observed.space if name in names})
+        )
+    counted = count_codes(observed, codes, 2, threads=threads)
     return [
         Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0), name in children)
         for name, parameter in observed.space.items()

@@ -17,10 +17,10 @@ from pedanova.errors import Arg, MergeError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter, Space
 
-
 SPARSE = 4  # a table in which at most one of so many cells holds something is kept as those cells alone
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Tally:
     """Counts of one parameter by level and cell. Tallies of parts add up with ``+``.
 
@@ -46,19 +46,26 @@ class Tally:
     2000
     """
 
+    name: str
+    parameter: Parameter
+    levels: Levels
+    _places: NDArray[np.intp] | None  # of the cells that are kept; None for all of them
+    _kept: tuple[NDArray[Any], NDArray[Any]]  # their counts and sums
+
     def __init__(
         self, name: str, parameter: Parameter, levels: Levels, counts: NDArray[np.int64], sums: NDArray[np.float64]
     ) -> None:
-        self.name, self.parameter, self.levels = name, parameter, levels
-        shape = (levels.count, self.grid.width)
+        shape = (levels.count, grid_of(parameter).width)
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "
                 f"{sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
             )
         places = np.flatnonzero((counts != 0) | (sums != 0))
-        self._shape, self._places = shape, places if SPARSE * len(places) <= counts.size else None
-        self._kept = [table if self._places is None else table.ravel()[places] for table in (counts, sums)]
+        sparse = SPARSE * len(places) <= counts.size
+        tables = (counts.ravel()[places], sums.ravel()[places]) if sparse else (counts, sums)
+        own = {"name": name, "parameter": parameter, "levels": levels}
+        self.__dict__.update(own, _places=places if sparse else None, _kept=tables)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -73,7 +80,7 @@ class Tally:
         if self._places is None:
             table = self._kept[which].view()
         else:
-            table = np.zeros(self._shape, dtype=self._kept[which].dtype)
+            table = np.zeros((self.levels.count, self.grid.width), dtype=self._kept[which].dtype)
             table.ravel()[self._places] = self._kept[which]
         table.flags.writeable = False
         return table
@@ -84,7 +91,7 @@ class Tally:
         return int(self._kept[0].size)
 
     def __repr__(self) -> str:
-        return f"Tally(name={self.name!r}, parameter={self.parameter!r}, levels={self.levels!r}, counts={self.counts!r})"
+        return f"Tally({self.name!r}, {self.parameter!r}, {self.levels!r}, counts={self.counts!r})"
 
     @cached_property
     def grid(self) -> Grid:

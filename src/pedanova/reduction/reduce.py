@@ -322,9 +322,15 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    data: TrialData, question: Question, keep: float = 0.95, *, widen: bool = False, folds: int = 5
+    data: TrialData,
+    question: Question,
+    keep: float = 0.95,
+    *,
+    widen: bool = False,
+    folds: int = 5,
+    importances: Callable[[TrialData, Question], Importances] = importance_of,
 ) -> ReducedSpace:
-    """See `Analysis.reduce`."""
+    """See `Analysis.reduce`. `importances` answers the question, where somebody may have the answer already."""
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
     contrasts, words, notes = data.contrasts(wanted, 1.0)
@@ -338,19 +344,19 @@ def reduce_space(
         why = f"{few}: at least {LEAST_ROWS} rows and {LEAST_TARGET} in the target are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
-    importances = importance_of(data, question)
+    ranked = importances(data, question)
     local = cache(lambda: local_p_values(data, search, question))
     with one_thread():
-        region = good_region_of(search, importances)
-        p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
-        apart = beyond_noise([row.name for row in importances.rows], p_values, space)
-        sure = [name for name in sure_enough(apart, importances, space) if name in region.cloud.axes]
-        surely = [name for name in sure if name not in importances.copies]  # what says the same is decided once
+        region = good_region_of(search, ranked)
+        p_values = [1.0 if row.p_value is None else row.p_value for row in ranked.rows]
+        apart = beyond_noise([row.name for row in ranked.rows], p_values, space)
+        sure = [name for name in sure_enough(apart, ranked, space) if name in region.cloud.axes]
+        surely = [name for name in sure if name not in ranked.copies]  # what says the same is decided once
         box = region.bounds(surely, kept)
         evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
-        judge = Judge(space, region, box, importances, local, frozenset(surely), widen=widen)
+        judge = Judge(space, region, box, ranked, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
-    remarks = [*notes, *importances.notes]
+    remarks = [*notes, *ranked.notes]
     remarks += [] if region.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -54,7 +54,7 @@ LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
-MOST_CELLS = 1 << 24  # of all that are kept, about
+MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # of all that are kept, about
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +164,8 @@ class TrialData:
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
-        most = max(1, min(KEPT, MOST_CELLS // sum(tally.size for tally in self.tallies.values())))
+        cells = sum(tally.size for tally in self.tallies.values())
+        most = max(1, min(KEPT, MOST_PARAMETERS // len(self.tallies), MOST_CELLS // cells))
         inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts), most=most)
         return inner
 
@@ -407,16 +408,20 @@ class TrialData:
             _moments=one + two if one is not None and two is not None else None,
         )
 
-    def at_once(self, question: Question, *, within: Sequence[object] = ()) -> Glance:
-        """What ``within(*within)`` would say of target and region, in the least time."""
+    def at_once(
+        self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
+    ) -> Glance:
+        """What ``within(*within)`` would say of target and region, in the least time; of all parameters or of some."""
         question, target, region = question.without_draws(), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
-            query = self._counted_alone(within, wanted, base)
+            query = self._counted_alone(within, wanted, base, names)
             if query is not None:
-                return Glance(query, question, (str(wanted), str(base)), self.objective)
+                words = str(wanted), str(base)
+                return Glance(query, question, words, self.objective, narrowed=names is not None)
         query, words, _ = self.within(*within, at=(target, region)).query(target, region)
-        return Glance(query, question, words, self.objective)
+        glance = Glance(query, question, words, self.objective)
+        return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
         """Whether these are bands of the objective that are the same whatever the rows."""
@@ -426,7 +431,9 @@ class TrialData:
             for band in bands
         )
 
-    def _counted_alone(self, within: Sequence[object], target: Any, region: Any) -> Query | None:
+    def _counted_alone(
+        self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
+    ) -> Query | None:
         """One pass for two codes instead of a ladder of levels: half the time, and the same counts.
 
         None where the long way is the same, or has words for what cannot be answered.
@@ -441,7 +448,7 @@ class TrialData:
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
         model = self.model_of(mask)
         return Query(
-            contrasts=from_codes(observed, codes, threads=self.threads),
+            contrasts=from_codes(observed, codes, threads=self.threads, names=names),
             target=target,
             region=region,
             levels=self.levels,

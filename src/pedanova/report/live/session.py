@@ -12,7 +12,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import ResultCache, trim_memory
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Baseline
@@ -20,7 +20,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import csv_pieces, fewer, inside
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
-from pedanova.report.page.facts import draw_like, page_facts
+from pedanova.report.page.facts import MANY, draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import PageQuestion
 from pedanova.space.parameters import Space
@@ -171,6 +171,8 @@ class Session:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
         given = taken(card, {**self.options, "source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
+        if len(a.tallies) > MANY:
+            trim_memory()
         if card.name == "answer" and question.study is not None:  # where the objectives of the study lie
             facts = page_facts(a, self.title, self.start, **self.options)
             answer |= {"about": {name: facts[name] for name in ("objective", "rungs")}}

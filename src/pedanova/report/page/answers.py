@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
 from pedanova.base.threads import ResultCache
-from pedanova.data.regions import Region
+from pedanova.data.regions import Region, as_region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.ask import gains_of
@@ -172,7 +172,7 @@ def densities(
     here = inside(a, question, of=some_rows(a, question))
     if names is None:
         return spread_of(here, question, bins_for(a), how, sure=False)
-    return {"densities": drawn(glance_at(here, question, how).of(names).densities, question, bins_for(a))}
+    return {"densities": drawn(glance_at(here, question, how, names).densities, question, bins_for(a))}
 
 
 def is_unfitted(a: TrialData) -> bool:
@@ -198,11 +198,11 @@ def numbers(
     here: Inside, question: PageQuestion, how: How, *, sure: bool, names: Sequence[str] | None = None
 ) -> dict[str, Any]:
     if sure:
-        table = importance_of(here.analysis, Question(here.target, here.region, **question.how(how)))
+        table = importances_of(here.analysis, Question(here.target, here.region, **question.how(how)))
         rows = here.analysis.rows
     else:
-        glance = glance_at(here, question, how)
-        table, rows = (glance if names is None else glance.of(names)).importances, glance.rows
+        glance = glance_at(here, question, how, names)
+        table, rows = glance.importances, glance.rows
     first = table.rows[0]
     importances = importance_rows(table.rows)
     if not sure and names is not None:  # a ratio is one among all
@@ -219,11 +219,19 @@ def numbers(
     }
 
 
-def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Made once: bars are asked for first, then where the rows lie, then intervals, and then another baseline."""
-    key = json.dumps([what, question.to_json(), how], sort_keys=True, default=str)
+def importances_of(a: TrialData, question: Question) -> Importances:
+    """Computed once, for the ranking and for the smaller space."""
+    return remembered(a, f"importances {question}", lambda: importance_of(a, question))
+
+
+def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
     result: Value = _RESULTS.setdefault(a, ResultCache(fewer(KEPT, a))).get(key, make)
     return result
+
+
+def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
+    """Made once: bars are asked for first, then where the rows lie, then intervals, and then another baseline."""
+    return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
 
 
 def fewer(most: int, a: TrialData) -> int:
@@ -231,10 +239,11 @@ def fewer(most: int, a: TrialData) -> int:
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
-def glance_at(here: Inside, question: PageQuestion, how: How) -> Glance:
+def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> Glance:
     options = only(how, "smoothing", "estimator", "seed", "force")
     wanted = Question(here.target, here.region, **question.how(options))
-    return kept(here.rows, "glance", question, options, lambda: here.rows.at_once(wanted, within=here.chosen))
+    what = "glance" if names is None else f"glance at {json.dumps(names)}"
+    return kept(here.rows, what, question, options, lambda: here.rows.at_once(wanted, within=here.chosen, names=names))
 
 
 def spread_of(
@@ -426,9 +435,8 @@ def smaller_space(
 ) -> dict[str, Any]:
     """The space that `reduce` suggests for the target, or why none."""
     inner, target, _ = asked_of(a, question)
-    return space_to_json(
-        inside_box(reduce_space(inner, Question(target, estimator=estimator, seed=seed)), question.box())
-    )
+    asking = Question(target, as_region(1, "region"), estimator=estimator, seed=seed)
+    return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
 
 
 FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
@@ -585,7 +593,7 @@ def difference_of(
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))
-    one, two = (importance_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
+    one, two = (importances_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
     lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
     result = difference_of_answers(one, two)
     return {
