@@ -15,7 +15,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.measures.bins import Basis, Bins, Kind, bins_of, chance_band
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.question import Baseline
-from pedanova.measures.smoothing import Smoothing, bandwidth, smooth
+from pedanova.measures.smoothing import Smoothing, smooth, width_in
 from pedanova.space.grid import Block, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Switch, domain_names, scale_of
 from pedanova.space.values import Label
@@ -207,7 +207,7 @@ def densities_of(
     for block in grid.blocks:  # the kernel of the measure; where the target has no two rows, that of the region
         few = smoothing == "auto" and wanted[block.cells].sum() < 2
         rows = base[block.cells] if few else wanted[block.cells]
-        widths.append(float(bandwidth(smoothing, rows, block, region=base[block.cells])))
+        widths.append(width_in(block, smoothing, rows, base[block.cells]))
     target, region, uniform = (smoothed(parts, grid, widths) for parts in (_raw(wanted), _raw(base), grid.prior))
     missing = 1.0 - float(wanted.sum() / contrast.target.sum()), 1.0 - float(base.sum() / contrast.region.sum())
     basis = Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths))

@@ -24,7 +24,7 @@ from pedanova.errors import Arg, listed
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import Baseline
 from pedanova.measures.share import ShareTable, block_sums, share_of, summed_ratio
-from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, bandwidth, smooth
+from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, smooth, width_in
 from pedanova.space.grid import Block, Reals, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
@@ -463,7 +463,7 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
     """The kernel's width in a block, for as many rows as are independent."""
     target, region = contrast.independent()
-    return float(bandwidth(smoothing, target[block.cells], block, region=region[block.cells]))
+    return width_in(block, smoothing, target[block.cells], region[block.cells])
 
 
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:

@@ -112,6 +112,20 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
     return np.full(shape, float(smoothing) / step if block.ordered else 0.0)
 
 
+def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> float:
+    """The kernel's width in cells for the target rows of one block."""
+    if smoothing != "auto":
+        return float(bandwidth(smoothing, target, block, region=region))
+    return _auto_width(block.ordered, target.tobytes(), target.dtype.str, region.tobytes(), region.dtype.str)
+
+
+@lru_cache(maxsize=2048)
+def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_kind: str) -> float:
+    """Kept, since a parameter's shares, notes and densities have the same width."""
+    rows, base = np.frombuffer(target, dtype=kind), np.frombuffer(region, dtype=region_kind)
+    return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
+
+
 @lru_cache(maxsize=512)
 def periodic_kernel(cells: int, width: float) -> Reals:
     """(2 · cells,) weight of each distance on the mirrored grid; adds to one."""
@@ -132,10 +146,19 @@ def periodic_kernel(cells: int, width: float) -> Reals:
 
 
 def smooth(masses: Reals, width: float) -> Reals:
-    """S · masses; never negative, the total is kept."""
+    """S · masses; never negative, the total is kept. It cannot be written to."""
     if width == 0.0:
         return masses
-    return _convolve(masses, periodic_kernel(len(masses), width), width)
+    return _smoothed(np.asarray(masses, dtype=np.float64).tobytes(), width)
+
+
+@lru_cache(maxsize=2048)
+def _smoothed(masses: bytes, width: float) -> Reals:
+    """Kept, since a parameter's shares, notes and densities smooth the same rows."""
+    values = np.frombuffer(masses)
+    result = _convolve(values, periodic_kernel(len(values), width), width)
+    result.flags.writeable = False
+    return result
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
@@ -171,18 +194,18 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
     result = _convolve(masses, kernel**2, width)
     corner = math.ceil(6.5 * width) + 1
     if 2 * corner >= cells:
-        return result + _mirror_products(kernel, cells, 0, cells) @ masses
-    result[:corner] += _mirror_products(kernel, cells, 0, corner) @ masses[:corner]
-    result[-corner:] += _mirror_products(kernel, cells, cells - corner, cells) @ masses[-corner:]
+        return result + _mirror_products(kernel, cells, 0, cells) @ (2.0 * masses)
+    result[:corner] += _mirror_products(kernel, cells, 0, corner) @ (2.0 * masses[:corner])
+    result[-corner:] += _mirror_products(kernel, cells, cells - corner, cells) @ (2.0 * masses[-corner:])
     return result
 
 
 def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
-    """2 P(i-j) P(i+j+1) for i, j from `first` up to `last`."""
+    """P(i-j) P(i+j+1) for i, j from `first` up to `last`."""
     size = last - first
-    near = kernel[np.arange(-size + 1, size)]
+    near = kernel[np.arange(size - 1, -size, -1)]
     far = kernel[np.arange(2 * first + 1, 2 * last) % (2 * cells)]
-    return 2.0 * _windows(near, size)[:, ::-1] * _windows(far, size)
+    return _windows(near, size)[::-1] * _windows(far, size)
 
 
 def _windows(values: Reals, size: int) -> Reals:
