@@ -71,8 +71,8 @@ def test_values_bands_and_smoothing(run) -> None:
     def words_of(*options: str) -> str:
         return " ".join(run(*BASE, *options)[1].split())
 
-    assert "rows with objective ≤ 0.05" in words_of("--target", "<=0.05")
-    assert "rows with objective ≥ 0.5" in words_of("--target", ">=0.5")
+    assert "has objective ≤ 0.05" in words_of("--target", "<=0.05")
+    assert "has objective ≥ 0.5" in words_of("--target", ">=0.5")
     assert "the rows between the best 10 % and the best 30 %" in words_of("--target", "0.1..0.3")
     assert run(*BASE, "--smoothing", "none")[1] != run(*BASE, "--smoothing", "30")[1]
     assert "whether a trial is in the best 1 %" in words_of("--target", "0.01")

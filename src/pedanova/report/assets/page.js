@@ -325,7 +325,7 @@ pedanova.page = (function () {
   /* Who leads, by how much and how surely, of what, and who follows; as much of it as there is room for. */
   function sentence({ importances, rows }) {
     const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
-    const where = !chosen ? "" : chosen.length <= 36 ? `Where ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
+    const where = !chosen ? "" : chosen.length <= 36 ? `With ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
     const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
     const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
     const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;

@@ -163,7 +163,7 @@ def draw_importances(
         spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
         ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
     shown = plain_names(names)
-    name_bars(ax, [row_label(row, shown[row.name], nesting) for row in rows], f"{metric} (%)")
+    name_bars(ax, [row_label(row, shown[row.name], nesting) for row in rows], f"{'importance' if metric == 'share' else metric} (%)")
     ax.set_xlim(left=0)
     title(ax, importances.heading())
     return ax
@@ -245,7 +245,7 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     ax.set_xticks(budgets, [short(budget) for budget in budgets], minor=False, fontsize="small")
     ax.minorticks_off()
     ax.set_xlabel(along.name.replace("$", r"\$"))
-    ax.set_ylabel("share (%)")
+    ax.set_ylabel("importance (%)")
     ax.set_title("\n".join(textwrap.wrap(along.in_words(), WIDEST)).replace("$", r"\$"), loc="left", fontsize="small")
     trim(ax)
     return ax

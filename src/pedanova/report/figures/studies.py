@@ -135,7 +135,7 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
                 zorder=3, label="95 % interval of the mean" if place == 0 else None,
             )  # fmt: skip
     shown = plain_names([row.name for row in rows])
-    name_bars(ax, [shown[row.name] for row in rows], "share (%)")
+    name_bars(ax, [shown[row.name] for row in rows], "importance (%)")
     ax.set_xlim(left=min(0.0, *(100 * row.share for row in rows)))
     title(ax, pooled.heading())
     ax.legend(fontsize="small", frameon=False, loc="lower right")
@@ -204,7 +204,7 @@ class DifferencePlots:
     >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
     >>> d = pa.difference(a.first(400), a, estimator="counts", draws=0)
     >>> d.plot.importance().get_xlabel()
-    'share (%)'
+    'importance (%)'
     """
 
     _result: Differences
@@ -264,7 +264,7 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
         ax.barh([0], [0], color=ink[colour], label=plain(name))  # for the legend: bars may be grey
     shown = plain_names([row.name for row in rows])
-    name_bars(ax, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows], "share (%)")
+    name_bars(ax, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows], "importance (%)")
     ax.set_xlim(left=0)
     ax.legend(fontsize="small", frameon=False, loc="lower right")
     title(ax, differences.heading())
