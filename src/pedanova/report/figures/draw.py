@@ -163,7 +163,11 @@ def draw_importances(
         spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
         ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
     shown = plain_names(names)
-    name_bars(ax, [row_label(row, shown[row.name], nesting) for row in rows], f"{'importance' if metric == 'share' else metric} (%)")
+    name_bars(
+        ax,
+        [row_label(row, shown[row.name], nesting) for row in rows],
+        f"{'importance' if metric == 'share' else metric} (%)",
+    )
     ax.set_xlim(left=0)
     title(ax, importances.heading())
     return ax
