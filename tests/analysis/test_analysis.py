@@ -52,7 +52,7 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert found.in_full().to_latex().startswith("\\begin{tabular}{lrrrr}")
     assert ">lr</td>" in found._repr_html_()
     assert found.heading() == "What separates the best 10 % from all rows"
-    assert " ".join(str(found).split()).startswith(" ".join(found.conclusion().split()))
+    assert " ".join(str(found).split()).startswith(" ".join(found.summary().split()))
     profile = analysis.profile(estimator="counts")
     assert profile.to_pandas().shape[0] == len(profile) * 5
 

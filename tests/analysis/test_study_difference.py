@@ -39,7 +39,7 @@ def test_a_clear_difference() -> None:
     assert row.difference == pytest.approx(row.share - row.other)
     assert row.ratio_difference == pytest.approx(row.ratio - row.other_ratio)
     assert found.rows[0].name == "lr"
-    assert "lr matters more in spring than in autumn" in found.in_words()
+    assert "lr matters more in spring than in autumn" in found.summary()
     assert "spring" in str(found)
 
 
@@ -80,7 +80,7 @@ def test_good_values_that_moved() -> None:
     assert row.overlap is not None
     assert row.overlap < 0.6
     assert row.good != row.other_good
-    assert f"Good values of lr moved: {row.good} → {row.other_good}" in found.in_words()
+    assert f"Good values of lr moved: {row.good} → {row.other_good}" in found.summary()
     assert not found["noise"].moved
 
 
@@ -94,7 +94,7 @@ def test_good_values_move_only_where_the_parameter_matters() -> None:
     assert row.moved_p_adjusted < 0.01
     assert not row.matters
     assert not row.moved
-    assert "Good values of noise" not in found.in_words()
+    assert "Good values of noise" not in found.summary()
 
 
 def test_spaces_are_mapped_onto_what_they_share() -> None:

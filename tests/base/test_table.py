@@ -70,11 +70,11 @@ def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
     refuse(UnknownParameterError, "no parameter is called 'xx'; did you mean 'x'?", of=lambda: found["xx"])
 
 
-FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_text"}
+FORMS = {"summary", "to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_text"}
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
     "importance": {
-        "baseline", "conclusion", "copies", "estimator", "full", "good", "headline", "in_full", "notes", "plot",
+        "baseline", "copies", "estimator", "full", "good", "headline", "in_full", "notes", "plot",
         "ratios", "region", "rows", "shares", "target", "trials", "whole",
     },
     "effects": {
@@ -85,8 +85,7 @@ OFFERED = {
     "compare": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "by_objective": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "reduce": {
-        "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
-        "to_configspace", "to_optuna", "to_raytune",
+        "evidence", "export", "fixed", "keep", "notes", "rows", "space", "target", "to",
     },
 }  # fmt: skip
 

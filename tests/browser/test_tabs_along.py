@@ -24,7 +24,7 @@ def test_budgets_are_drawn_and_saved(page: Page, tmp_path: Path) -> None:
     tab(page, "along")
     how = {name: FAST[name] for name in ("estimator", "draws") if name in FAST}
     found = a.along("epochs", **how)
-    assert found.in_words().replace("\u00a0", " ") in page.text(".pane-along .pane-note").replace("\u00a0", " ")
+    assert found.summary().replace("\u00a0", " ") in page.text(".pane-along .pane-note").replace("\u00a0", " ")
     assert page.run("return document.querySelectorAll('.pane-along .target-line').length") == 3
     assert page.run("return document.querySelectorAll('.pane-along .along-band').length") == (
         2 if found.full.importances.is_sure else 0

@@ -54,7 +54,7 @@ def test_nothing_is_said_of_it(a: pa.Analysis, estimator: str, baseline: str) ->
     assert any(note.startswith("const, kind, whole: never varied in these rows") for note in found.notes)
     assert not any("far from uniform" in note for note in found.notes)
     assert "never varied" in str(found)
-    assert "const, kind and whole never varied." in found.conclusion()
+    assert "const, kind and whole never varied." in found.summary()
     columns = found.to_dict()
     assert columns["varied"] == [True, True, False, False, False]
     assert found.to_markdown().count("never varied") == 3

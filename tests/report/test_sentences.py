@@ -28,7 +28,7 @@ def test_the_headline_leads_with_the_share_and_its_interval(a: pa.Analysis) -> N
     first, second = found.rows[:2]
     assert found.headline().startswith(f"{first.name} matters most: it accounts for {percent(first.share)} (")
     assert found.headline().endswith("of whether a trial is in the best 10 %.")
-    text = found.conclusion()
+    text = found.summary()
     assert text.startswith(found.headline())
     assert f"Its good values: {found.good[first.name]}." in text
     assert f"{second.name} ({percent(second.share)})" in text
@@ -37,9 +37,9 @@ def test_the_headline_leads_with_the_share_and_its_interval(a: pa.Analysis) -> N
 
 def test_the_conclusion_leads_everywhere(a: pa.Analysis) -> None:
     found = a.importance(estimator="counts", draws=200)
-    words, said = (" ".join(text.split()) for text in (str(found).partition("\n\n")[0], found.conclusion()))
+    words, said = (" ".join(text.split()) for text in (str(found).partition("\n\n")[0], found.summary()))
     assert words == f"{said} Next: .reduce() suggests a smaller search space."
-    assert found.conclusion() in found._repr_html_()
+    assert found.summary() in found._repr_html_()
 
 
 def test_good_values_are_those_of_the_densities(a: pa.Analysis) -> None:
@@ -86,7 +86,7 @@ def test_nothing_is_called_nothing() -> None:
     a = pa.analyze({"x": np.tile(np.arange(5), 400)}, random.random(2000), params=["x"])
     found = a.importance(**COUNTS)
     assert found.headline() == "No parameter clearly affects whether a trial is in the best 10 %."
-    assert found.conclusion().startswith(found.headline())
+    assert found.summary().startswith(found.headline())
     assert "run more trials" in str(found)
 
 

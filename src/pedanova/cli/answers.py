@@ -99,7 +99,7 @@ def run_analyze(options: argparse.Namespace) -> int:
         table = draw_table(answers.printed(), width=look.width, colour=look.colour)
         return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
-    more = {"conclusion": result.conclusion(), "space": a.space.to_dict(), "good_values": dict(result.good)}
+    more = {"conclusion": result.summary(), "space": a.space.to_dict(), "good_values": dict(result.good)}
     how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": more}
     stop = stop_words(a, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
@@ -357,7 +357,7 @@ def run_along(options: argparse.Namespace) -> int:
     more = {
         "budget": result.name,
         "full": result.full.budget,
-        "in_words": result.in_words(),
+        "in_words": result.summary(),
         "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
     }
     return answer(options, result, draw_along, a=a, about=("target", "region", "since"), more=more, notes=result.notes)

@@ -160,7 +160,7 @@ def run_demo(options: argparse.Namespace) -> int:
         for word, result in (("global", wide), ("local", narrow))
     ]
     table = draw_questions(wide, narrow, TerminalStyle(width, wants_colour()))
-    meaning = "\n".join(fill(text, width) for text in (wide.conclusion(), contrast(wide, narrow)))
+    meaning = "\n".join(fill(text, width) for text in (wide.summary(), contrast(wide, narrow)))
     parts = [fill(DEMO_INTRO, width), "\n".join(titles), table, fill(DEMO_KEY, width), meaning]
     if options.report:
         a.report(options.report, title=DEMO_TITLE, questions=DEMO_QUESTIONS)

@@ -251,21 +251,8 @@ class Importances(ShareTable[Importance]):
                 forms = [f"{name} matters most: it has {percent(first.ratio)} of all importance."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
-    def conclusion(self) -> str:
-        """The answer in a few sentences: what matters most, its good values, what follows, what has no clear effect.
-
-        Returns
-        -------
-        str
-            The `headline` first.
-
-        Examples
-        --------
-        >>> import pedanova as pa
-        >>> found = pa.analyze(pa.demo_trials(), "error").importance(estimator="counts")
-        >>> found.conclusion().startswith(found.headline())
-        True
-        """
+    def summary(self) -> str:
+        """The answer in a few sentences: what matters most, its good values, what follows, what has no clear effect."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
@@ -316,13 +303,11 @@ class Importances(ShareTable[Importance]):
         return PAINTERS[Importances](self, ax, metric=metric)
 
     def __str__(self) -> str:
-        words = wrapped(printable(f"{self.conclusion()} {self.next_step()}"), LINE)
+        words = wrapped(printable(f"{self.summary()} {self.next_step()}"), LINE)
         return f"{words}\n\n{self.in_lines()}"
 
     def _repr_html_(self) -> str:
-        return html_table(
-            f"{self.conclusion()} {self.next_step()}", self.printed(), faint=self.faint(), notes=self.notes
-        )
+        return html_table(f"{self.summary()} {self.next_step()}", self.printed(), faint=self.faint(), notes=self.notes)
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.printed_rows()) if is_faint(row))

@@ -148,7 +148,7 @@ class ReducedSpace(NamedTable[Verdict]):
     --------
     >>> import pedanova as pa
     >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
-    >>> list(small.fixed), list(small.to_optuna())[:2]
+    >>> list(small.fixed), list(small.to("optuna"))[:2]
     (['lucky_number'], ['learning_rate', 'alpha'])
     >>> print(small.export("code").splitlines()[1])  # doctest: +ELLIPSIS
     params['learning_rate'] = trial.suggest_float('learning_rate', ..., log=True)
@@ -191,13 +191,7 @@ class ReducedSpace(NamedTable[Verdict]):
         ]
 
     def summary(self) -> str:
-        """One sentence on what it is worth.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
+        """One sentence on what it is worth."""
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
             return "It was not checked on held-out rows." if changed else "Nothing is changed."
@@ -230,50 +224,28 @@ class ReducedSpace(NamedTable[Verdict]):
         reasons = [textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows]
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
 
-    def to_optuna(self) -> dict[str, Any]:
-        """Optuna's distributions by name.
+    def to(self, tool: str) -> Any:
+        """The space as a tool's own objects.
+
+        Parameters
+        ----------
+        tool
+            ``"optuna"``: distributions by name, ``"configspace"``: a `ConfigurationSpace`, as SMAC takes it,
+            or ``"raytune"``: a `param_space`, in which parameters that are fixed are plain values.
 
         Returns
         -------
-        dict of str to optuna.distributions.BaseDistribution
-            For `study.enqueue_trial` and samplers.
+        dict or ConfigSpace.ConfigurationSpace
+            With conditions, where the tool has any.
 
         Raises
         ------
+        SpaceError
+            `tool` is none of these.
         MissingLibraryError
-            Optuna is not installed.
+            It is not installed.
         """
-        return exports.to_optuna(self.space)
-
-    def to_configspace(self) -> Any:
-        """A ConfigSpace `ConfigurationSpace`, as SMAC's `Scenario` takes it.
-
-        Returns
-        -------
-        ConfigSpace.ConfigurationSpace
-            With conditions, where there are any.
-
-        Raises
-        ------
-        MissingLibraryError
-            ConfigSpace is not installed.
-        """
-        return exports.to_configspace(self.space)
-
-    def to_raytune(self) -> dict[str, Any]:
-        """A `param_space` for Ray Tune.
-
-        Returns
-        -------
-        dict of str to domains of Ray
-            Parameters that are fixed are plain values.
-
-        Raises
-        ------
-        MissingLibraryError
-            Ray is not installed.
-        """
-        return exports.to_raytune(self.space)
+        return exports.to_tool(self.space, tool)
 
     def export(self, form: str) -> str:
         """The space as text, for a tool.

@@ -42,6 +42,13 @@ def export(space: Space, form: str) -> str:
     return writers[form](space)
 
 
+def to_tool(space: Space, tool: str) -> Any:
+    makers = {"optuna": to_optuna, "configspace": to_configspace, "raytune": to_raytune}
+    if tool not in makers:
+        raise SpaceError(f"tool {tool!r} is unknown; use one of {', '.join(makers)}, or export() for text")
+    return makers[tool](space)
+
+
 def left_out(space: Space, form: str) -> list[Note]:
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
@@ -101,7 +108,7 @@ def to_optuna(space: Space) -> dict[str, Any]:
     try:
         from optuna.distributions import json_to_distribution
     except ImportError:
-        raise missing("to_optuna()", "Optuna", "optuna") from None
+        raise missing("Optuna", "optuna") from None
     return {name: json_to_distribution(json.dumps(one)) for name, one in optuna_plain(space).items()}
 
 
@@ -200,7 +207,7 @@ def to_configspace(space: Space) -> Any:
     try:
         from ConfigSpace import ConfigurationSpace
     except ImportError:
-        raise missing("to_configspace()", "ConfigSpace", "configspace") from None
+        raise missing("ConfigSpace", "configspace") from None
     return ConfigurationSpace.from_serialized_dict(configspace_plain(space))
 
 
@@ -219,7 +226,7 @@ def to_raytune(space: Space) -> dict[str, Any]:
     try:
         from ray import tune
     except ImportError:
-        raise missing("to_raytune()", "Ray Tune", "raytune") from None
+        raise missing("Ray Tune", "raytune") from None
     calls = {name: _tune(domain) for name, domain in plain_domains(space, "raytune").items()}
     return {name: getattr(tune, function)(*arguments) for name, (function, arguments) in calls.items()}
 
@@ -251,8 +258,8 @@ def _sweep(domain: Domain) -> dict[str, Any]:
     return {"value": values[0]} if len(values) == 1 else {"values": values}
 
 
-def missing(what: str, library: str, extra: str) -> MissingLibraryError:
-    return MissingLibraryError(f"{what} needs {library}; pip install 'pedanova[{extra}]'")
+def missing(library: str, extra: str) -> MissingLibraryError:
+    return MissingLibraryError(f"to({extra!r}) needs {library}; pip install 'pedanova[{extra}]'")
 
 
 def as_json(plain: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ def test_the_change_is_where_it_is() -> None:
     assert found.since == 9
     assert found.cost(found.steps[2]) == 9 / 27
     words = "At epochs 9 of 27 the ranking is already that of the full budget: Spearman 1.00, 1.00 … 1.00; 33 % of the "
-    assert found.in_words().replace("\u00a0", " ") == f"{words}cost."
+    assert found.summary().replace("\u00a0", " ") == f"{words}cost."
 
 
 def test_one_later_budget_that_differs_ends_it() -> None:
@@ -93,13 +93,13 @@ def test_one_later_budget_that_differs_ends_it() -> None:
 
 
 def test_every_case_has_its_words() -> None:
-    assert "No lower budget has the ranking" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
-    assert "in the opposite order" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
-    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=0.5).in_words()
-    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=None).in_words()
-    assert "nothing can be compared" in told((27, FULL)).in_words()
-    assert "one parameter" in told((9, {"a": 0.3}), (27, {"a": 0.3})).in_words()
-    assert told((-5, FULL), (0, FULL)).in_words().endswith("Spearman 1.00, 1.00 … 1.00.")  # no cost
+    assert "No lower budget has the ranking" in told((1, FULL), (9, OTHER), (27, FULL)).summary()
+    assert "in the opposite order" in told((1, FULL), (9, OTHER), (27, FULL)).summary()
+    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=0.5).summary()
+    assert "too few rows to say" in told((9, FULL), (27, FULL), reach=None).summary()
+    assert "nothing can be compared" in told((27, FULL)).summary()
+    assert "one parameter" in told((9, {"a": 0.3}), (27, {"a": 0.3})).summary()
+    assert told((-5, FULL), (0, FULL)).summary().endswith("Spearman 1.00, 1.00 … 1.00.")  # no cost
 
 
 def test_forms() -> None:

@@ -81,7 +81,7 @@ def test_an_answer_differs_from_itself_in_nothing() -> None:
     found = study().importance(draws=50)
     same = difference(found, found)
     assert all(one.difference == 0 and not one.clear for one in same.rows)
-    assert same.in_words("in A", "in B") == "No parameter matters clearly more in A than in B."
+    assert same.summary() == "No parameter matters clearly more in A than in B."
 
 
 def test_what_matters_with_adam_alone_is_found() -> None:
@@ -90,17 +90,17 @@ def test_what_matters_with_adam_alone_is_found() -> None:
     found = difference(adam, sgd)
     assert found.rows[0].name == "decay"
     assert found["decay"].clear
-    words = found.in_words("with adam", "with sgd")
-    assert words.startswith("decay matters more with adam than with sgd: +")
+    words = found.summary()
+    assert words.startswith("decay matters more in A than in B: +")
     assert " to " in words
-    assert difference(sgd, adam).in_words("with sgd", "with adam").startswith("decay matters less with sgd")
+    assert difference(sgd, adam).summary().startswith("decay matters less in A")
 
 
 def test_without_draws_there_is_no_interval_and_no_claim() -> None:
     a = study(400)
     found = difference(a.importance(draws=0), a.within("optimizer == 'adam'").importance(draws=0))
     assert all(one.low is None and not one.clear for one in found.rows)
-    assert found.in_words() == ""
+    assert found.summary() == ""
 
 
 def test_it_prints_and_is_a_table() -> None:

@@ -161,7 +161,7 @@ def test_a_file_holds_what_along_says(reported: pa.Analysis) -> None:
     for step, mine in zip(one["answer"]["steps"], found, strict=True):
         assert step["importances"] == importance_rows(mine.importances.rows)
         assert (step["budget"], step["rows"], step["spearman"]) == (mine.budget, mine.rows, mine.agreement.spearman)
-    assert one["answer"]["summary"] == found.in_words()
+    assert one["answer"]["summary"] == found.summary()
 
 
 def test_a_budget_may_be_named_and_is_checked() -> None:

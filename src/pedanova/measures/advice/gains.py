@@ -221,13 +221,7 @@ class Gains(NamedTable[Gain]):
         return f"What tuning gains over the default, in units of {self.objective}"
 
     def summary(self) -> str:
-        """One sentence on all together, and one on what may stay.
-
-        Returns
-        -------
-        str
-            Sentences.
-        """
+        """One sentence on all together, and one on what may stay."""
         words = f"Tuning all of them gains {self.total} in {self.objective}."
         if not self.safe:
             return f"{words} None is known to be safe to leave at its default."

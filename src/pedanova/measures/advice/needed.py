@@ -168,13 +168,7 @@ class Needed(NamedTable[NeededTrials]):
         return f"Trials needed beyond {self.trials:,}, until 95 % intervals are narrower than {percent(self.width)}"
 
     def summary(self) -> str:
-        """Sentences on the first two, and on whether to stop.
-
-        Returns
-        -------
-        str
-            Sentences.
-        """
+        """Sentences on the first two, and on whether to stop."""
         first, second = self.pair
         return f"To separate {first} from {second}: {self.apart} more. {self.stop}"
 

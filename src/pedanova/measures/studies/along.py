@@ -167,7 +167,7 @@ class Along(Table):
     ('epochs', [1.0, 10.0])
     """
 
-    internal = Table.internal | {"by_parameter", "verdict_in_words"}
+    internal = Table.internal | {"by_parameter", "cost", "first", "verdict_in_words"}
     name: str
     target: str  # in words, the same part of the rows at every budget
     region: str
@@ -197,18 +197,7 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0.
-
-        Parameters
-        ----------
-        step
-            One of its budgets.
-
-        Returns
-        -------
-        float or None
-            A part of 1.
-        """
+        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0."""
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
@@ -265,18 +254,7 @@ class Along(Table):
         ]
 
     def first(self, step: AtBudget) -> str:
-        """The most important parameter that is distinguishable from noise there, if any.
-
-        Parameters
-        ----------
-        step
-            One of its budgets.
-
-        Returns
-        -------
-        str
-            Its name, or nothing.
-        """
+        """The most important parameter that is distinguishable from noise there, if any."""
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
@@ -288,16 +266,10 @@ class Along(Table):
         return f"What separates {self.target} from {self.region}, along {self.name}"
 
     def _repr_html_(self) -> str:
-        return html_table(f"{self.heading()}. {self.in_words()}", self.printed(), notes=self.notes)
+        return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
-    def in_words(self) -> str:
-        """From which budget on the ranking is that of the full one, and what a screening there would cost.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
+    def summary(self) -> str:
+        """From which budget on the ranking is that of the full one, and what a screening there would cost."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."

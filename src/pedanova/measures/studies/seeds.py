@@ -108,14 +108,8 @@ class Seeds(NamedTable[SeedPart]):
             f"The effect of the random seed; {self.repeated:,} of {self.configurations:,} configurations were repeated"
         )
 
-    def in_words(self) -> str:
-        """What it means for shares and effects.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
+    def summary(self) -> str:
+        """What it means for shares and effects."""
         *goals, reached = self.rows
         own = "; ".join(
             f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals

@@ -282,20 +282,9 @@ class Differences(NamedTable[Difference]):
     def heading(self) -> str:
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
-    def in_words(self, here: str = "", there: str = "") -> str:
-        """What is clear, in one or two sentences.
-
-        Parameters
-        ----------
-        here, there
-            Where both are, in words; by default ``"in"`` and their names.
-
-        Returns
-        -------
-        str
-            The clearest difference, or that nothing is clear; and where good values moved. Empty without intervals.
-        """
-        here, there = here or f"in {self.names[0]}", there or f"in {self.names[1]}"
+    def summary(self) -> str:
+        """The clearest difference, or that nothing is clear, and where good values moved; empty without intervals."""
+        here, there = (f"in {name}" for name in self.names)
         row = next((row for row in self.rows if row.clear), None)
         if row is not None:
             more = "more" if row.difference > 0 else "less"

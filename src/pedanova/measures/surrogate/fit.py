@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence, dependence_of
-from pedanova.measures.chance.ranked_rows import RankedRows
+from pedanova.measures.chance.ranked_rows import Places, RankedRows
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
     ADAPTIVE_PRIOR,
@@ -157,7 +157,6 @@ def fit(
         dependence = dependence or dependence_of(rows)
         sampler = sampler_of(configurations_of(rows), dependence) if near is None else near.sampler
         sampler = replace(sampler, designed=rows.designed)
-        eager = sampler.adaptive and not sampler.designed  # most rows are good ones
         rows = rows.without(dependence.copies)
         configurations = configurations_of(rows)
         count = len(configurations)
@@ -188,29 +187,46 @@ def fit(
             skill, settings = cross_validate(data, chosen)
         if not (skill.trusted or (sampler.designed and skill.correlation >= LEAST_SKILL)):
             return replace(none, skill=skill, objection=f"a model predicts the order of the rows badly ({skill})")
-        weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(count)
         rng = np.random.default_rng([seed, 0xF17])
-        scores = scores_of(configurations.levels, weights)
-        scores = compressed(scores) if eager else scores
-        likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
-        settings = likelihood.best(settings, steps=effort.steps)
-        given = spread_rows(data, effort.rows, data.feature_weights(settings))
-        process = data.condition(given, scores[given], settings)
-        order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
-        predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
-        parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
-        samples = PosteriorSamples(
-            space=arrangement.space,
-            points=coarse_points(arrangement.space, arrangement.cells(places)),
-            order=order.astype(np.uint16),
-            ranks=ObjectiveRanks.of(configurations.signed, parts),
-            varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
-            adaptive=sampler.adaptive,
-            copies=dependence.copies,
-        )
+        return with_samples(replace(none, skill=skill), data, chosen, settings, rows, places, dependence, rng)
+
+
+def with_samples(
+    model: FittedModel,
+    data: FitData,
+    chosen: Indices,
+    settings: KernelSettings,
+    rows: RankedRows,
+    places: Places,
+    dependence: Dependence,
+    rng: np.random.Generator,
+) -> FittedModel:
+    """The model fitted to the chosen rows from these settings on, with samples of its posterior at all points."""
+    sampler, configurations = model.sampler, data.configurations
+    arrangement = configurations.arrangement
+    weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
+    scores = scores_of(configurations.levels, weights)
+    eager = sampler.adaptive and not sampler.designed  # most rows are good ones
+    scores = compressed(scores) if eager else scores
+    likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
+    settings = likelihood.best(settings, steps=data.effort.steps)
+    given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
+    process = data.condition(given, scores[given], settings)
+    order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
+    predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
+    parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
+    samples = PosteriorSamples(
+        space=arrangement.space,
+        points=coarse_points(arrangement.space, arrangement.cells(places)),
+        order=order.astype(np.uint16),
+        ranks=ObjectiveRanks.of(configurations.signed, parts),
+        varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
+        adaptive=sampler.adaptive,
+        copies=dependence.copies,
+    )
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
-    return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence, predictions=predictions)
+    return replace(model, samples=samples, settings=settings, influence=influence, predictions=predictions)
 
 
 def is_complete(configurations: Configurations) -> bool:

@@ -250,7 +250,7 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
     ax.minorticks_off()
     ax.set_xlabel(along.name.replace("$", r"\$"))
     ax.set_ylabel("importance (%)")
-    ax.set_title("\n".join(textwrap.wrap(along.in_words(), WIDEST)).replace("$", r"\$"), loc="left", fontsize="small")
+    ax.set_title("\n".join(textwrap.wrap(along.summary(), WIDEST)).replace("$", r"\$"), loc="left", fontsize="small")
     trim(ax)
     return ax
 

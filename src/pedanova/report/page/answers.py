@@ -210,7 +210,7 @@ def numbers(
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
-        "summary": table.conclusion(),
+        "summary": table.summary(),
         "rows": here.count(rows, first.n_region, first.n_target),
         "importances": importances,
         "copies": dict(table.copies),
@@ -565,7 +565,7 @@ def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None
     along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {
         "name": along.name,
-        "summary": along.in_words(),
+        "summary": along.summary(),
         "since": exact(along.since),
         "steps": [
             {

@@ -125,9 +125,7 @@ def draw_importances(
     table += left_in_words(printed[stop:])
     if look.alone:
         return table
-    lead = fill(importances.conclusion(), look.width) + (
-        f"\n{with_command(next_step, look.width)}" if next_step else ""
-    )
+    lead = fill(importances.summary(), look.width) + (f"\n{with_command(next_step, look.width)}" if next_step else "")
     titles = ["", *(column.title for column in columns)] if importances.full else []
     words = [text for name, text in meanings_of(importances).items() if name in titles]
     words += in_full([printed[place].name for place in shown], columns[0])
@@ -432,7 +430,7 @@ def draw_changes(differences: Differences, look: TerminalStyle) -> str:
     ]
     table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
     meanings = meanings_in(columns, DIFFERENCE_MEANINGS, look.width)
-    return look.titled(differences.heading(), table, differences.in_words(), meanings)
+    return look.titled(differences.heading(), table, differences.summary(), meanings)
 
 
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
@@ -458,7 +456,7 @@ def draw_along(along: Along, look: TerminalStyle) -> str:
 
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
-    texts = [] if look.alone else [fill(RANKING, look.width), fill(along.in_words(), look.width)]
+    texts = [] if look.alone else [fill(RANKING, look.width), fill(along.summary(), look.width)]
     steps = along.steps
     costs = [along.cost(step) for step in steps]
     columns = [
@@ -497,4 +495,4 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
     """The seed's part of every variance, and the ceiling that it leaves."""
-    return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.in_words())
+    return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())
