@@ -5,7 +5,7 @@ import numpy as np
 import pedanova as pa
 from helpers.ranked import rows_of
 from pedanova.measures.chance.dependence import dependence_of
-from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
+from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of, settling
 
 SPACE = {"a": pa.Float(0, 1), "b": pa.Float(0, 1), "c": pa.Float(0, 1)}
 
@@ -113,3 +113,23 @@ def test_a_copy_is_no_sampler() -> None:
     x = rng.random(300)
     columns = {"a": x, "b": np.clip(x + 1e-3 * rng.normal(size=300), 0, 1), "c": rng.random(300)}
     assert not evidence(columns).adaptive
+
+
+def test_settling_soon_after_a_random_start_is_seen() -> None:
+    """Twelve trials anywhere, then mostly one of twenty categories: no column moves with the number after that."""
+    space = {"a": pa.Categorical(range(20)), "b": pa.Float(0, 1), "c": pa.Float(0, 1)}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        settled = (np.arange(200) >= 12) & (rng.random(200) < 0.6)
+        a = np.where(settled, 7, rng.integers(0, 20, 200))
+        b, c = (np.where(settled, 0.4 + 0.2 * rng.random(200), rng.random(200)) for _ in range(2))
+        assert evidence({"a": a, "b": b, "c": c}, space).adaptive
+        order = rng.permutation(200)
+        assert evidence({"a": a[order], "b": rng.random(200), "c": rng.random(200)}, space).drift < 3.0
+
+
+def test_the_law_of_settling_holds_for_rows_in_no_order() -> None:
+    rng = np.random.default_rng(1)
+    usual = [np.log(rng.choice([1.0, 10.0, 80.0], 100, p=[0.1, 0.3, 0.6])) for _ in range(4)]
+    steps = np.array([settling(rng.permutation(np.arange(100.0)), usual) for _ in range(2000)])
+    assert 0.002 < np.mean(steps > 2.326) < 0.015  # 1 % of normal numbers

@@ -225,7 +225,7 @@ def test_copies_are_decided_once() -> None:
     reduced = pa.analyze(columns, loss, direction="min").reduce(folds=0)
     assert reduced["log_lr"].advice == "narrow"
     assert reduced["lr"].advice == "keep"
-    assert "says the same as log_lr" in reduced["lr"].reason
+    assert "the same information as log_lr" in reduced["lr"].reason
 
 
 def test_a_copy_on_a_poorer_scale_is_one(tmp_path: Any) -> None:

@@ -19,6 +19,7 @@ from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
+from pedanova.measures.distributions import normal_quantile
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving
 
@@ -26,6 +27,7 @@ SURE = 3.4  # deviations beyond which chance is no explanation,
 LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
 INDEPENDENT = 0.2  # pairs of columns that predict each other less are compared: copies are no sign of a sampler
 GROUPS = 12  # of a range, whose rows are counted
+FEWEST_FIRST = 10  # trials before an adaptive sampler settles
 FEWEST_PAIRED = 5  # rows in which two columns must have values for their correlation to say anything
 
 
@@ -62,7 +64,7 @@ class SamplerEvidence:
 
     together: float  # rows are typical in several columns at once; below 0: in all but one
     again: float  # better configurations were run more often
-    drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
+    drift: float | None  # values move with the number of the trial, or from everywhere to the usual ones
     repeated: bool = False  # configurations came again more often than independent columns allow
     stepwise: bool = False  # most configurations differ from another in a single column
     designed: bool = False  # a mark says that `next_trials` proposed some
@@ -152,27 +154,56 @@ def is_stepwise(configurations: Configurations) -> bool:
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
-    """The largest correlation of a column with the trial number, less the expected maximum of so many columns.
+    """How much values change with the number of the trial.
 
     A configuration that was run again counts once, at the mean of its numbers.
     """
-    columns = columns_to_test(configurations)
+    number = np.bincount(configurations.owner, weights=trials) / configurations.repeats
+    usual = log_frequencies(configurations.arrangement, configurations.places)
+    return max(column_drift(configurations, number, [*usual.values()]), settling(number, [*usual.values()]))
+
+
+def column_drift(configurations: Configurations, number: Reals, usual: Sequence[Reals]) -> float:
+    """The largest correlation of a column with the trial number, less the expected maximum of so many columns."""
+    columns = [*ordered_columns(configurations), *usual]
     if not columns:
         return 0.0
-    order = mid_ranks(np.bincount(configurations.owner, weights=trials) / configurations.repeats)
-    drifts = np.abs(correlations(np.stack([order, *columns]))[0][0, 1:])
+    drifts = np.abs(correlations(np.stack([mid_ranks(number), *columns]))[0][0, 1:])
     return float(drifts.max()) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
 
 
-def columns_to_test(configurations: Configurations) -> Sequence[Reals]:
-    """Ranks of ordered columns, and how usual the values of every column are; NaN where there is none."""
+def settling(number: Reals, usual: Sequence[Reals]) -> float:
+    """How much less usual the values of the first trials are than those of all later ones, in all columns together.
+
+    An adaptive sampler begins anywhere and soon settles. Of all trials at which it may have done so, the clearest
+    counts; the tail of the largest standardised step of a Brownian bridge allows for their number.
+    """
+    rows = len(number)
+    if not usual or rows < 4 * FEWEST_FIRST:
+        return 0.0
+    columns = np.stack(usual)
+    apart = columns - np.nanmean(columns, axis=1, keepdims=True)
+    total = np.nansum(apart / np.nanstd(columns, axis=1, keepdims=True), axis=0)
+    total = (total / max(float(total.std()), 1e-9))[np.argsort(number, kind="stable")]
+    first = np.arange(FEWEST_FIRST, rows - FEWEST_FIRST + 1)
+    step = float((-np.cumsum(total)[first - 1] / np.sqrt(first * (rows - first) / rows)).max())
+    if step < 1.5:  # below, the law of the tail does not hold
+        return 0.0
+    ends = 2.0 * math.log(rows / FEWEST_FIRST - 1.0)
+    chance = (
+        0.5 * step * math.exp(-(step**2) / 2.0) / math.sqrt(2.0 * math.pi) * ((1.0 - step**-2) * ends + 4.0 / step**2)
+    )
+    return max(0.0, -float(normal_quantile(np.array([max(chance, 1e-300)]))[0]))
+
+
+def ordered_columns(configurations: Configurations) -> list[Reals]:
+    """Ranks of every ordered column, NaN where there is no value."""
     arrangement, places = configurations.arrangement, configurations.places
-    ordered = [
+    return [
         np.where(places[:, j] < grid.cells, mid_ranks(places[:, j]), np.nan)
         for j, grid in enumerate(arrangement.grids[: arrangement.varying])
         if all(block.ordered for block in grid.blocks)
     ]
-    return [*ordered, *log_frequencies(arrangement, places).values()]
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
