@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pedanova.data.column import as_column
-from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
+from pedanova.data.roles import Role, full_grid, marked, notes_on, roles_of, status_column, step_of_one_run
 
 ROWS = 60
 RNG = np.random.default_rng(7)
@@ -169,6 +169,75 @@ def test_what_stands_behind_the_objective_of_a_grid() -> None:
     columns["shrink"] = as_column("shrink", real())  # no grid
     decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
     assert all(role.is_setting for role in decided.values())
+
+
+GRID = np.arange(32)
+BETA, DEPTH, WIDTH = GRID % 4, GRID // 4 % 4, GRID // 16
+TWICE = np.sqrt(BETA + 10 * DEPTH + 0.3)  # the same for both widths
+
+
+def in_order(columns: dict[str, Any], objective: str) -> dict[str, Role]:
+    table = {name: as_column(name, values) for name, values in columns.items()}
+    return roles_of([name for name in columns if name != objective], lambda _: table, [objective], list(columns))[1]
+
+
+def test_numbers_beside_a_full_grid_are_results_unless_they_follow_from_one_setting() -> None:
+    measured = RNG.uniform(size=32)
+    grid = {"beta": BETA, "depth": DEPTH, "width": WIDTH, "n_pcs": BETA**2}
+    decided = in_order({**grid, "inertia": TWICE, "score": measured, "n_events": GRID * 7 % 32}, "score")
+    assert {name for name, role in decided.items() if role.is_setting} == set(grid)
+    assert "every combination of beta, depth, width" in decided["inertia"].why
+
+
+def test_names_of_settings_and_whole_numbers_before_the_objective_of_a_grid_stay() -> None:
+    columns = {"beta": BETA, "depth": DEPTH, "width": WIDTH, "lr": TWICE, "w": (BETA + DEPTH) % 3, "score": GRID}
+    decided = in_order(columns, "score")
+    assert all(role.is_setting for role in decided.values())
+    assert decided["lr"].doubt is None
+    assert decided["w"].doubt is not None
+
+
+def test_a_grid_needs_every_combination_equally_often() -> None:
+    assert full_grid({"a": BETA, "b": DEPTH, "c": TWICE}) == (["a", "b"], ["c"])
+    assert full_grid({"a": BETA[:-1], "b": DEPTH[:-1], "c": WIDTH[:-1]}) == ([], [])
+    assert full_grid({"a": RNG.choice(3, 90), "b": RNG.choice(3, 90), "c": np.arange(90)}) == ([], [])
+
+
+def test_what_stands_between_results_or_right_before_the_objective_of_a_grid() -> None:
+    settings = {"kind": RNG.choice(["a", "b"], ROWS), "size": RNG.choice([1, 2], ROWS)}
+    decided = in_order(
+        {**settings, "val_loss": real(), "n_epochs": 3 * RNG.permutation(ROWS), "val_acc": real()}, "val_acc"
+    )
+    assert decided["n_epochs"].name == "result"
+    decided = in_order({**settings, "base": real(), "lock": real(), "change": real(), "total": real()}, "change")
+    assert [decided[name].doubt is not None for name in ("kind", "size", "base", "lock")] == [False, False, True, True]
+    assert decided["total"].name == "result"
+
+
+@pytest.mark.parametrize("name", ["overfitting", "delta", "improvement"])
+def test_differences_have_both_signs(name: str) -> None:
+    assert role_of(name, real(-1, 1)) == "result"
+    assert role_of("huber_delta", real(0.1, 1)) == "setting"
+
+
+def test_false_negatives_are_no_function_and_a_spread_may_be_set() -> None:
+    assert role_of("test_FN", RNG.integers(0, 500, ROWS)) == "result"
+    assert role_of("CV_Std", real()) == "result"
+    assert role_of("init_std", real()) == "setting"
+
+
+def test_behind_an_objective_with_one_column_before_it_nothing_is_sure() -> None:
+    decided = in_order({"start": RNG.choice(4, ROWS), "objective": real(), "w1": real(), "pdp": real()}, "objective")
+    assert all(role.is_setting for role in decided.values())
+    assert [decided[name].doubt is not None for name in decided] == [False, True, True]
+
+
+def test_lists_of_results_and_ranges_that_were_set() -> None:
+    lists = np.array([f"[{i}, 0.5]" for i in range(5)])
+    assert role_of("all_fitnesses", lists[RNG.integers(0, 5, ROWS)]) == "result"
+    assert role_of("hidden_layers", lists[RNG.integers(0, 5, ROWS)]) == "setting"
+    few = {"roll_min": RNG.choice([1, 2], ROWS), "roll_max": RNG.choice([5, 9], ROWS)}
+    assert all(role.is_setting for role in roles({**SETTINGS, **few, "r2": real()}, "r2").values())
 
 
 def test_means_and_deviations_of_one_result() -> None:

@@ -454,3 +454,15 @@ def test_whole_numbers_lie_where_plain_numbers_do(kind: Any, one: float, two: fl
     values = np.array([0, 1, 2, 100, 127, np.iinfo(kind).min], dtype=kind)
     wanted = [low <= value <= high for value in values.tolist()]
     assert rows_in_box({"n": (low, high)}, {"n": as_column("n", values)}, len(values)).tolist() == wanted
+
+
+def test_the_last_row_of_every_run_where_rows_are_steps() -> None:
+    runs, steps = 20, 5
+    lr = np.repeat(np.random.default_rng(1).uniform(size=runs), steps)
+    table = {"epoch": np.tile(np.arange(1, steps + 1), runs), "lr": lr, "val_acc": np.sin(np.arange(runs * steps))}
+    a = pa.analyze(table)
+    assert len(a) == runs
+    assert any("steps of 20 runs, counted by epoch" in note for note in a.notes)
+    assert len(pa.analyze(table, where="epoch == 2")) == runs
+    assert len(pa.analyze(table, where="epoch >= 2")) == runs * (steps - 1)
+    assert len(pa.analyze({**table, "lr": np.random.default_rng(2).uniform(size=runs * steps)}, "val_acc")) == 100

@@ -42,7 +42,9 @@ REFUSED: dict[str, Case] = {
     "a name behind a prefix": Case(
         {"x": X, "metrics.loss": LOSS}, "loss", "did you mean 'metrics.loss'", {"objective": "metrics.loss"}
     ),
-    "no objective": Case({"x": X, "loss": LOSS}, None, "name one of the columns: loss, x", {"objective": "loss"}),
+    "no objective": Case(
+        {"x": X, "recall": Z, "loss": LOSS}, None, "name one of the columns: recall, loss, x", {"objective": "loss"}
+    ),
     "nothing but results": Case(
         {"val_acc": X, "fit_time": Z, "loss": LOSS}, "loss", "name some in params=", {"params": ["val_acc"]}
     ),
@@ -101,6 +103,20 @@ def test_few_rows_are_answered_at_the_strictest_target(rows: int) -> None:
     assert result["x"].n_target == 5
     assert result.notes[0].startswith("the best 10 % has too few of")
     assert a.importance(0.1, force=True, **FAST)["x"].n_target == int(np.ceil(rows / 10))
+
+
+def test_ties_that_leave_no_wider_target_are_named_and_can_be_forced() -> None:
+    a = pa.analyze({"x": X[:10], "loss": [0.0] + [1.0] * 9}, "loss", params=["x"])
+    with pytest.raises(PedanovaError, match="a wider target too many of them; run more trials, or pass force=True"):
+        a.importance(**FAST)
+    assert a.importance(0.1, force=True, **FAST)["x"].n_target == 1
+
+
+def test_a_wider_target_is_advised_only_where_it_is_wider() -> None:
+    noise = np.random.default_rng(0).uniform(size=(2, 40))
+    few, many = (pa.analyze({"x": noise[0, :n], "loss": noise[1, :n]}, "loss").importance(**FAST) for n in (11, 40))
+    assert "wider" not in few.next_step()
+    assert ".importance(0.3)" in many.next_step()
 
 
 def files_of(folder: Path, write: Callable[[dict[str, Any]], Any]) -> None:

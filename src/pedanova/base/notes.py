@@ -12,6 +12,7 @@ Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
     "source",  # how the data was read, and what it says of itself
     "rows",  # which rows count, and as what
+    "objective",  # the column that is optimised, where nobody said so
     "direction",  # which way the objective is better, where nobody said so
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists

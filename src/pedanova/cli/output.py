@@ -89,6 +89,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     goals = a.data.observations.goals if a.data.observations is not None else ()
     pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
     words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}{_ends(a)}"
+    words += "".join(f"; {printable(note.in_shell())}" for note in a.notes if note.kind == "objective")
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
+from pedanova.data.objective_guess import likely_objectives
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
-from pedanova.data.vocabulary import RESULTS, direction_by_name, last_telling, state_of
+from pedanova.data.vocabulary import direction_by_name, state_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.space.values import Label, shown
 
@@ -45,7 +46,8 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        likely = sorted(table, key=lambda name: (last_telling(name) or ("",))[0] not in RESULTS)
+        likely = likely_objectives(table)
+        likely += [name for name in table if name not in likely]
         raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(likely, most=40)}")
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
@@ -103,9 +105,11 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         words = [str(column.labels[code]) for code in _likeliest_form(column.labels)[1]]
         if words and all(state_of(word) not in (None, "complete") for word in words):
             raise DataError(f"objective {name!r} holds no number, but {listed(words, most=3)}; name another objective")
-        content = f"text ({listed(words, most=3)})" if words else f"no value in {len(column)} rows"
-        compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}" if words else f"{name} == 1"
-        raise DataError(f'objective {name!r} holds {content}; it must hold numbers, or be compared: "{compared}"')
+        if not words:
+            raise DataError(f"objective {name!r} holds no value in {len(column)} rows: no trial has a result")
+        compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
+        content = f"text ({listed(words, most=3)}); it must hold numbers, or be compared"
+        raise DataError(f'objective {name!r} holds {content}: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,10 +24,12 @@ from pedanova.data.vocabulary import (
     COSTS,
     COUNTED,
     DEVIATIONS,
+    DIFFERENCES,
     HEADS,
     MEMORY,
     OUTCOMES,
     RESULTS,
+    SPLITS,
     STATES,
     SUMMARIES,
     UNCLEAR,
@@ -57,7 +60,7 @@ ID_NAMES = re.compile(
     re.IGNORECASE,
 )
 PLACES = re.compile(
-    r"^(host(name)?|node(_?(ip|name))?|pid|user(name)?|(git_?)?(commit|sha|hash|branch))$", re.IGNORECASE
+    r"^(host(name)?|node(_?(ip|name))?|pid|user(name)?|((git|parent|base)_?)?(commit|sha|hash|branch))$", re.IGNORECASE
 )
 SEED_NAMES = re.compile(
     r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
@@ -75,7 +78,10 @@ STEP_NAMES = re.compile(
     r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
     re.I,
 )
-BUDGET_NAMES = re.compile(r"^(budget|fidelity|rung|n?_?resources?|epoch|(global_?)?step|(training_?)?iteration)$", re.I)
+BUDGET_NAMES = re.compile(
+    r"^(budget|fidelity|rung|n?_?resources?|epoch|(global_?)?step|(training_?)?iteration|round|generation|episode)$",
+    re.I,
+)
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 LONG_TEXT = 60  # letters, on average
 LEAST_ROWS = 10  # of a column that may be an id; fewer are so by chance
@@ -86,6 +92,7 @@ FEW_NUMBERS = 12  # so few are names like the words beside them
 MOST_STEPS = 200  # of a lattice
 A_LOOK = 1_000  # numbers that show more steps than that, unless they lie on a lattice
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
+MOST_GRID, LEAST_GRID = 10_000, 8  # rows, and combinations, of a grid that is looked for
 SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule does
 
 
@@ -174,7 +181,12 @@ class Values:
     @property
     def differs(self) -> bool:
         """Whether nearly every row has a number of its own, and not a whole one."""
-        few = self.kind != "numbers" or self.levels is not None or self.whole
+        return not self.whole and self.has_own
+
+    @property
+    def has_own(self) -> bool:
+        """Whether nearly every row has a number of its own."""
+        few = self.kind != "numbers" or self.levels is not None
         some = self.present[:: max(1, len(self.present) // A_LOOK)]
         return not few and len(np.unique(some)) > 0.8 * len(some)
 
@@ -283,10 +295,13 @@ def roles_of(
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
-        if one.kind == "numbers" and _stem(name) != words_of(name) and [*map(_stem, names)].count(_stem(name)) > 1:
+        summary = _stem(name) != words_of(name) and [*map(_stem, names)].count(_stem(name)) > 1
+        if one.kind == "numbers" and summary and not one.is_few:
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
-    return columns, roles | _behind_objective(roles, values, table, objectives)
+    return columns, roles | _by_place(roles, values, table, objectives) | _beside_grid(
+        {name: one for name, one in values.items() if roles[name].is_setting}, table, objectives
+    )
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
@@ -341,9 +356,13 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
         yield Clue("result", weight, "named like a result")
+    elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
+        yield Clue("result", FAIR, "named like a difference, and has both signs")
     elif _has_head(name):
         yield Clue("setting", FAIR, f"a name that ends in {words[-1]!r} is a setting's")
         return
+    elif len(words) > 1 and words[-1] in DEVIATIONS and SPLITS.issuperset(words[:-1]):
+        yield Clue("result", SURE, f"ends in {words[-1]!r}, as the spread of a result does")
     elif words and known_form(words[0]) in RESULTS and not few:
         yield Clue("result", FAIR, f"begins with {words[0]!r}, a result")
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
@@ -389,6 +408,8 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"holds words for how trials ended ({', '.join(texts[:3])})")
+    if (last_telling(name) or ("",))[0] in RESULTS and _kind_of_texts(texts) == "lists":
+        yield Clue("result", SURE, "named like a result, and holds lists")
     many = len(texts) > 0.5 * rows and rows >= LEAST_ROWS
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
         what = _kind_of_texts(texts)
@@ -396,7 +417,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
     elif ID_NAMES.match(name) and len(texts) > 1:
-        yield Clue("identifier", SLIGHT, "looks like an id, not a parameter")
+        yield Clue("identifier", FAIR if name.lower() in ("id", "uuid") else SLIGHT, "looks like an id, not a parameter")
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
@@ -432,24 +453,89 @@ def _stem(name: str) -> tuple[str, ...]:
     return words[:-1] if len(words) > 1 and words[-1] in DEVIATIONS else words
 
 
-def _behind_objective(
+def _by_place(
     roles: Mapping[str, Role], values: Mapping[str, Values], table: Sequence[str], objectives: Collection[str]
 ) -> dict[str, Role]:
-    """Numbers that differ in every row and stand behind the objective of a grid, whose settings have few levels."""
+    """Numbers that differ in every row and stand behind the objective of a grid, or between two results.
+
+    Those right in front of such an objective stay settings, with a doubt.
+    """
     first = min((table.index(name) for name in objectives if name in table), default=len(table))
-    settings = {name: table.index(name) > first for name in roles if roles[name].is_setting and name in table}
-    grid = [name for name, behind in settings.items() if not behind]
-    others = [name for name, behind in settings.items() if behind]
-    if not grid or not all(values[name].is_few for name in grid) or any(_has_head(name) for name in others):
+    settings = [name for name in table if name in roles and roles[name].is_setting]
+    ahead = [name for name in settings if table.index(name) < first]
+    behind = settings[len(ahead) :]
+    own = {name for name in settings if values[name].has_own and not _has_head(name)}
+    close = list(takewhile(lambda name: name in own, ahead[::-1]))
+    grid = ahead[: len(ahead) - len(close)]
+    new = {}
+    if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
+        why = "differs in every row and stands behind the objective of a grid"
+        new = {name: Role("result", why) for name in behind if values[name].has_own and len(grid) > 1}
+        doubt = Clue("result", SLIGHT, "differs in every row and stands beside the objective of a grid")
+        others = close if len(grid) > 1 else [name for name in behind if values[name].has_own]
+        new |= {name: replace(roles[name], doubt=doubt) for name in others}
+    results = {*objectives, *(name for name, role in {**roles, **new}.items() if role.name == "result")}
+    for before, name, after in zip(table, table[1:], table[2:], strict=False):
+        if name in settings and values[name].has_own and {before, after} <= results:
+            new[name] = Role("result", "differs in every row and stands between results")
+    return new
+
+
+def _is_named_setting(name: str, values: Values) -> bool:
+    return _has_head(name) and values.kind == "numbers"
+
+
+def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objectives: Collection[str]) -> dict[str, Role]:
+    """Numbers that are no part of a full grid of others; in front of the objective only if they were measured."""
+    rows = max((len(one.present) for one in settings.values()), default=0)
+    whole = {name: one.present for name, one in settings.items() if one.full and len(one.present) == rows}
+    if not LEAST_GRID <= rows <= MOST_GRID:
         return {}
-    why = "differs in every row and stands behind the objective of a grid"
-    return {name: Role("result", why) for name in others if values[name].differs}
+    factors, others = full_grid(whole)
+    first = min((table.index(name) for name in objectives if name in table), default=0)
+    why = f"changes although the table holds every combination of {listed(factors, most=4)}"
+    new = {}
+    for name in (name for name in others if settings[name].kind == "numbers"):
+        behind = name in table and table.index(name) > first
+        measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
+        if behind or (measured and not _has_head(name)):
+            new[name] = Role("result", why)
+        elif not _has_head(name):
+            new[name] = Role("setting", "nothing speaks for anything else", Clue("result", SLIGHT, why))
+    return new
+
+
+def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
+    """Columns whose combinations are all there, equally often, and those that do not follow from them; else none.
+
+    Examples
+    --------
+    >>> a, b = np.arange(12) % 3, np.arange(12) // 3
+    >>> full_grid({"a": a, "b": b, "c": a * 2, "d": np.sin(np.arange(12))})
+    (['a', 'b'], ['d'])
+    """
+    factors, others, grid, count = dict[str, NDArray[np.int64]](), list[str](), np.zeros(1, dtype=np.int64), 1
+    for name, column in columns.items():
+        codes, times = np.unique(column, return_inverse=True, return_counts=True)[1:]
+        levels = len(times)
+        if levels == 1 or any(len(np.unique(one * levels + codes)) == one.max() + 1 for one in factors.values()):
+            continue
+        balanced = 2 * levels <= len(codes) and times.min() == times.max()
+        places, mixed = np.unique(grid * levels + codes, return_inverse=True) if balanced else ([], grid)
+        if len(places) == count * levels:
+            factors[name], grid, count = codes, mixed, len(places)
+        else:
+            others.append(name)
+    if len(factors) < 2 or count < LEAST_GRID or len(np.unique(np.bincount(grid))) > 1:
+        return [], []
+    return list(factors), others
 
 
 def _has_head(name: str) -> bool:
     """Whether a name ends as settings do."""
     words = words_of(name)
-    return bool(words) and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing"))
+    negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false ones, no function
+    return bool(words) and not negatives and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing"))
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
@@ -463,7 +549,9 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             own.pop()
         long_enough = sum(map(len, own)) >= 3
         shared = {known_form(word) for word in own} & RESULTS & {known_form(word) for word in words}
-        alike = len(own) > 2 and list(words[: len(own) - 1]) == own[:-1]  # forget_qa_prob beside forget_qa_rouge
+        # forget_qa_prob beside forget_qa_rouge, lut_change_pct beside latency_change_pct
+        alike = len(own) > 2 and own[:-1] == list(words[: len(own) - 1])
+        alike |= len(words_of(objective)) > 2 and words[1:] == words_of(objective)[1:]
         after = shared or (long_enough and list(words[: len(own)]) == own)
         if alike or (after and not _has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")

@@ -5,6 +5,7 @@ Also what rows tell of the direction, where the objective's name does not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e
 NEARLY_ALL = 0.9
 FEWEST_ALIKE = 3  # rows with one score
 APART = 0.1  # of the range of the other scores, between them and that score
+STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
+LEAST_STEPS = 3  # of a run, on average
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
 
@@ -53,6 +56,34 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
         return None
     words = f"{rows - len(firsts):,} of {rows:,} rows are copies of others in every column; counted once"
     return np.sort(firsts), Note("rows", words)
+
+
+def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
+    """The last row of every run, and a note, where the rows are the steps of several runs, one after the other."""
+    for name, column in columns.items():
+        if (
+            not STEPS.match(name)
+            or name == objective
+            or column.labels is not None
+            or column.values.dtype.kind not in "iu"
+        ):
+            continue
+        starts = np.concatenate([[True], np.diff(column.values) != 1])
+        runs = np.cumsum(starts) - 1
+        if column.missing is not None or not 1 < runs[-1] + 1 <= len(runs) / LEAST_STEPS:
+            continue
+        last = np.flatnonzero(np.concatenate([starts[1:], [True]]))
+        # settings stay as they are during a run
+        if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
+            words = f"the rows are steps of {len(last)} runs, counted by {name}; the last of each is used, pass "
+            return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another")
+    return None
+
+
+def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
+    """Whether a column changes from run to run and never within one."""
+    changes = values[1:] != values[:-1]
+    return bool(changes.any()) and not changes[~starts[1:]].any()
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:

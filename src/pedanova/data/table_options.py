@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.conditions import as_reals
+from pedanova.data.objective_guess import guess_objective
 from pedanova.data.objectives import as_scores, guess_directions, known_directions, seeds_of
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
-from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, without_copies
+from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, last_of_runs, without_copies
 from pedanova.data.row_status import states_of
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -63,6 +64,7 @@ class TableOptions:
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     settings = records.metadata.params
+    records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
     records, request = _narrowed(records, request)
     # A space that the source tells may hold settings that have no value in these rows: those say nothing.
@@ -98,6 +100,15 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     )
 
 
+def _with_objective(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
+    """The column that a table was made for, where neither the user nor a tool names any result."""
+    own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
+    guess = None if own else guess_objective(records.columns)
+    if guess is None:
+        return records, request
+    return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
+
+
 def _with_numbers(records: Records, request: TableOptions) -> Records:
     """Text that is all numbers as numbers, except where the space says that it is one of names."""
     space = request.space or records.metadata.space or {}
@@ -130,11 +141,12 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
         if wide:
             columns[name] = Column(name, _row_means([as_reals(columns[one]) for one in wide]))
             notes.append(Note("rows", f"{name} is the mean of {listed(wide)}"))
-    copies = without_copies(columns, request.objective)
     records = replace(records, columns=columns, notes=tuple(notes))
-    if copies is not None:
-        records, request = select_rows(records, request, copies[0])
-        records = replace(records, notes=(*notes, copies[1]))
+    for fewer in (without_copies, *([last_of_runs] if request.where is None else [])):
+        chosen = fewer(records.columns, request.objective)
+        if chosen is not None:
+            records, request = select_rows(records, request, chosen[0])
+            records = replace(records, notes=(*records.notes, chosen[1]))
     conditions = [text for text in objectives_of(request) if text not in records.columns]
     in_conditions = [name for text in conditions for name in columns_in(text, records.columns)]
     settled = (*(request.params or ()), *(request.exclude or ()), *in_conditions)

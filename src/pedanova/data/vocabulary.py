@@ -50,13 +50,13 @@ def _words(text: str) -> frozenset[str]:
 
 RESULTS_UP = _words(
     "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
-    "rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
+    "loglik rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
-    "fps ap hits performance winrate mfu speedup"
+    "fps ap hits performance winrate mfu speedup silhouette cagr qps tps ipc"
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
-    "regret misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
+    "regret misclassification makespan drawdown brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
 )
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "
@@ -68,27 +68,31 @@ ONLY_DOWN = _words("cost memory entropy divergence gap violation violations fail
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
 
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
+VALIDATION = _words("val valid validation dev cv")
 SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
 )  # behind a result they leave it one
 BEFORE_RESULTS = _words(
     "train training val valid validation test dev holdout eval metrics metric results final best last peak avg average "
-    "mean median aggregate"
+    "mean median aggregate predicted improvement"
 )
 GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
 OUTCOMES = GOOD_OUTCOMES | _words(
+    "kept accepted passed pass correct solved "
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
 )  # of a column of yes and no
 UNITS = {
     "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
-    "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz"),
+    "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),
 }
 MEMORY = _words("memory mem ram vram")
 COUNTED = re.compile(
-    r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$", re.IGNORECASE
+    r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$|^(input|output|prompt|completion)_?tokens$",
+    re.IGNORECASE,
 )
 DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
+DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
 HEADS = _words(
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
     "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "
@@ -133,8 +137,9 @@ _KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
 
 def known_form(word: str) -> str:
     """The word as the vocabulary has it: without the number behind it, and not in the plural."""
-    if word not in _KNOWN and word.endswith("s") and word[:-1] in RESULTS | COSTS:
-        return word[:-1]
+    for plural in ("s", "es"):
+        if word not in _KNOWN and word.endswith(plural) and word.removesuffix(plural) in RESULTS | COSTS:
+            return word.removesuffix(plural)
     return word if word in _KNOWN else word.rstrip("0123456789") or word
 
 

@@ -35,6 +35,7 @@ JSON: dict[str, Any] = {
     "lists": FRAME.to_dict(orient="list"),
     "by trial": {f"trial_{i}": row for i, row in enumerate(ROW_DICTS)},
     "under a key": {"study": "mlp", "trials": ROW_DICTS},
+    "lists under a key": {"best_params": {"lr": 0.1, "depth": 3}, "results": FRAME.to_dict(orient="list")},
     "by trial under a key": {"study": "mlp", "trials": {f"t{i}": row for i, row in enumerate(ROW_DICTS)}},
     "nested": NESTED,
 }

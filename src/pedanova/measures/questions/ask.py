@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -46,6 +47,7 @@ def check_names(names: Iterable[object], space: Space) -> None:
             raise UnknownParameterError(unknown_name(name, tuple(space)))
 
 
+WIDER = tuple(Fraction(tenths, 10) for tenths in (2, 3, 5))  # targets to try where one holds too few rows
 MOST_RANGES = 2  # of good values that are named
 
 
@@ -80,8 +82,16 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         best = isinstance(target, Region) and target.kind == "quantile" and not target.low
         if not best or not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
             raise
-    part = Fraction(1000 * LEAST_TARGET // rows, 1000)
-    result = importance_of(data, replace(question, target=Region("quantile", None, part), force=True), good=True)
+    wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
+    for part in (part for part in wider if part > Fraction(target.high or 0)):
+        with suppress(QueryError):  # by ties it may hold all rows
+            wide = replace(question, target=Region("quantile", None, part), force=True)
+            result = importance_of(data, wide, good=True)
+            if result.rows[0].n_target >= LEAST_TARGET:
+                break
+    else:
+        few = f"{words[0]} has too few of {rows:,} rows, and a wider target too many of them; run more trials, or pass "
+        raise TooFewRowsError(few, Arg("force", True))
     change = f"{words[0]} has too few of {rows:,} rows; {result.target} is the strictest target that can be answered"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 

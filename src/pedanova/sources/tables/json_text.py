@@ -94,7 +94,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
     if isinstance(plain, list) and plain and all(isinstance(row, dict) for row in plain):
         return plain
     if isinstance(plain, dict) and plain:
-        for layout in (_under_a_key, _by_column, _by_trial):
+        for layout in (_under_a_key, _by_column, _columns_under_a_key, _by_trial):
             rows = layout(plain)
             if rows:
                 return rows
@@ -124,6 +124,13 @@ def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
     if not numbered or any(list(column) != keys for column in columns):
         return None
     return [{name: plain[name][key] for name in plain} for key in keys]
+
+
+def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The only columns beside other things."""
+    tables = [_by_column(part) for part in plain.values() if isinstance(part, dict) and len(part) > 1]
+    some = [table for table in tables if table]
+    return some[0] if len(some) == 1 else None
 
 
 def _by_trial(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:

@@ -1,0 +1,106 @@
+"""Which column of a table that nobody describes is its objective, as names and the order of the rows tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from pedanova.base.notes import Note
+from pedanova.data.column import Column, as_numbers
+from pedanova.data.regions import sign_of
+from pedanova.data.vocabulary import DEVIATIONS, RESULTS, UNCLEAR, VALIDATION, direction_by_name, last_telling, words_of
+from pedanova.errors import Arg, listed
+
+MIDDLES = {"mean", "avg", "average", "median"}
+SPREAD = DEVIATIONS - MIDDLES
+SINGLE = (("score",), ("objective",), ("fitness",))  # names of what a table with several results was made for
+PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
+LEAST_VALUES = 12  # of a column whose name may be a setting's as well
+LEAST_ROWS = 10  # that are in order; fewer are so by chance
+A_LOOK = 1_000
+ALIKE = 0.9  # correlation of the ranks
+TRAINING = {"train", "training"}
+
+
+def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
+    """The result that a table was made for, and a note; None where there is none, or where several may be it.
+
+    Examples
+    --------
+    >>> from pedanova.data.column import as_column
+    >>> table = {"lr": [0.1, 0.2, 0.3, 0.4], "train_acc": [0.7, 0.6, 0.9, 0.8], "val_acc": [0.5, 0.6, 0.8, 0.7]}
+    >>> guess_objective({name: as_column(name, values) for name, values in table.items()})[0]
+    'val_acc'
+    """
+    results = likely_objectives(columns)
+    for names, why in _rules(results, columns):
+        if len(names) == 1:
+            return names[0], _note(names[0], why, results)
+    return None
+
+
+def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
+    """Columns of numbers that are named like a result, less deviations; without any, those named like a value."""
+    named = [name for name in columns if _tells_result(name)]
+    numbers = [name for name in named if _differs(name, columns[name])]
+    return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
+
+
+def _tells_result(name: str) -> bool:
+    telling = last_telling(name)
+    return telling is not None and telling[0] in RESULTS and words_of(name)[-1] not in SPREAD
+
+
+def _differs(name: str, column: Column) -> bool:
+    """Whether a column holds several numbers, and so many that it is no setting of that name."""
+    if column.labels is not None and (read := as_numbers(column)) is not None:
+        column = read[0]
+    if column.labels is not None or column.is_time or column.values.dtype.kind == "b":
+        return False
+    telling = (last_telling(name) or ("",))[0]
+    some = column.values[~column.absent()][:A_LOOK]
+    return len(np.unique(some)) > (LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1)
+
+
+def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
+    """What each rule takes for the objective, one rule after the other; one that leaves several does not tell."""
+    yield results, "the only column named like a result"
+    results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
+    yield results, "the only result that is no extreme or spread"
+    yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by it"
+    yield [name for name in results if words_of(name) in SINGLE], "of several results the one with a general name"
+    yield [name for name in results if words_of(name)[0] in MIDDLES], "the only mean of several results"
+    validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
+    yield validation, "the only result of validation"
+    no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
+    yield no_training, "the only result that is not of training"
+    likely = validation or no_training
+    if _rank_alike(likely, columns):
+        yield [max(likely, key=lambda name: len(np.unique(columns[name].values)))], "all results rank the rows alike"
+
+
+def _rank_alike(names: Sequence[str], columns: Mapping[str, Column]) -> bool:
+    """Whether results put the rows in nearly the same order, the best first."""
+    ranks = []
+    for name in names:
+        column, direction = columns[name], direction_by_name(name)
+        if column.labels is not None or column.absent().any() or direction is None:
+            return False
+        ranks.append(sign_of(direction) * np.unique(column.values, return_inverse=True)[1].astype(np.float64))
+    return len(ranks) > 1 and len(ranks[0]) >= LEAST_ROWS and bool((np.corrcoef(ranks)[0] > ALIKE).all())
+
+
+def _in_order(column: Column) -> bool:
+    values = column.values
+    if column.labels is not None or len(values) < LEAST_ROWS or column.absent().any():
+        return False
+    steps = np.diff(values.astype(np.float64))
+    return np.count_nonzero(steps) >= LEAST_ROWS // 2 and bool((steps <= 0).all() or (steps >= 0).all())
+
+
+def _note(name: str, why: str, results: Sequence[str]) -> Note:
+    others = [other for other in results if other != name]
+    beside = f", such as {listed(others, most=3)}" if others else ""
+    words = f"{name} is taken as the objective: {why}; pass "
+    return Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")

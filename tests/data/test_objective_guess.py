@@ -1,0 +1,80 @@
+"""A table that nobody describes: its objective is the result that it was made for, or several are named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.data.column import as_column
+from pedanova.data.objective_guess import guess_objective, likely_objectives
+from pedanova.errors import QueryError
+
+ROWS = 40
+RNG = np.random.default_rng(3)
+LR, A, B = (RNG.uniform(size=ROWS) for _ in range(3))
+
+
+def guess(**columns: Any) -> tuple[str, str] | None:
+    made = guess_objective({name: as_column(name, values) for name, values in {"lr": LR, **columns}.items()})
+    return None if made is None else (made[0], str(made[1]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "objective", "why"),
+    [
+        ({"val_loss": A}, "val_loss", "the only column named like a result"),
+        ({"MAE": A, "metric": ["l1", "l2"] * 20}, "MAE", "the only column"),
+        ({"loss": ["bce", "focal"] * 20, "error_rate": A}, "error_rate", "the only column"),  # a loss that was chosen
+        ({"precision": [16, 32] * 20, "recall": A}, "recall", "the only column"),
+        ({"acc_mean": A, "acc_std": B}, "acc_mean", "the only column"),
+        ({"Value": A, "TabuSize": B}, "Value", "the only column"),
+        ({"acc": A, "f1": np.sort(B)[::-1]}, "f1", "the rows are sorted by it"),
+        ({"ipc": A, "score": B}, "score", "the one with a general name"),
+        ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "no extreme or spread"),
+        ({"split0_test_score": A, "split1_test_score": B, "mean_test_score": A + B}, "mean_test_score", "the only mean"),
+        ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only result of validation"),
+        ({"train_loss": A, "acc": B}, "acc", "not of training"),
+        ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "all results rank the rows alike"),
+    ],
+)  # fmt: skip
+def test_the_result_that_a_table_was_made_for(columns: dict[str, Any], objective: str, why: str) -> None:
+    made = guess(**columns)
+    assert made is not None
+    assert made[0] == objective
+    assert why in made[1]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"recall": A, "qps": B},  # a trade-off
+        {"acc": A, "loss": A},  # one is good where the other is bad
+        {"depth": A, "width": B},
+        {"loss_weight": A, "acc_threshold": B},
+        {"loss": ["bce"] * ROWS},
+        {"acc": np.ones(ROWS)},
+    ],
+)  # fmt: skip
+def test_several_or_none(columns: dict[str, Any]) -> None:
+    assert guess(**columns) is None
+
+
+def test_a_guess_is_noted_and_another_word_overrules_it() -> None:
+    a = pa.analyze({"lr": LR, "val_acc": A, "train_acc": B})
+    assert a.objective == "val_acc"
+    (note,) = (note for note in a.notes if note.kind == "objective")
+    assert note.severity == "guess"
+    assert str(note).endswith("pass objective=NAME for another, such as train_acc")
+    assert not [note for note in pa.analyze({"lr": LR, "acc": A}, "acc").notes if note.kind == "objective"]
+
+
+def test_a_refusal_names_the_likely_columns_first() -> None:
+    with pytest.raises(QueryError, match="name one of the columns: recall, qps, lr"):
+        pa.analyze({"lr": LR, "recall": A, "qps": B})
+
+
+def test_results_as_text_are_likely_too() -> None:
+    assert likely_objectives({"acc": as_column("acc", [f"{value:.1%}" for value in A])}) == ["acc"]
