@@ -34,7 +34,7 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"acc": A, "f1": np.sort(B)[::-1]}, "f1", "the rows are sorted by it"),
         ({"ipc": A, "score": B}, "score", "the one with a general name"),
         ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "no extreme or spread"),
-        ({"split0_test_score": A, "split1_test_score": B, "mean_test_score": A + B}, "mean_test_score", "the only mean"),
+        ({"split0_score": A, "split1_score": B, "mean_score": A + B}, "mean_score", "the only mean"),
         ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only result of validation"),
         ({"train_loss": A, "acc": B}, "acc", "not of training"),
         ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "all results rank the rows alike"),

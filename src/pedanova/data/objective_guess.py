@@ -88,15 +88,17 @@ def _rank_alike(names: Sequence[str], columns: Mapping[str, Column]) -> bool:
         if column.labels is not None or column.absent().any() or direction is None:
             return False
         ranks.append(sign_of(direction) * np.unique(column.values, return_inverse=True)[1].astype(np.float64))
-    return len(ranks) > 1 and len(ranks[0]) >= LEAST_ROWS and bool((np.corrcoef(ranks)[0] > ALIKE).all())
+    if len(ranks) < 2 or len(ranks[0]) < LEAST_ROWS:
+        return False
+    return all(np.corrcoef(ranks[0], other)[0, 1] > ALIKE for other in ranks[1:])
 
 
 def _in_order(column: Column) -> bool:
     values = column.values
     if column.labels is not None or len(values) < LEAST_ROWS or column.absent().any():
         return False
-    steps = np.diff(values.astype(np.float64))
-    return np.count_nonzero(steps) >= LEAST_ROWS // 2 and bool((steps <= 0).all() or (steps >= 0).all())
+    up, down = np.count_nonzero(values[1:] > values[:-1]), np.count_nonzero(values[1:] < values[:-1])
+    return min(up, down) == 0 and max(up, down) >= LEAST_ROWS // 2
 
 
 def _note(name: str, why: str, results: Sequence[str]) -> Note:

@@ -82,6 +82,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         best = isinstance(target, Region) and target.kind == "quantile" and not target.low
         if not best or not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
             raise
+    assert isinstance(target, Region)
     wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
     for part in (part for part in wider if part > Fraction(target.high or 0)):
         with suppress(QueryError):  # by ties it may hold all rows
