@@ -417,7 +417,9 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
     elif ID_NAMES.match(name) and len(texts) > 1:
-        yield Clue("identifier", FAIR if name.lower() in ("id", "uuid") else SLIGHT, "looks like an id, not a parameter")
+        yield Clue(
+            "identifier", FAIR if name.lower() in ("id", "uuid") else SLIGHT, "looks like an id, not a parameter"
+        )
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:

@@ -79,12 +79,13 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         target, base = (data.resolve(one, "target") for one in (question.target, question.region))
         query, words, _ = data.query(target, base)
         rows = int(query.contrasts[0].region.sum())
-        best = isinstance(target, Region) and target.kind == "quantile" and not target.low
-        if not best or not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
+        if not isinstance(target, Region) or target.kind != "quantile" or target.low:
             raise
-    assert isinstance(target, Region)
-    wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
-    for part in (part for part in wider if part > Fraction(target.high or 0)):
+        if not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
+            raise
+        wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
+        high = Fraction(target.high or 0)
+    for part in (part for part in wider if part > high):
         with suppress(QueryError):  # by ties it may hold all rows
             wide = replace(question, target=Region("quantile", None, part), force=True)
             result = importance_of(data, wide, good=True)
