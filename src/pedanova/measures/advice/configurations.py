@@ -76,7 +76,7 @@ class Rules:
         ]
 
     @cached_property
-    def _children(self) -> list[str]:
+    def children(self) -> list[str]:
         """Whoever has a parent in the space, parents first."""
         return [name for name in parents_first(self.space) if any(name == child for child, _ in self._tables)]
 
@@ -117,7 +117,7 @@ class Rules:
     def settled(self, settings: Settings) -> Settings:
         """The same with children as their parents ask: none where inactive, the usual value where one is lacking."""
         settings = settings.copy()
-        for name in self._children:
+        for name in self.children:
             j = self.names.index(name)
             grid, needed = self.grids[j], self.needed_blocks(name, settings)
             own = regimes_of(grid, settings[:, j].astype(np.uint16))

@@ -16,7 +16,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed, Table
 from pedanova.data.column import Mask
 from pedanova.measures.advice.configurations import Rules
-from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
+from pedanova.measures.surrogate.objective_model import Candidates, KnownObjective, Settings
 from pedanova.space.grid import Reals
 from pedanova.space.values import Label
 
@@ -243,12 +243,21 @@ class Tuning:
     def best_near(self, start: Settings) -> Settings:
         """(1, parameters) Uphill in the median, by one parameter at a time."""
         value = float(self.objective.middle(start)[0])
+        near: Candidates | None = None
         for _ in range(CLIMBS * len(self.rules.names)):
-            lines = np.concatenate([self.rules.line(name, start, self.kept) for name in self.rules.names])
-            values = self.objective.middle(lines)
-            if values.min() >= value:
+            if near is None:
+                lines = [self.rules.line(name, start, self.kept) for name in self.rules.names]
+                owner = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
+                near = Candidates(self.objective, np.concatenate(lines))
+            values = near.middle()
+            best = int(values.argmin())
+            if values[best] >= value:
                 break
-            value, start = float(values.min()), lines[[int(values.argmin())]]
+            value, start = float(values[best]), near.settings[[best]]
+            if self.rules.children:  # their values may follow
+                near = None
+            else:
+                near.change(owner[best], int(start[0, owner[best]]), owner != owner[best])
         return start
 
     def inside(self, settings: Settings) -> Settings:
@@ -380,17 +389,26 @@ def path_between(tuning: Tuning, default: Settings, best: Settings) -> tuple[Set
     rules, now = tuning.rules, default
     left = [j for j in range(len(rules.names)) if default[0, j] != best[0, j]]
     path, steps = [default], []
+    near: Candidates | None = None
     while left:
-        changes = np.repeat(now, len(left), axis=0)
-        changes[np.arange(len(left)), left] = best[0, left]
-        changes = rules.settled(changes)
-        values = np.where((changes != now).any(axis=1), tuning.objective.middle(changes), np.inf)
+        if near is None:
+            changes = np.repeat(now, len(left), axis=0)
+            changes[np.arange(len(left)), left] = best[0, left]
+            near, rest = Candidates(tuning.objective, rules.settled(changes)), np.ones(len(left), dtype=bool)
+            owner = np.array(left)
+        values = np.where(rest & (near.settings != now).any(axis=1), near.middle(), np.inf)
         place = int(values.argmin())
         if not np.isfinite(values[place]):  # what is left has no value on either side
             break
-        now = changes[[place]]
+        now = near.settings[[place]]
         path.append(now)
-        steps.append(left.pop(place))
+        steps.append(int(owner[place]))
+        left.remove(steps[-1])
+        rest[place] = False
+        if rules.children:  # their values may follow
+            near = None
+        else:
+            near.change(steps[-1], int(now[0, steps[-1]]), rest)
     return np.concatenate(path), steps
 
 

@@ -46,6 +46,19 @@ class FeatureLayout:
     undecided: tuple[bool, ...]  # whether no parent determines the regime of a configuration
     owners: Indices  # (features of `positions`,) the parameter that each belongs to
 
+    @property
+    def basis_owners(self) -> Indices:
+        """(features of `basis`,) The parameter that each belongs to."""
+        each = zip(self.grids, self.undecided, strict=True)
+        widths = [sum(f.shape[1] for f in features_by_cell(grid, undecided=some)[1]) for grid, some in each]
+        return np.repeat(np.arange(len(widths)), widths)
+
+    def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
+        """(features,) each: what one cell of one parameter adds to positions and basis."""
+        columns = features_by_cell(self.grids[j], undecided=self.undecided[j])
+        position, basis = (np.concatenate([column[place] for column in part]) for part in columns)
+        return position, basis
+
     def embed(self, places: Places) -> Embedding:
         """The features of configurations, given as the cell of each parameter."""
         positions, basis = [], []

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
+from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
 from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, is_complete, scores_of, spread_rows
-from pedanova.measures.surrogate.gaussian_process import KernelSettings, Posterior
-from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, layout_of
+from pedanova.measures.surrogate.gaussian_process import CHUNK, KernelSettings, Posterior
+from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, layout_of, rational_quadratic
 from pedanova.measures.surrogate.posterior import even_points
 from pedanova.measures.surrogate.sampler import Configurations, configurations_of
 from pedanova.space.grid import Reals
@@ -100,6 +101,51 @@ class ObjectiveModel:
             0.5 * math.sqrt(self.process.noise * self.process.scale),
         )
         return float((self.curve.objective(score + off) - self.curve.objective(score - off))[0])
+
+
+@dataclass(eq=False)
+class Candidates:
+    """Configurations, one parameter of which changes at a time: only what it changes is computed anew."""
+
+    model: KnownObjective
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.settings = self.settings.copy()
+        if isinstance(self.model, ObjectiveModel):
+            process, points = self.model.process, self.model.embed(self.settings)
+            self._solved = process.solved.astype(np.float32)
+            self._slopes = np.float32(process.additive) * (process.rows.basis.T @ self._solved)
+            self._inverse = np.reciprocal(rational_quadratic(points.positions, process.rows.positions, process.weights))
+            self._linear = points.basis @ self._slopes
+            self._basis_owners = self.model.layout.basis_owners
+
+    def middle(self) -> Reals:
+        """(configurations,) The median of the objective."""
+        if not isinstance(self.model, ObjectiveModel):
+            return self.model.middle(self.settings)
+        parts = [slice(start, start + CHUNK) for start in range(0, len(self.settings), CHUNK)]  # they stay in the cache
+        scores = np.concatenate([np.reciprocal(self._inverse[part]) @ self._solved for part in parts]) + self._linear
+        return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
+
+    def change(self, j: int, cell: int, some: Mask) -> None:
+        """Give one parameter of some configurations, which had the same value of it, another one."""
+        before = int(self.settings[some.argmax(), j])
+        self.settings[some, j] = cell
+        model = self.model
+        if not isinstance(model, ObjectiveModel) or not some.any():
+            return
+        name = list(model.arrangement.space)[j]
+        k = model.arrangement.names.index(name)
+        if k >= len(model.layout.grids):  # it never varied
+            return
+        old, new = (model.layout.embed_cell(k, int(model.arrangement.orders[k][one])) for one in (before, cell))
+        own = model.layout.owners == k
+        rows, weights = model.process.rows.positions[:, own], model.process.weights[own].astype(np.float32)
+        kept = self._inverse[~some]  # mostly few
+        self._inverse += ((new[0] - rows) ** 2 - (old[0] - rows) ** 2) @ weights
+        self._inverse[~some] = kept
+        self._linear[some] += (new[1] - old[1]) @ self._slopes[self._basis_owners == k]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
