@@ -276,8 +276,7 @@ class Analysis(Output):
             2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain.
             Of many parameters those of the strongest pairs are asked: 12 for triples.
         cells
-            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows (1,000 for sets
-            of three and more).
+            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 for few target rows.
         corrected
             Whether what chance would explain is taken off.
         params
@@ -320,8 +319,7 @@ class Analysis(Output):
         Returns
         -------
         dict of pairs of str to PairDensity
-            Rows in every cell, and how many times as often the target is there (``lift``). Pairs are named in the
-            order of the space.
+            Rows in every cell, and how many times as often the target is there (``lift``), by pairs of names.
 
         Examples
         --------
@@ -340,6 +338,7 @@ class Analysis(Output):
         region: object = DEFAULT.region,
         *,
         by: Literal["measure", "objective"] = "measure",
+        top: int = ask.TOP,
         **how: Unpack[How],
     ) -> Comparison[Any]:
         """PED and f-ANOVA, globally and locally, side by side; or the importances for each of several objectives.
@@ -351,6 +350,8 @@ class Analysis(Output):
             reach its own best tenth.
         by
             ``"measure"``, or ``"objective"``: each of several objectives alone, beside all together.
+        top
+            Of more parameters a forest is fitted to those that the other measures put first.
         how
             The other options of `importance`; of measures only `seed`.
 
@@ -371,7 +372,7 @@ class Analysis(Output):
         >>> list(a.compare(by="objective", draws=0, estimator="counts"))
         ['together', 'error', 'train_seconds']
         """
-        return ask.compare(self.data, by, target, region, **check_how(how))
+        return ask.compare(self.data, by, target, region, top, **check_how(how))
 
     def along(
         self,
@@ -476,8 +477,7 @@ class Analysis(Output):
             What `importance` takes as a region: a box, a condition, a mask, a part of the rows. Of several, each a
             choice among all rows, those that lie in every one.
         at
-            Values of the objective, such as ``at_most(0.1)``, that will be asked for and are counted at once. It
-            changes no answer.
+            Values of the objective, such as ``at_most(0.1)``, that will be asked for: they are counted at once.
 
         Returns
         -------

@@ -8,7 +8,7 @@ It needs no model where the rows are given. One kernel S smooths rows and sums a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -235,10 +235,11 @@ def effects_of(
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
     effects = []
+    own = [moments.spread(level, level + 1) for level in range(outer[0], ends[0])]
     for tally in tallies.values():
         sums = tally.sums[outer[0] : ends[0]].sum(axis=0)  # (cells + 2,) Σ objective over the region's levels
         sums = sums if cut is None else sums + cut.value * tally.between(cut.level, outer[1])
-        squares = squares_of(tally, moments, outer, *ends, spread)
+        squares = squares_of(tally, own, outer, *ends, spread)
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     notes += effect_notes(effects, rows, spread)
     total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
@@ -340,31 +341,34 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
     return notes
 
 
-def squares_of(tally: Tally, moments: Moments, outer: Range, cut: int, value: float, spread: ObjectiveSpread) -> Reals:
-    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; from level `cut` on it is `value`."""
-    rows, sums = tally.counts, tally.sums
-    total = np.zeros(rows.shape[1])
-    for level in range(*outer):
-        counts = rows[level]
-        if not counts.any():
-            continue
-        if level >= cut:
-            total += counts * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
-            continue
-        means = np.ldexp(ratio_of(sums[level], counts) - spread.mean, -spread.power)
-        total += counts * means**2 + np.maximum(counts - 1, 0) * scatter_of(level, counts, means, moments, spread)
+def squares_of(
+    tally: Tally, own: Sequence[ObjectiveSpread], outer: Range, cut: int, value: float, spread: ObjectiveSpread
+) -> Reals:
+    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; from level `cut` on it is `value`.
+
+    `own` are the spreads of the levels before the cut.
+    """
+    every = tally.counts
+    counts, beyond = every[outer[0] : cut], every[cut : outer[1]].sum(axis=0)
+    means = np.ldexp(ratio_of(tally.sums[outer[0] : cut], counts) - spread.mean, -spread.power)
+    left = np.maximum(counts - 1, 0) * scatter_of(counts, means, own, spread)[:, None]
+    total: Reals = (counts * means**2 + left).sum(axis=0)
+    total += beyond * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
     return total
 
 
-def scatter_of(level: int, counts: NDArray[np.int64], means: Reals, moments: Moments, spread: ObjectiveSpread) -> float:
-    """What the cells of one level leave of its variance, in units of 4 ** power."""
-    free = int(counts.sum()) - int(np.count_nonzero(counts))
-    own = moments.spread(level, level + 1)
-    if free <= 0 or not np.isfinite(own.scaled):
-        return 0.0
-    whole = float(np.ldexp(own.scaled, 2 * (own.power - spread.power))) * int(counts.sum())
-    mean = float(np.ldexp(own.mean - spread.mean, -spread.power))
-    return max(0.0, whole - float(counts @ (means - mean) ** 2)) / free
+def scatter_of(
+    counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
+) -> Reals:
+    """(levels,) What the cells of each level leave of its variance, in units of 4 ** power."""
+    rows = counts.sum(axis=1)
+    free = rows - np.count_nonzero(counts, axis=1)
+    usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
+    whole = [float(np.ldexp(one.scaled, 2 * (one.power - spread.power))) for one in own]
+    middle = [float(np.ldexp(one.mean - spread.mean, -spread.power)) for one in own]
+    with np.errstate(invalid="ignore"):  # of levels that are not used
+        within = np.array(whole) * rows - np.einsum("ij,ij->i", counts, (means - np.array(middle)[:, None]) ** 2)
+    return np.where(usable, np.maximum(within, 0.0) / np.maximum(free, 1), 0.0)
 
 
 def half_widths(counts: NDArray[np.int64], means: Reals, squares: Reals, width: float) -> Reals:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note, explaining
+from pedanova.base.progress import watched
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
@@ -21,7 +22,7 @@ from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
-from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, trials_of
+from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEAST_TARGET
@@ -350,8 +351,10 @@ class Comparison(Table, Mapping[str, Answer]):
         names = list(next(iter(self.answers.values())))
         columns: dict[str, list[Cell]] = {"parameter": list(names)}
         for key, result in self.items():
-            columns[f"{key} ratio"] = [result[name].ratio for name in names]
-            columns[f"{key} share"] = [result[name].share for name in names]
+            by_name = {row.name: row for row in result.rows}
+            rows = [by_name.get(name) for name in names]  # a forest may have answered for some
+            columns[f"{key} ratio"] = [row.ratio if row else None for row in rows]
+            columns[f"{key} share"] = [row.share if row else None for row in rows]
         return columns
 
     def printed(self) -> Printed:
@@ -359,7 +362,8 @@ class Comparison(Table, Mapping[str, Answer]):
         columns = [TableColumn("parameter", names)]
         for key, result in self.items():
             marks = ["~ " if name in noise.get(key, ()) else "" for name in names]
-            values = [self._shown(result[name]) for name in names]
+            rows = {row.name: row for row in result.rows}
+            values = [self._shown(rows[name]) if name in rows else "" for name in names]
             columns.append(TableColumn(key, [mark + value for mark, value in zip(marks, values, strict=True)]))
         return columns
 
@@ -369,8 +373,12 @@ class Comparison(Table, Mapping[str, Answer]):
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
 
+TOP = 30  # parameters that a forest is fitted to where there are more
+FOREST_VALUES = 100_000  # of a table that it is fitted to: of more rows, a sample
+
+
 def compare(
-    data: TrialData, by: str, target: object, region: object = DEFAULT.region, **how: Unpack[How]
+    data: TrialData, by: str, target: object, region: object = DEFAULT.region, top: object = TOP, **how: Unpack[How]
 ) -> Comparison[Any]:
     """Answers side by side: of several measures, or of several objectives."""
     if by not in ("measure", "objective"):
@@ -379,15 +387,22 @@ def compare(
         return compare_objectives(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:
         raise QueryError("a comparison of measures takes only target and seed; other options need by='objective'")
-    return compare_measures(data, target, seed=how.get("seed", DEFAULT.seed))
+    return compare_measures(data, target, as_whole(top, "top", 1), seed=how.get("seed", DEFAULT.seed))
 
 
-def compare_measures(data: TrialData, target: object, *, seed: int) -> Comparison[Ranked]:
+def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: int) -> Comparison[Ranked]:
     """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest."""
     from pedanova.measures.forest import forest_effects
 
     part = as_part(target, "target")
     whole, tenth = part_in_words(part), part_in_words(part / 10)
+    answers: dict[str, Ranked] = {}
+
+    def by_forest(clip: float | None) -> Ranked:
+        some, notes = forest_table(data.observed(), answers.values(), top, seed)
+        result = forest_effects(some, clip=clip, seed=seed, threads=data.threads)
+        return replace(result, notes=(*notes, *result.notes))
+
     ways: Ways = {
         "PED": (
             f"what separates the best {whole} from all rows",
@@ -399,19 +414,15 @@ def compare_measures(data: TrialData, target: object, *, seed: int) -> Compariso
         ),
         "f-ANOVA": ("what moves the objective itself, by counts", lambda: effects_within(data)),
         "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: effects_within(data, part)),
-        "forest": (
-            "what moves a random forest's prediction over the space",
-            lambda: forest_effects(data.observed(), seed=seed, threads=data.threads),
-        ),
+        "forest": ("what moves a random forest's prediction over the space", lambda: by_forest(None)),
         "forest clipped": (
             f"the same, everything worse than the best {whole} taken as equal",
-            lambda: forest_effects(data.observed(), clip=float(part), seed=seed, threads=data.threads),
+            lambda: by_forest(float(part)),
         ),
     }
     # What cannot be answered is listed in the notes, unless it is the first question.
-    answers: dict[str, Ranked] = {}
     meanings, notes = {}, []
-    for name, (meaning, ask) in ways.items():
+    for name, (meaning, ask) in watched(ways.items(), "measures", len(ways), verb="asking"):
         try:
             answers[name], meanings[name] = ask(), meaning
         except PedanovaError as error:
@@ -421,6 +432,29 @@ def compare_measures(data: TrialData, target: object, *, seed: int) -> Compariso
             continue
         notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
     return Comparison(answers, "ratio", meanings, tuple(notes))
+
+
+def forest_table(
+    observed: Observations, answers: Iterable[Ranked], top: int, seed: int
+) -> tuple[Observations, list[Note]]:
+    """The parameters that other measures put first, and a sample of rows: forests of a large table take hours."""
+    largest: dict[str, float] = {}
+    for answer in answers:
+        for row in answer.rows:
+            largest[row.name] = max(largest.get(row.name, 0.0), row.ratio)
+    names = sorted(observed.space, key=lambda name: -largest.get(name, 0.0))[:top]
+    rows = np.arange(len(observed)) if observed.keep is None else np.flatnonzero(observed.keep)
+    some = sampled(rows, FOREST_VALUES // len(names), seed)
+    notes = []
+    if len(names) < len(observed.space):
+        words = f"fitted to the {len(names)} of {len(observed.space):,} parameters that other measures put first; "
+        notes.append(Note("answer", words, Arg("top"), " takes more"))
+        space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
+        observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
+    if len(some) < len(rows):
+        notes.append(Note("answer", f"fitted to a sample of {len(some):,} of {len(rows):,} rows"))
+        observed = taken(replace(observed, table={}), some)
+    return observed, notes
 
 
 def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
