@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.lazy import LazyMapping
 from pedanova.counting.contrasts import rows_in
 from pedanova.counting.few_rows import lower_is_better
 from pedanova.data.column import cells_of
@@ -48,7 +50,7 @@ UNEVEN = 0.5  # divergence beyond which rows were not drawn uniformly
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Search:
     """The rows and the target."""
 
@@ -57,14 +59,12 @@ class Search:
     target: Region | RowSet
     seed: int
     counted: NDArray[np.bool_]
-    located: dict[str, Cells] = field(default_factory=dict)
 
-    def cells(self) -> dict[str, Cells]:
-        """The cell of every row and parameter, looked up once."""
-        if not self.located:
-            columns, space = self.observed.columns, self.observed.space
-            self.located.update({name: cells_of(columns[name], grid_of(one)) for name, one in space.items()})
-        return self.located
+    @cached_property
+    def cells(self) -> CellsByName:
+        """(rows,) The cell of every row, by parameter."""
+        columns, space = self.observed.columns, self.observed.space
+        return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
 
     def samples(self) -> PosteriorSamples:
         """The model's table for all rows, as it answered for the importances."""
@@ -97,15 +97,14 @@ class Search:
             return None
         return model.p_values(inner, outer, seed=self.seed)
 
-    def is_even(self, rows: Rows) -> bool:
+    def is_even(self) -> bool:
         """Whether the rows look like a uniform draw from the space, as far as they vary at all."""
         if self.query.model is not None:
             return not self.query.model.adaptive
-        cells = {name: column[rows] for name, column in self.cells().items()}
         return all(
-            unevenness(cells[name], grid_of(parameter)) <= UNEVEN
-            for name, parameter in self.observed.space.items()
-            if np.any(cells[name] != cells[name][:1])
+            unevenness(one.region, one.grid) <= UNEVEN
+            for one in self.query.contrasts
+            if np.count_nonzero(one.region) > 1
         )
 
     def reached(self) -> NDArray[np.bool_]:
@@ -113,14 +112,15 @@ class Search:
         return rows_in(self.target, self.observed, self.counted)
 
 
-def unevenness(cells: Cells, grid: Grid) -> float:
+def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
     """How far the rows are from a uniform draw: chi-square divergence over a few groups of cells."""
     groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
-    inside = cells[cells < grid.cells]
+    inside = counts[: grid.cells]
+    rows = max(1, int(inside.sum()))
     expected = np.bincount(groups, weights=grid.prior, minlength=GROUPS)
-    met = np.bincount(groups[inside], minlength=GROUPS) / max(1, len(inside))
+    met = np.bincount(groups, weights=inside, minlength=GROUPS) / rows
     mask = expected > 0
-    chance = (int(mask.sum()) - 1) / max(1, len(inside))
+    chance = (int(mask.sum()) - 1) / rows
     return float(np.sum(met[mask] ** 2 / expected[mask])) - 1.0 - chance
 
 
@@ -278,7 +278,7 @@ class GoodRegion:
         rng = np.random.default_rng([search.seed, 3])
         some = rows if len(rows) <= MOST_POINTS else np.sort(rng.choice(rows, MOST_POINTS, replace=False))
         wanted = (best if best[some].sum() >= ENOUGH_BEST else reached)[some].astype(np.float64)
-        cells = {name: column[some] for name, column in search.cells().items()}
+        cells = LazyMapping(observed.space, lambda name: search.cells[name][some])
         most = max(FEWEST_GROUPS, min(MOST_GROUPS, int(reached.sum()) // ROWS_A_GROUP))
         axes, places = laid_out(observed, cells, most)
         mass = wanted[:, None] * (rng.random((len(some), OPINIONS)) < 0.5)
@@ -317,7 +317,7 @@ class ModelGoodRegion(GoodRegion):
     ) -> Self:
         first, last = samples.ends(samples.ranks.range_of(target, search.observed.direction))
         best = math.ceil((last - first) / FINEST) if first == 0 else last - first
-        cells = {name: samples.cells(name) for name in samples.space}
+        cells = LazyMapping(samples.space, samples.cells)
         axes, places = laid_out(search.observed, cells)
         mass = chances(samples, first, first + best, OPINIONS)
         plain = chances(samples, first, last, 1)[:, 0]
@@ -343,7 +343,7 @@ class TrialGoodRegion(GoodRegion):
 
     @classmethod
     def by(cls, search: Search, rows: Rows, target: Region) -> Self:
-        observed, cells, reached = search.observed, search.cells(), search.reached()
+        observed, cells, reached = search.observed, search.cells, search.reached()
         best = leading(observed, cells, rows, reached, target)
         whole = leading(observed, cells, rows, reached, target, (WHOLE, LEAST_OF_WHOLE))
         axes, tried = laid_out(observed, {name: column[rows] for name, column in cells.items()}, SLICES)
@@ -381,7 +381,7 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)
-    if not search.is_even(rows):
+    if not search.is_even():
         return TrialGoodRegion.by(search, rows, search.target)
     if not by_model:
         return GoodRegion.of(search, rows)
@@ -391,14 +391,14 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
 
 def laid_out(
     observed: Observations, cells: CellsByName, most: int = MOST_GROUPS
-) -> tuple[dict[str, Axis], dict[str, Groups]]:
+) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
     """Axes and groups of every parameter that has one domain."""
     axes = {
         name: axis_of(name, grid_of(parameter), most)
         for name, parameter in observed.space.items()
         if isinstance(parameter, Float | Int | Ordinal | Categorical)
     }
-    return axes, {name: axis.place(cells[name]) for name, axis in axes.items()}
+    return axes, LazyMapping(axes, lambda name: axes[name].place(cells[name]))
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
+from pedanova.base.lazy import LazyMapping
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import counted_rows
@@ -79,7 +80,7 @@ class Judgement:
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
     """The rows in so many folds; `box_of` finds the box that some rows choose."""
     rows = np.flatnonzero(search.counted)
-    alike = configurations(search.cells(), rows)  # what was tried twice must not judge itself
+    alike = configurations(search.cells, rows)  # what was tried twice must not judge itself
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
     without, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
     for fold in range(folds):
@@ -94,10 +95,11 @@ def evidence_of(
     search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
 ) -> Evidence:
     """Folds choose boxes as small as the printed one."""
-    size, cells = box.volume(region.cloud), search.cells()
+    size, cells = box.volume(region.cloud), search.cells
 
     def holds(one: Box) -> Holds:
-        return lambda some: one.holds({name: axis.place(cells[name][some]) for name, axis in region.cloud.axes.items()})
+        axes = region.cloud.axes
+        return lambda some: one.holds(LazyMapping(axes, lambda name: axes[name].place(cells[name][some])))
 
     def box_of(some: Rows) -> Holds:
         return holds(region.among(some).as_small(surely, keep, size))
@@ -120,7 +122,7 @@ def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> 
     """How much likelier a draw lands in the target; None where trials cannot tell what a draw would find."""
     if not region.even:
         return None
-    if isinstance(search.target, Region) or search.is_even(np.flatnonzero(search.counted)):
+    if isinstance(search.target, Region) or search.is_even():
         return by_rows
     inside = box.holds(region.cloud.places)
     return float(region.plain[inside].sum() / max(float(inside.mean()), 1e-12))
@@ -274,6 +276,8 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """Conditions that name values which are gone: dropped; a parameter left without any can never be active."""
     after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
     settled = list(verdicts)
+    if not any(parameter is not None and parameter.when for parameter in after.values()):
+        return tuple(settled)
     for _ in verdicts:  # as often as a chain of conditions may be long
         for i, verdict in enumerate(settled):
             now = reachable(after[verdict.name], after)

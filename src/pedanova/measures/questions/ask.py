@@ -439,8 +439,8 @@ def forest_table(
 ) -> tuple[Observations, list[Note]]:
     """The parameters that other measures put first, and a sample of rows: forests of a large table take hours."""
     largest: dict[str, float] = {}
-    for answer in answers:
-        for row in answer.rows:
+    for result in answers:
+        for row in result.rows:
             largest[row.name] = max(largest.get(row.name, 0.0), row.ratio)
     names = sorted(observed.space, key=lambda name: -largest.get(name, 0.0))[:top]
     rows = np.arange(len(observed)) if observed.keep is None else np.flatnonzero(observed.keep)
