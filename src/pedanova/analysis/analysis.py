@@ -106,8 +106,8 @@ class Analysis(Output):
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the model
-            for 40 to 5,000 rows if it predicts rows that it has not seen; the notes say which was used, and why.
+            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the
+            model for 40 to 5,000 rows if it predicts held-out rows; the notes say which was used, and why.
         draws
             Random draws behind p-values and intervals; 0 for none of them.
         seed
@@ -116,8 +116,8 @@ class Analysis(Output):
             What quantiles are parts of after an adaptive sampler: ``"space"``, as a model sees it, or ``"rows"``, the
             best of the trials, which counts answer. Where rows were drawn evenly, both are the same.
         force
-            Answer from fewer than 5 target rows too; a model or not, they say next to nothing. Otherwise a best part
-            of all rows that holds fewer is widened to the strictest that can be answered, and a note says so.
+            Answer from fewer than 5 target rows too, although such an answer means almost nothing. Otherwise a best
+            part of all rows that holds fewer is widened to the strictest that can be answered, and a note says so.
 
         Returns
         -------
@@ -231,7 +231,7 @@ class Analysis(Output):
             As in `importance`.
         clip
             A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the one there, so
-            that a few wild values do not rule. A quantile is one of the region's rows.
+            that a few extreme values do not dominate. A quantile refers to the rows of the region.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
 
@@ -271,14 +271,14 @@ class Analysis(Output):
         Parameters
         ----------
         target, region, estimator, seed, of
-            As in `importance`; p-values are those of the rows, which must be at hand.
+            As in `importance`; p-values come from the rows, which must be available.
         order
-            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain.
-            Of many parameters those of the strongest pairs are asked: 12 for triples.
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain. With many parameters,
+            those of the strongest pairs are used: 12 for triples.
         cells
             Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 for few target rows.
         corrected
-            Whether what chance would explain is taken off.
+            Whether to subtract what chance would explain.
         params
             The parameters to pair; None for all.
 
@@ -349,9 +349,9 @@ class Analysis(Output):
             As in `importance`. ``by="measure"`` takes a part of all rows: globally, how to reach it; locally, how to
             reach its own best tenth.
         by
-            ``"measure"``, or ``"objective"``: each of several objectives alone, beside all together.
+            ``"measure"``, or ``"objective"``: each of several objectives alone, next to all together.
         top
-            Of more parameters a forest is fitted to those that the other measures put first.
+            With more parameters than this, the forest uses those that the other measures rank first.
         how
             The other options of `importance`; of measures only `seed`.
 
@@ -389,12 +389,12 @@ class Analysis(Output):
         Parameters
         ----------
         budget
-            A column of numbers, where every configuration has a row for each budget; ``"step"`` for the values on
-            the way that a log has (Optuna's reports, Ray Tune, Lightning …). None for what the source tells.
+            A column of numbers, where every configuration has a row for each budget; ``"step"`` for the intermediate
+            values of a log (Optuna's reports, Ray Tune, Lightning …). None for what the source tells.
         target, region
             Parts of the rows, the same at each budget: quantiles of its own rows.
         at
-            Budgets to ask; None for all, or a dozen of very many.
+            Budgets to use; None for all, or for twelve of very many.
         among
             ``"all"``: every trial counts where it has a value, pruned ones too. ``"full"``: only configurations that
             reached the highest budget.
@@ -420,14 +420,14 @@ class Analysis(Output):
         return budgets.along_budgets(self.data, budget, Question(target, region, **check_how(how)), at=at, among=among)
 
     def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
-        """How much the seed alone does, from configurations that were run several times: docs/seeds.md.
+        """How much of the result is due to the seed, from configurations that were run several times: docs/seeds.md.
 
         Parameters
         ----------
         target
             The rows to reach, as in `importance`.
         exclude
-            Parameters that set no configuration apart, beside those that are called like a seed.
+            Parameters that do not distinguish configurations, in addition to those named like a seed.
 
         Returns
         -------
@@ -457,7 +457,7 @@ class Analysis(Output):
         Returns
         -------
         Mapping of str to Analysis
-            Each counted when first asked for: quantiles are parts of its own rows.
+            Each is counted on first use: quantiles are parts of its own rows.
 
         Examples
         --------
@@ -474,10 +474,10 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            What `importance` takes as a region: a box, a condition, a mask, a part of the rows. Of several, each a
-            choice among all rows, those that lie in every one.
+            What `importance` takes as a region: a box, a condition, a mask, a part of the rows. Several may be given:
+            only rows that lie in all of them are used.
         at
-            Values of the objective, such as ``at_most(0.1)``, that will be asked for: they are counted at once.
+            Values of the objective, such as ``at_most(0.1)``, that will be used: they are counted at once.
 
         Returns
         -------
@@ -539,13 +539,13 @@ class Analysis(Output):
     def gains(
         self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
     ) -> Gains:
-        """What tuning each parameter wins over a default, in units of the objective: docs/how-to/advice.md.
+        """What tuning each parameter gains over a default, in units of the objective: docs/how-to/advice.md.
 
         Parameters
         ----------
         default
-            Values by parameter; what is left out is the median of the trials, or their most frequent category. None for
-            the default that the tool's own space has (ConfigSpace, SMAC), else the medians.
+            Values by parameter; parameters that are left out get the median of the trials, or the most frequent
+            category. None for the default that the tool's own space has (ConfigSpace, SMAC), else the medians.
         region
             Where to tune, as in `importance`: values lie between those of the rows there.
         seed
@@ -554,13 +554,13 @@ class Analysis(Output):
         Returns
         -------
         Gains
-            By parameter what tuning it alone wins, what its worst value costs, and what is lost if it is left at its
+            By parameter: what tuning it alone gains, what its worst value costs, and what is lost if it stays at its
             default, with 95 % intervals; ``.total``, ``.path``.
 
         Raises
         ------
         QueryError
-            No model of the objective is to be trusted, or the default lies outside the space or the region.
+            There is no reliable model of the objective, or the default lies outside the space or the region.
 
         Examples
         --------
@@ -622,13 +622,13 @@ class Analysis(Output):
         Returns
         -------
         Needed
-            By parameter further trials until its interval is so narrow; ``.apart`` until the first two are told apart;
-            ``.stop`` says whether to stop.
+            By parameter further trials until its interval is so narrow; ``.apart`` until the first two can be
+            distinguished; ``.stop`` says whether to stop.
 
         Raises
         ------
         QueryError
-            `width` is no part, or fewer than two parameters varied.
+            `width` is not between 0 and 1, or fewer than two parameters varied.
 
         Examples
         --------
@@ -680,9 +680,9 @@ class Analysis(Output):
         keep
             The part of that best tenth that every narrowed parameter keeps, at least.
         widen
-            Whether bounds that good values pile up at are moved outwards; else that is only said.
+            Whether to move bounds outwards where good values pile up; otherwise the reason only suggests it.
         folds
-            Parts that the rows are split into, each judged by bounds found without it; 0 for no evidence.
+            Folds of the cross-validation that tests the bounds; 0 for no evidence.
 
         Returns
         -------

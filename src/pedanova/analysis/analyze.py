@@ -76,13 +76,13 @@ def analyze(
         names: several objectives are ordered by non-domination. A log that knows what was optimised needs
         none; nor a direction.
     direction
-        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it the
-        log tells, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say
-        what was guessed, as a warning where the name tells nothing.
+        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it, the log
+        decides, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say what was
+        guessed, as a warning where the name says nothing.
     space
-        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or whatever
-        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the
-        space is the log's own, or guessed from the data; ``notes`` tell every guess.
+        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or anything that
+        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the space is the
+        log's own, or guessed from the data; ``notes`` list every guess.
     params
         Columns to use as parameters; by default all that look like settings.
     exclude
@@ -102,7 +102,7 @@ def analyze(
         Quantiles to cut the objective at, or the ``data.levels`` of another analysis, so that both can be added.
         By default a ladder from 0.001 to 1.
     reading
-        How text is read, and what becomes of rows that failed, were pruned, are infeasible, have no number as
+        How text is read, and what to do with rows that failed, were pruned, are infeasible, have no number as
         objective or lie outside the space: ``pa.Reading(state="status", failed="worst")``.
     scan
         How large tables are scanned, and who counts: ``pa.Scan(stream=True, threads=4)``.
@@ -119,7 +119,7 @@ def analyze(
     SpaceError
         The space contradicts itself, or a value lies outside (`OutsideSpaceError`).
     QueryError
-        An option is none of its choices, or the objective is missing.
+        An option has an unknown value, or the objective is missing.
     MissingLibraryError
         A format needs a library that is not installed; the message names the extra.
 
@@ -294,7 +294,7 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     DataError
         The file cannot be read.
     FormatError
-        It is no such file, or was damaged.
+        It is not such a file, or it is damaged.
 
     Examples
     --------

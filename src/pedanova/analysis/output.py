@@ -134,9 +134,9 @@ class Output:
         path
             Where to; a file that is there is replaced.
         rows
-            Whether to keep the rows too, so that every question can be asked of the file: conditions, pairs, `reduce`,
-            and the model of few rows. By default those of tables with up to 5,000 rows in memory are kept. Without
-            rows no single setting is in the file, and counts answer.
+            Whether to keep the rows too, so that the file can answer every question: conditions, pairs, `reduce`, and
+            the model of few rows. By default those of tables with up to 5,000 rows in memory are kept. Without rows
+            the file contains no parameter values of single rows, and counts answer.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class Output:
         budget: str | None = None,
         **how: Unpack[How],
     ) -> None:
-        """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
+        """Write one interactive HTML file: docs/report.md says what is in it.
 
         Parameters
         ----------
@@ -189,9 +189,9 @@ class Output:
         within
             A page about some of the rows only, as `within` takes them.
         group
-            A column that names the study of each row: their rankings then stand side by side in a tab of their own.
+            A column that names the study of each row: their rankings are then shown side by side in a tab.
         budget
-            What `along` follows in a tab of its own; None for what the source tells.
+            The budget that a tab follows, as in `along`; None for the budgets of the source.
         how
             The other options of `importance`; `baseline` is the one that is shown first.
 
@@ -220,7 +220,7 @@ class Output:
         height
             Of the frame, in pixels.
         live
-            Whether rows can be selected in it; None for wherever anywidget is installed and the rows are at hand.
+            Whether rows can be selected in it; None for live if anywidget is installed and the rows are available.
         options
             Those of `report`.
 
@@ -253,25 +253,25 @@ class Output:
         wait: bool | None = None,
         **how: Unpack[How],
     ) -> Explorer:
-        """Serve a live page on this machine alone, until Ctrl-C or ``close()``: docs/explore.md says what it shows.
+        """Serve a live page on this machine only, until Ctrl-C or ``close()``: docs/explore.md says what it shows.
 
         Parameters
         ----------
         title
             Of the page.
         start
-            (target, region): what is asked first, as parts or values of the objective.
+            (target, region): the first question, as parts or values of the objective.
         source
-            What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
+            The source as ``pedanova analyze`` would get it, for the shell lines on the page.
         group
-            A column that names the study of each row: their rankings then stand side by side.
+            A column that names the study of each row: their rankings are then shown side by side.
         port
             Of 127.0.0.1; 0 for a free one.
         open
-            Whether the browser is asked to show it.
+            Whether to open it in the browser.
         wait
-            Whether to stay until Ctrl-C; else the page is served in the background until its ``close()``. None: to
-            stay, except in a notebook, whose next cell must run.
+            Whether to wait until Ctrl-C; otherwise the page is served in the background until its ``close()``. None:
+            wait, except in a notebook, where the cell must end.
         how
             The other options of `importance`.
 

@@ -56,7 +56,7 @@ class Across(Pooling):
         By parameter, the most important first: the mean share with its 95 % interval, how far studies differ beyond
         chance (``spread``), the mean rank, and how many studies have it.
     analyses, answers
-        Of every study by name; `answers` lacks those that cannot be asked, which `notes` name.
+        Of every study by name; `answers` lacks those without an answer, which `notes` name.
     studies
         Rows, first parameters and agreement of every study.
     ranks
@@ -65,9 +65,9 @@ class Across(Pooling):
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
-        What was asked, in words.
+        The question, in words.
     notes
-        What to know beside the numbers: studies left out, parameters that some lack, aims that differ.
+        What to know in addition to the numbers: studies left out, parameters that some lack, objectives that differ.
 
     Examples
     --------
@@ -139,22 +139,22 @@ def across(
 ) -> Across:
     """What matters over many studies: pooled shares, ranks, and which studies disagree.
 
-    Every study is asked the same question; quantiles are those of its own rows. Nothing is silently dropped:
-    `notes` name studies that cannot be asked, parameters that some lack, and aims that differ.
+    Every study gets the same question; quantiles are those of its own rows. Nothing is silently dropped: `notes` name
+    studies without an answer, parameters that some studies lack, and objectives that differ.
 
     Parameters
     ----------
     data
-        Studies by name: analyses, or whatever `analyze` reads, or files that `Analysis.save` wrote; or one table
+        Studies by name: analyses, or anything that `analyze` reads, or files that `Analysis.save` wrote; or one table
         with a column that names the study of each row (`group`); or the analysis of such a table.
     objective
-        As in `analyze`, for whatever is no analysis yet.
+        As in `analyze`, for data that is not an analysis yet.
     group
         The column that names the study of each row. The table is read and sorted once; the space is that of all rows.
     target, region
         As in `importance`: within each study.
     within
-        Rows of every study to look at alone: a box, a condition, or a list of them that must all hold.
+        The rows of every study to use: a box, a condition, or a list of them, all of which must be met.
     parts
         What quantiles are then parts of: the ``"selected"`` rows of each study, or ``"all"`` rows of it.
     options
@@ -170,7 +170,7 @@ def across(
     Raises
     ------
     QueryError
-        Where fewer than two studies can be asked, or an option is unknown, or for one study alone.
+        Where fewer than two studies have an answer, or an option is unknown, or for one study alone.
     DataError
         Where a study cannot be read, or a table has no column `group`.
 
@@ -299,10 +299,10 @@ class StudyDifferences(Differences):
     names
         Of both studies.
     relation
-        What the second study is to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"`` or
-        ``"unknown"``; ``in_words()`` says it.
+        How the second study is related to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"``
+        or ``"unknown"``; ``in_words()`` says it.
     notes
-        What to know beside the numbers, and what the studies do not share.
+        What to know in addition to the numbers, and what the studies do not share.
     densities
         Where the target lies, by parameter, in each study.
 
@@ -355,7 +355,7 @@ def difference(
     a, b
         Two analyses; or two answers of `importance`, such as those inside two parts of one space.
     target, region
-        As in `importance`, asked of both studies.
+        As in `importance`, for both studies.
     names
         What to call the two studies.
     how
@@ -365,14 +365,14 @@ def difference(
     -------
     StudyDifferences
         By parameter: both shares and ratios, their differences with 95 % intervals and p-values (Holm over all
-        parameters), good values in both and whether they moved. `notes` say what the studies are to each other,
-        and what they do not share. For two answers: `Differences`, of shares alone.
+        parameters), good values in both and whether they moved. `notes` say how the studies are related, and what they
+        do not share. For two answers: `Differences`, of shares alone.
 
     Raises
     ------
     QueryError
-        Where the studies share no parameter, where an analysis is held against an answer, or where two answers were
-        held against different baselines.
+        Where the studies share no parameter, where an analysis is compared with an answer, or where two answers have
+        different baselines.
 
     Examples
     --------

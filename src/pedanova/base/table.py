@@ -101,7 +101,7 @@ class Table:
     rows
         The rows of the table, by place.
     notes
-        What to know beside the numbers.
+        What to know in addition to the numbers.
 
     Examples
     --------

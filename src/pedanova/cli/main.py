@@ -143,7 +143,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def show_versions() -> None:
-    """Print what to tell in a bug report.
+    """Print the versions for a bug report.
 
     Examples
     --------

@@ -40,14 +40,14 @@ def as_names(names: object, argument: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How text is read, and what becomes of rows that did not end well: ``analyze(..., reading=pa.Reading(...))``.
+    """How text is read, and what to do with failed rows: ``analyze(..., reading=pa.Reading(...))``.
 
     Parameters
     ----------
     delimiter
-        The sign between the fields of a CSV file, such as ``";"`` or ``"tab"``; None to find it.
+        The separator of a CSV file, such as ``";"`` or ``"tab"``; None to detect it.
     decimal
-        The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.
+        The decimal separator: ``","`` where ``1,234`` is not 1234; None to detect it.
     state
         The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
     nan
@@ -59,12 +59,12 @@ class Reading:
     infeasible
         Rows that are not feasible are dropped or count as the ``"worst"``.
     outside
-        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
+        What to do with values outside a given space: ``"error"``, or ``"count"`` them in a separate bin.
 
     Raises
     ------
     QueryError
-        An option is none of its choices.
+        An option has an unknown value.
 
     Examples
     --------
@@ -112,18 +112,18 @@ class Scan:
         What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
         and say so in the notes.
     pushdown
-        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the
-        objective travels; None for ibis tables only.
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only counts and the
+        objective are transferred; None for ibis tables only.
     engine
-        Who counts arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` there, where
-        they lie, ``"cpu"`` in memory, where everything can be asked. None: there, unless they are small.
+        Who counts arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
+        ``"cpu"`` in main memory, where every question can be answered. None: on the GPU, unless they are small.
     threads
         Threads to count with; None for all cores.
 
     Raises
     ------
     QueryError
-        An option is none of its choices, or two of them contradict each other.
+        An option has an unknown value, or two of them contradict each other.
 
     Examples
     --------

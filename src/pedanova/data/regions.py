@@ -164,11 +164,11 @@ def at_least(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """A band: rows behind the best `low` up to and with the best `high` part (quantiles).
+    """A band: the rows between the best `low` and the best `high` part (quantiles).
 
-    The better end does not belong to it, the worse one does: of 100 rows without ties ``between(0.1, 0.3)``
-    is the rows 11 to 30, so that the best 10 % and the band are the best 30 %. Rows that tie with the last
-    of the best `low` are none of the band; those that tie with its own last row are.
+    The better end is excluded, the worse one is included: of 100 rows without ties ``between(0.1, 0.3)`` is the rows
+    11 to 30, so that the best 10 % and the band are the best 30 %. Rows that tie with the last of the best `low` are
+    not in the band; those that tie with its own last row are.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ class Densities(Table):
 
     @property
     def notes(self) -> list[str]:
-        """Who has no value, where somebody has none."""
+        """Which rows have no value, if any."""
         if not self.missing_region and not self.missing_target:
             return []
         target, region = 1 - self.missing_target, 1 - self.missing_region

@@ -50,7 +50,7 @@ class Marginal(Table):
     mean
         Of the objective, smoothed where `bandwidth` is above 0.
     low, high
-        A 95 % interval of the mean, were as many rows drawn anew; NaN below two rows.
+        A 95 % interval of the mean; NaN below two rows.
     edges
         Of the cells of a range, in units of the parameter; None of single values.
     parameter
@@ -133,7 +133,7 @@ class Effects(ShareTable[Effect]):
     Attributes
     ----------
     region, clip
-        What was asked, in words.
+        The question, in words.
     n_region
         Rows in the region.
     mean, total_variance

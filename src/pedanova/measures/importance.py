@@ -48,12 +48,11 @@ class Importance:
     ratio
         Its part of the sum of `share` over all parameters, shares below zero counting as zero.
     share
-        Fraction of the variance of "is this row in the target?" that it explains alone,
-        corrected for what chance would explain. May fall below zero for a useless parameter.
-        Where a parent in the table decides whether it has a value, only what the value explains:
-        that it has one is the parent's.
+        Fraction of the variance of "is this row in the target?" that it explains alone, corrected for what chance
+        would explain. May fall below zero for a useless parameter. For a conditional parameter only the effect of its
+        value: the effect of its presence belongs to the parent.
     raw_share
-        Without the correction, and with all that being active explains.
+        Without the correction, and including the effect of its presence.
     raw_ratio
         Its part of the sum of `variance` over all parameters: the paper's plug-in HPI ratio.
     divergence
@@ -65,12 +64,12 @@ class Importance:
     bandwidth
         Width of the smoothing kernel in cells, 0 for none.
     value, activity
-        The two parts of the divergence: what the parameter's value does where it has one, and
-        that it has one at all (or which of several domains). Without conditions activity is 0.
+        The two parts of the divergence: the effect of its value where it has one, and the effect of having one at all
+        (or of which of several domains). Without conditions activity is 0.
     value_share, activity_share
         The same two parts of `raw_share`.
     low, high
-        A 95 % interval of `share`, None where none was asked for.
+        A 95 % interval of `share`, None without draws.
     p_value
         How often chance alone would make this parameter look as important for this target in this region.
     p_adjusted
@@ -82,8 +81,7 @@ class Importance:
         False where it had one value in all of the rows that answer (those of the region; all, where a
         model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.
     deviation
-        How far the share wanders by the chance of the rows (one standard deviation), for whoever puts answers of
-        several studies together; None where no draws were asked for.
+        The standard deviation of the share, for pooling several studies; None without draws.
 
     Examples
     --------
@@ -123,18 +121,18 @@ class Importances(ShareTable[Importance]):
     Attributes
     ----------
     target, region
-        What was asked, in words.
+        The question, in words.
     baseline
-        What the target was held against.
+        What the target was compared with.
     estimator
-        Who answered: ``"counts"`` or ``"surrogate"`` (a model).
+        The estimator that was used: ``"counts"`` or ``"surrogate"`` (a model).
     whole
         Whether the region is all rows.
     trials
         After an adaptive sampler: what its best trials share, against a uniform draw.
     copies
-        Parameters that are but another way to write one of the others, with that: both have the same share, and the
-        printed table has one line for them.
+        Parameters that are another form of an existing one, with that one: both have the same share, and the printed
+        table has one line for both.
     good
         Good values of each parameter that is distinguishable from noise, in words; `densities` has their numbers.
     full

@@ -65,9 +65,9 @@ class Interaction:
     first_share, second_share
         Of a pair: what each explains alone, by the same coarse cells.
     p_value
-        How often chance would show as large an interaction, were there none.
+        How often chance alone would show as large an interaction.
     p_adjusted
-        The same, adjusted for the number of pairs, or sets, asked about (Holm).
+        The same, adjusted for the number of pairs, or sets (Holm).
 
     Examples
     --------
@@ -113,11 +113,11 @@ class Interactions(Table, Mapping[Names, Interaction]):
     rows
         The same, by place: an `Interaction` for each pair or larger set.
     target, region
-        What was asked, in words.
+        The question, in words.
     cells
         Of each parameter, at most.
     corrected
-        Whether what chance would explain was taken off.
+        Whether what chance would explain was subtracted.
     estimator
         ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
 

@@ -31,8 +31,8 @@ class Verdict:
     name
         The parameter.
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (what it
-        needs to exist is cut off) or ``undecided``.
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (the values for which it
+        exists are cut off) or ``undecided``.
     reason
         Why, in one sentence.
     before, after
@@ -40,8 +40,8 @@ class Verdict:
     part
         Of its range that is left, on its own scale.
     pieces
-        Where good values lie, if that is in several ranges with hardly anything good in between;
-        `after` is the range around them, since other tools accept no more than that.
+        Where good values lie, if that is in several ranges with hardly anything good in between; `after` is the range
+        around them, because other tools accept only one range.
     beyond
         Bounds to try where good values pile up: (low, high), None for a side that may stay.
 
@@ -96,13 +96,13 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the reduction is worth. All of it speaks of the very bounds that are printed.
+    """What the reduction is worth. All of it refers to the printed bounds.
 
     Attributes
     ----------
     kept, best
-        The part of such rows as the target's, and as its best fifth, that would lie inside if they had no
-        part in choosing the bounds: what lies inside, less what folds lose on rows held back.
+        The part of new target rows, and of their best fifth, that would lie inside: `inside`, corrected by
+        cross-validation on held-out rows.
     inside
         The part of the target's rows that lie inside.
     volume
@@ -114,7 +114,7 @@ class Evidence:
     rows
         That were counted.
     estimator
-        ``"surrogate"`` or ``"counts"``: who chose the bounds.
+        ``"surrogate"`` or ``"counts"``: which estimator chose the bounds.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class ReducedSpace(NamedTable[Verdict]):
     Attributes
     ----------
     evidence
-        What it is worth; None where nothing was changed, or no row was held back.
+        What it is worth; None where nothing was changed, or without folds.
     target, keep
         What was asked.
 

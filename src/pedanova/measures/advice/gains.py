@@ -57,7 +57,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What one parameter wins and costs.
+    """What one parameter gains and costs.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class Gain:
     default, best
         Its value in the default, and the best one while all others stay at theirs; None where it has none.
     gain, low, high
-        What tuning it alone wins over the default, with a 95 % interval.
+        What tuning it alone gains over the default, with a 95 % interval.
     wrong, wrong_low, wrong_high
         What its worst value costs, all others at the default.
     left, left_low, left_high
-        What is lost where it is left at its default and all others are tuned.
+        What is lost if it stays at its default and all others are tuned.
     verdict
-        ``safe``: all that are may stay at their defaults together; worth to ``tune``; or ``unsure``.
+        ``safe``: all safe parameters may stay at their defaults together; ``tune``: worth tuning; or ``unsure``.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class PathStep:
     before, after
         Its value.
     gain, low, high
-        What this step wins, with a 95 % interval.
+        What this step gains, with a 95 % interval.
     objective
         The objective after it, in the median.
 
@@ -131,7 +131,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AblationPath(Table):
-    """The way from the default to the best configuration, each time by the change that wins most.
+    """The path from the default to the best configuration; each step is the change that gains most.
 
     Attributes
     ----------
@@ -166,18 +166,18 @@ class Gains(NamedTable[Gain]):
     Attributes
     ----------
     total
-        What all parameters together win over the default.
+        What all parameters together gain over the default.
     path
-        The way from the default to the best configuration, one parameter after the other.
+        The path from the default to the best configuration, one parameter after the other.
     default, best
         Values by parameter; None where it has none.
     safe_loss, tolerance
-        What is lost at most where all that are safe stay at their defaults, and how much that may be: a tenth of what
-        all together win, or a fiftieth of the quartiles' distance.
+        The most that is lost if all safe parameters stay at their defaults, and the limit for it: a tenth of the total
+        gain, or a fiftieth of the interquartile range.
     objective, direction, region
         Of what, which way it is better, and where.
     default_was_run
-        Whether a row has the default's very values; running it once about halves the error.
+        Whether some row has exactly the default's values; running it once about halves the error.
 
     Examples
     --------

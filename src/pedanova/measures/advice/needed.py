@@ -29,12 +29,12 @@ MOST = 1e6  # more trials than that are never
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number of further trials with an interval; None for one that cannot be said.
+    """A number of further trials with an interval; None where it is not known.
 
     Attributes
     ----------
     more
-        About so many; None where no number helps.
+        About this many; None where no number is enough.
     low, high
         An interval of about 80 %; `high` is None where there is no end.
 
@@ -68,7 +68,7 @@ class NeededTrials:
     share, width
         Its share, and how wide its 95 % interval is.
     more, low, high
-        Further trials until the interval is narrow enough; None where that cannot be said.
+        Further trials until the interval is narrow enough; None where it is not known.
 
     Examples
     --------
@@ -94,10 +94,10 @@ class StopAdvice:
     settled
         Whether both hardly change.
     first, first_stays
-        The first parameter, and the chance that it stays the first.
+        The first parameter, and the probability that it stays first.
     better, negligible
-        How much better the best value becomes in four times as many trials (with a chance of 5 %), and what would
-        hardly count: a fiftieth of the distance from a usual configuration to the best. None where no model tells.
+        How much the best value improves with four times as many trials (exceeded with 5 % probability), and what would
+        be negligible: a fiftieth of the distance from a typical configuration to the best. None without a model.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Needed(NamedTable[NeededTrials]):
     Attributes
     ----------
     apart
-        Further trials until the first two are told apart.
+        Further trials until the first two can be distinguished.
     pair
         These two.
     width

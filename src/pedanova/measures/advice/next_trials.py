@@ -68,7 +68,7 @@ class NextTrial:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What the trial should carry: ``study.enqueue_trial(t.values, user_attrs=t.attributes)``."""
+        """The attributes to store with the trial: ``study.enqueue_trial(t.values, user_attrs=t.attributes)``."""
         return {MARK: self.goal}
 
 

@@ -307,7 +307,7 @@ class Comparison(Table, Mapping[str, Answer]):
     meanings
         What the answers are, in words.
     notes
-        What to know beside the numbers, and which answers were left out.
+        What to know in addition to the numbers, and which answers were left out.
 
     Examples
     --------

@@ -152,7 +152,7 @@ class Along(Table):
     name
         What the budget is called.
     target, region
-        What was asked, in words.
+        The question, in words.
     steps
         The budgets with enough rows.
     left_out
@@ -183,7 +183,7 @@ class Along(Table):
 
     @property
     def full(self) -> AtBudget:
-        """The highest budget with enough rows: the others are held against it."""
+        """The highest budget with enough rows: the others are compared with it."""
         return self.steps[-1]
 
     @property

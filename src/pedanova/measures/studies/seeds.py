@@ -70,7 +70,7 @@ class Seeds(NamedTable[SeedPart]):
     runs, configurations, repeated
         How many there were, and how many configurations were run more than once.
     target
-        What was asked, in words.
+        The question, in words.
 
     Examples
     --------

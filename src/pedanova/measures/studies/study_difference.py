@@ -169,7 +169,7 @@ FEWEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One parameter in two studies, or in two answers; differences are the first less the second.
+    """One parameter in two studies, or in two answers; differences are the first minus the second.
 
     Attributes
     ----------
@@ -180,8 +180,8 @@ class Difference:
     difference, low, high
         Of the shares, with a 95 % interval; None where draws were left out.
     p_value, p_adjusted
-        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm). None,
-        as everything below but the ratios, where answers are compared rather than studies.
+        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm). None
+        where answers are compared rather than studies; then only the ratios below are given.
     ratio, other_ratio, ratio_difference
         The same of the ratios.
     good, other_good
@@ -189,7 +189,7 @@ class Difference:
     overlap
         The part of the target's density that both studies have in common, 0 to 1; None where cells differ.
     moved_p_adjusted
-        How often target rows of one law would lie so differently by chance, adjusted likewise.
+        How often equal distributions of target rows would differ this much by chance, adjusted likewise.
     matters
         Whether it is distinguishable from noise in either study.
 

@@ -47,7 +47,7 @@ class Profile(Table):
     region
         In words.
     estimator
-        Who answered: ``"counts"`` or ``"surrogate"``.
+        The estimator that was used: ``"counts"`` or ``"surrogate"``.
 
     Examples
     --------

@@ -37,7 +37,7 @@ LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
 
 
 def space_from(source: object) -> Space:
-    """A search space out of whatever describes one.
+    """A search space from a description of one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def space_from(source: object) -> Space:
     Raises
     ------
     SpaceError
-        It contradicts itself, or is of no known form.
+        It contradicts itself, or its form is unknown.
     FormatError
         A file is not what its name says.
 
