@@ -24,6 +24,7 @@ from pedanova.space.grid import Grid, Reals
 # --- shares --------------------------------------------------------------------------------------------
 
 WIDEN = 1.5  # times the deviation of the samples, which take the settings as known
+WIDEN_SETTLED = 2.3  # upwards after an adaptive sampler, which leaves most bad values untried
 LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
 COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares
 NORMAL = 1.96
@@ -52,8 +53,11 @@ class SampledShares:
         weight = 0.0 if adaptive else COMMON
         share: Reals = (1.0 - weight) * self.each.mean(axis=0) + weight * self.common
         middle, deviation = self.roots()
-        off = np.hypot(WIDEN * NORMAL * deviation, LEAST_DEVIATION * middle)
-        low, high = np.maximum(middle - off, 0.0) ** 2 - FINEST, (middle + off) ** 2 + FINEST
+        below, above = (
+            np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
+            for widen in (WIDEN, WIDEN_SETTLED if adaptive else WIDEN)
+        )
+        low, high = np.maximum(middle - below, 0.0) ** 2 - FINEST, (middle + above) ** 2 + FINEST
         spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(share)
         return EstimatedShares(share, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
