@@ -47,7 +47,9 @@ Rows: TypeAlias = object  # whatever `importance` takes as target or region
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Figures of one analysis: ``a.plot``. Each takes ``ax=``, and returns the Axes.
+    """Figures of one analysis. Each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+
+    ``a.plot`` has them; the `a` of all examples is that of this one.
 
     Examples
     --------
@@ -77,15 +79,8 @@ class Plots:
         metric, ax
             ``"share"`` or ``"ratio"``; Axes to draw in, None for a new figure.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> ax = a.plot.importance(0.1, 0.3, estimator="counts", draws=200)
         >>> [label.get_text() for label in ax.get_yticklabels()][-1] in a.space
         True
@@ -108,15 +103,8 @@ class Plots:
         target, region
             As in `Analysis.importance`.
 
-        Returns
-        -------
-        matplotlib.axes.Axes or array of them
-            What was drawn in: one, or one for each parameter.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.plot.densities(["learning_rate", "units"]).size
         2
         """
@@ -150,15 +138,8 @@ class Plots:
         reduced
             A space that `Analysis.reduce` gave before; None to ask for it.
 
-        Returns
-        -------
-        matplotlib.axes.Axes or array of them
-            What was drawn in: one, or one for each parameter.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> small = a.reduce(folds=0, estimator="counts")
         >>> a.plot.reduction(reduced=small).size >= len(small)
         True
@@ -189,15 +170,8 @@ class Plots:
         region, ladder, options, ax
             As in `Analysis.profile`; Axes to draw in, None for a new figure.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> len(a.plot.profile(ladder=[0.05, 0.1, 0.3], estimator="counts").collections) > 1
         True
         """
@@ -221,15 +195,8 @@ class Plots:
         budget, target, at, among, options, ax
             As in `Analysis.along`; Axes to draw in, None for a new figure.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.plot.along("batch_size", estimator="counts", draws=0).get_xlabel()
         'batch_size'
         """
@@ -246,15 +213,8 @@ class Plots:
         target, region, options, ax
             As in `Analysis.interactions`; Axes to draw in, None for a new figure.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> ax = a.plot.interactions(params=["learning_rate", "units", "alpha"], estimator="counts")
         >>> len(ax.get_yticklabels())
         3
@@ -282,15 +242,8 @@ class Plots:
         target, region, ax
             As in `Analysis.importance`; Axes to draw in, None for a new figure.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.plot.pair("learning_rate", "units").get_xlabel()
         'learning_rate'
         """
@@ -314,15 +267,8 @@ class Plots:
         region, clip, smoothing
             As in `Analysis.effects`.
 
-        Returns
-        -------
-        matplotlib.axes.Axes or array of them
-            What was drawn in: one, or one for each parameter.
-
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.plot.effects(["learning_rate", "units"], region=0.5).size
         2
         """
@@ -385,11 +331,6 @@ class Plots:
             As in `Analysis.gains`.
         ax
             Axes to draw in; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
 
         Examples
         --------

@@ -40,7 +40,7 @@ LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diag
 
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
-    """Figures of many studies; each takes ``ax=``, and returns the Axes.
+    """Figures of many studies; each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
     Examples
     --------
@@ -49,8 +49,8 @@ class AcrossPlots:
     >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
     >>> table["loss"] = (table["lr"] - 0.3) ** 2
     >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
-    >>> x.plot.importance().get_xlabel()[:5]
-    'share'
+    >>> x.plot.importance().get_xlabel()
+    'importance (%)'
     """
 
     _result: Pooling
@@ -63,11 +63,6 @@ class AcrossPlots:
         ----------
         ax
             Axes to draw in; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
         """
         return draw_pooled(self._result, ax)
 
@@ -78,11 +73,6 @@ class AcrossPlots:
         ----------
         ax
             Axes to draw in; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
 
         Raises
         ------
@@ -102,11 +92,6 @@ class AcrossPlots:
             One parameter or several, None for the narrowest ones; Axes for each, None for a new figure.
         options
             Those of `Across.prior`.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or array of them
-            What was drawn in: one, or one for each parameter.
         """
         prior = self._prior(**options)
         shown = plain_names(list(prior))
@@ -196,7 +181,7 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
 
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
-    """Figures of two studies; each takes ``ax=``, and returns the Axes.
+    """Figures of two studies; each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
     Examples
     --------
@@ -216,11 +201,6 @@ class DifferencePlots:
         ----------
         ax
             Axes to draw in; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn in.
         """
         return draw_both(self._result, ax)
 
@@ -231,11 +211,6 @@ class DifferencePlots:
         ----------
         names, ax
             One parameter or several, None for the most important ones; Axes for each, None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes or array of them
-            What was drawn in: one, or one for each parameter.
 
         """
         differences = self._result
