@@ -42,7 +42,7 @@ class Analysis(Output):
     """A table of trials, counted once, and the questions it answers. `analyze` and `load` make one.
 
     ``len(a)`` is the number of rows that count. Analyses of parts add up to the analysis of the whole: ``a + b``,
-    given the same space and levels.
+    given the same space and levels. Examples that do not say so have the `a` of the one below.
 
     Attributes
     ----------
@@ -135,8 +135,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> result = a.importance()
         >>> list(result)[:3]
         ['learning_rate', 'units', 'epochs']
@@ -167,8 +165,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> strict, wide = (row for _, row in a.profile(ladder=[0.05, 0.2]).of("learning_rate"))
         >>> strict.share < wide.share
         True
@@ -207,8 +203,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> [good.words for good in a.densities("solver").good()]
         ['adam']
         >>> list(a.densities())[:3]
@@ -289,8 +283,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> next(iter(a.interactions(params=["learning_rate", "units", "epochs"])))
         ('learning_rate', 'units')
         """
@@ -323,8 +315,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> list(a.pairs(["units", "epochs", "alpha"]))
         [('alpha', 'units'), ('alpha', 'epochs'), ('units', 'epochs')]
         >>> a.pairs(["solver", "shuffle"])["solver", "shuffle"].to_dict()["target"]
@@ -486,8 +476,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> len(a.within({"learning_rate": (1e-3, 1e-1)}, "solver == 'adam'"))
         198
         """
