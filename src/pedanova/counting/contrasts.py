@@ -46,7 +46,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     """Target rows must be some, but not all, of the region's rows."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
-    ties = ", by ties or by choice; choose a smaller target or a larger region"
+    ties = " (by ties, or because both were chosen so); choose a smaller target or a larger region"
     check_sizes(wanted, base, inside, inside - common, rows, ties)
 
 

@@ -471,7 +471,7 @@ def _by_place(
     grid = ahead[: len(ahead) - len(close)]
     new = {}
     if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
-        why = "differs in every row and stands behind the objective of a grid"
+        why = "differs in every row and follows the objective of a grid"
         new = {name: Role("result", why) for name in behind if values[name].has_own and len(grid) > 1}
         doubt = Clue("result", SLIGHT, "differs in every row and stands beside the objective of a grid")
         others = close if len(grid) > 1 else [name for name in behind if values[name].has_own]

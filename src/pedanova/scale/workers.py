@@ -225,7 +225,7 @@ def named(name: str, work: Callable[[], Result]) -> Result:
         if kind in LOST:
             raise WorkerError(
                 f"{name}: a worker was lost ({kind}), killed or out of memory; use fewer workers, or Dask's "
-                "client.get_executor(retries=2), which carries on"
+                "client.get_executor(retries=2), which continues"
             ) from error
         if "pickle" in first:
             raise WorkerError(f"{name} cannot be sent to another process: {first}") from error

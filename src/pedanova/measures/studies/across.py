@@ -283,7 +283,7 @@ def as_selection(within: object, parts: str) -> tuple[object, ...]:
         raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
     for one in selection:
         if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
-            words = " must be a box or a condition, which every study has; part of a study is region="
+            words = " must be a box or a condition, which applies to every study; use region= for a part of the rows"
             raise QueryError(Arg("within"), words)
     return selection
 

@@ -238,7 +238,7 @@ def describe(source: object) -> Described:
             continue
         if clause.words:
             metadata = False
-            words = f"exists only if {clause.words}; taken from where it has a value"
+            words = f"exists only if {clause.words}; inferred from the rows where it has a value"
             reading.notes.append(Note("space", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
