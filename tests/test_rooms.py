@@ -69,6 +69,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "uvicorn": {"report.live.server"},
 }
 ALLOWED = {"numpy", "narwhals"}
+LATE = ("import_module", "__import__", "LazyModule")  # calls that import what they name
 FILES = sorted(ROOT.rglob("*.py"))
 
 
@@ -96,7 +97,7 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute here"
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LATE:
             names |= {start_of(node.args[0])} - {""}
     return names
 
