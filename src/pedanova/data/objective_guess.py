@@ -98,7 +98,7 @@ def _in_order(column: Column) -> bool:
     if column.labels is not None or len(values) < LEAST_ROWS or column.absent().any():
         return False
     up, down = np.count_nonzero(values[1:] > values[:-1]), np.count_nonzero(values[1:] < values[:-1])
-    return min(up, down) == 0 and max(up, down) >= LEAST_ROWS // 2
+    return bool(min(up, down) == 0 and max(up, down) >= LEAST_ROWS // 2)
 
 
 def _note(name: str, why: str, results: Sequence[str]) -> Note:
