@@ -212,6 +212,8 @@ def test_what_stands_between_results_or_right_before_the_objective_of_a_grid() -
     decided = in_order({**settings, "base": real(), "lock": real(), "change": real(), "total": real()}, "change")
     assert [decided[name].doubt is not None for name in ("kind", "size", "base", "lock")] == [False, False, True, True]
     assert decided["total"].name == "result"
+    decided = in_order({**settings, "acc": real(), "ran": RNG.choice([1, 2], ROWS)}, "acc")
+    assert decided["ran"].doubt is not None
 
 
 @pytest.mark.parametrize("name", ["overfitting", "delta", "improvement"])
@@ -238,6 +240,14 @@ def test_lists_of_results_and_ranges_that_were_set() -> None:
     assert role_of("hidden_layers", lists[RNG.integers(0, 5, ROWS)]) == "setting"
     few = {"roll_min": RNG.choice([1, 2], ROWS), "roll_max": RNG.choice([5, 9], ROWS)}
     assert all(role.is_setting for role in roles({**SETTINGS, **few, "r2": real()}, "r2").values())
+    few = {"ran_mean": RNG.choice([0.1, 0.2], ROWS), "ran_std": RNG.choice([0.5, 0.9], ROWS)}
+    assert [role_of(name, few[name]) for name in few] == ["setting", "setting"]
+    assert {roles({**SETTINGS, **few, "r2": real()}, "r2")[name].name for name in few} == {"result"}
+
+
+def test_a_number_of_the_trial_beside_a_full_grid_is_an_id() -> None:
+    grid = {"beta": BETA, "depth": DEPTH, "width": WIDTH}
+    assert in_order({"trial": GRID[::-1] + 5, **grid, "score": np.sin(GRID)}, "score")["trial"].name == "identifier"
 
 
 def test_means_and_deviations_of_one_result() -> None:

@@ -295,8 +295,8 @@ def roles_of(
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
-        summary = _stem(name) != words_of(name) and [*map(_stem, names)].count(_stem(name)) > 1
-        if one.kind == "numbers" and summary and not one.is_few:
+        alike = [words_of(other)[-1] for other in names if _stem(name) == _stem(other) != words_of(other)]
+        if one.kind == "numbers" and len(alike) > 1 and (not one.is_few or not {"min", "max"}.issuperset(alike)):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
     return columns, roles | _by_place(roles, values, table, objectives) | _beside_grid(
@@ -473,8 +473,9 @@ def _by_place(
     if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
         why = "differs in every row and follows the objective of a grid"
         new = {name: Role("result", why) for name in behind if values[name].has_own and len(grid) > 1}
-        doubt = Clue("result", SLIGHT, "differs in every row and stands beside the objective of a grid")
-        others = close if len(grid) > 1 else [name for name in behind if values[name].has_own]
+        doubt = Clue("result", SLIGHT, "stands beside the objective of a grid, as results do")
+        numbers = [name for name in behind if name not in new and values[name].kind == "numbers"]
+        others = [*close, *numbers] if len(grid) > 1 else [name for name in numbers if values[name].has_own]
         new |= {name: replace(roles[name], doubt=doubt) for name in others}
     results = {*objectives, *(name for name, role in {**roles, **new}.items() if role.name == "result")}
     for before, name, after in zip(table, table[1:], table[2:], strict=False):
@@ -498,6 +499,9 @@ def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objective
     why = f"changes although the table holds every combination of {listed(factors, most=4)}"
     new = {}
     for name in (name for name in others if settings[name].kind == "numbers"):
+        if ID_NAMES.match(name) and settings[name].whole:
+            new[name] = Role("identifier", f"looks like an id, and {why}")
+            continue
         behind = name in table and table.index(name) > first
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
         if behind or (measured and not _has_head(name)):

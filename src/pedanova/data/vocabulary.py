@@ -52,11 +52,13 @@ RESULTS_UP = _words(
     "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
     "loglik rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
-    "fps ap hits performance winrate mfu speedup silhouette cagr qps tps ipc"
+    "fps ap hits performance winrate mfu speedup silhouette cagr qps tps ipc "
+    "gflops tflops mflops"
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
-    "regret misclassification makespan drawdown brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
+    "regret misclassification makespan drawdown cpi misses brier ece logloss crossentropy deviance aic "
+    "bic fpr fnr mistakes"
 )
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "

@@ -100,3 +100,11 @@ def test_what_was_passed_over_is_said(tmp_path: Path) -> None:
     ):
         path.write_text(SHAPES[shape])
         assert any(words in note for note in read_records(path).notes)
+
+
+def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined("10,20,0.5984", "10,40,0.684"))
+    refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text(joined("0,1,2", "10,40,0.684"))  # as pandas names columns
+    assert list(read_records(path).columns) == ["0", "1", "2"]

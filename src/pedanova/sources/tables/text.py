@@ -208,6 +208,8 @@ def _header(file: Path, delimiter: str, above: int) -> list[str]:
     names = [name.strip() for name in header]
     if not any(names):
         raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
+    if all(map(REAL.fullmatch, names)) and any("." in name for name in names):
+        raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
     return as_names(names, where=f"{file}: ", error=FormatError)
 
 
