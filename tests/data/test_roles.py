@@ -290,3 +290,14 @@ def test_the_curve_of_one_run(case: str) -> None:
     assert step_of_one_run(columns, roles_of(list(table), lambda _: columns)[1]) == step
     marks = {"config.lr": columns["epoch" if "epoch" in columns else "iteration"]}  # the others are not read
     assert step_of_one_run(marks, roles_of(["config.lr", *table], lambda _: marks)[1]) is None
+
+
+def test_names_of_one_family_and_counts_of_errors() -> None:
+    columns = {**SETTINGS, "a_n_end": real(), "b_n_end": real(), "b_n_sum": real(), "tp": real(), "fn": real()}
+    decided = roles({**columns, "variance": real(), "time_cost": real(), "nominal_value": real()}, "a_n_end")
+    assert {name for name, role in decided.items() if role.is_setting} == {*SETTINGS, "nominal_value"}
+    assert decided["b_n_sum"].why == "named after another result"
+    doubt = roles({**SETTINGS, "nominal_value": real(), "expected_value": real()}, "expected_value")[
+        "nominal_value"
+    ].doubt
+    assert doubt is not None

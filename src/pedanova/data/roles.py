@@ -299,6 +299,10 @@ def roles_of(
         if one.kind == "numbers" and len(alike) > 1 and (not one.is_few or not {"min", "max"}.issuperset(alike)):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
+    siblings = [name for name, role in roles.items() if "named after" in role.why]
+    for name in (name for name, role in roles.items() if role.is_setting and not _has_head(name)):
+        if any(clue.weight == SURE for clue in _beside(name, values[name], siblings)):
+            roles[name] = Role("result", "named after another result")
     return columns, roles | _by_place(roles, values, table, objectives) | _beside_grid(
         {name: one for name, one in values.items() if roles[name].is_setting}, table, objectives
     )
@@ -349,7 +353,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
         yield Clue("time", SURE, "has a name that loggers use for their own fields")
-    elif telling is not None and telling in COSTS:
+    elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
         if not is_limit(name):
             yield Clue("time", SLIGHT if few and telling in UNCLEAR else SURE, "looks like the cost of a trial")
     elif telling is not None and telling in RESULTS:
@@ -541,6 +545,7 @@ def _has_head(name: str) -> bool:
     """Whether a name ends as settings do."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false ones, no function
+    negatives |= COUNTED.match(name) is not None
     return bool(words) and not negatives and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing"))
 
 
@@ -562,6 +567,8 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
         if alike or (after and not _has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
+        if len(words) > 1 and words[-1] == own[-1] and words[-1].isalpha() and not _has_head(name):
+            yield Clue("result", SLIGHT, f"ends as the objective {objective!r} does")
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:

@@ -53,7 +53,7 @@ RESULTS_UP = _words(
     "loglik rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
     "fps ap hits performance winrate mfu speedup silhouette cagr qps tps ipc "
-    "gflops tflops mflops"
+    "gflops tflops mflops sens spec prec hypervolume"
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
@@ -65,7 +65,7 @@ COSTS = _words(
     "duration elapsed took latency seconds secs time timestamp flops macs joules"
 )  # what a run took
 # These tell the direction of an objective, yet may well be settings of their own.
-ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
+ONLY_UP = _words("gain efficiency coverage volume diversity")
 ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
 
@@ -90,7 +90,13 @@ UNITS = {
 }
 MEMORY = _words("memory mem ram vram")
 COUNTED = re.compile(
-    r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$|^(input|output|prompt|completion)_?tokens$",
+    "|".join(
+        (
+            r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$",
+            r"^(input|output|prompt|completion)_?tokens$|^variance$",
+            r"^(tp|tn|fp|fn|(true|false)_?(positive|negative)s?)$",
+        )
+    ),
     re.IGNORECASE,
 )
 DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
