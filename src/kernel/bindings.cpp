@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "add.hpp"
 #include "agreement.hpp"
 #include "cells.hpp"
 #include "column.hpp"
@@ -52,46 +51,57 @@ PEDANOVA_EXPORT const char* pedanova_processor() {
     return processor == Processor::avx512 ? "AVX-512" : processor == Processor::avx2 ? "AVX2" : "base";
 }
 
+// Returns whether there is neither NaN nor infinity: 1 or 0.
+PEDANOVA_EXPORT std::int64_t pedanova_all_finite(const void* data, std::int64_t stride, std::int32_t dtype,
+                                                 std::int64_t rows, std::int32_t threads) {
+    if (!is_known(dtype) || rows < 0) return bad_argument;
+    return guarded([&] { return std::int64_t{all_finite(as_column(data, stride, dtype), rows, threads)}; });
+}
+
 // levels: (rows,) of 1 or 2 bytes each, as level_bytes says.
 PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                     double sign, std::int64_t rows, const double* boundaries,
                                                     std::int64_t count, std::int64_t nan_level,
-                                                    std::int32_t level_bytes, void* levels) {
+                                                    std::int32_t level_bytes, void* levels, std::int32_t threads) {
     if (!is_known(dtype) || rows < 0 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
     const Column column = as_column(objective, stride, dtype);
     return guarded([&] {
         if (level_bytes == 1)
-            assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels));
-        else assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels));
+            assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels),
+                          threads);
+        else
+            assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels),
+                          threads);
         return std::int64_t{0};
     });
 }
 
-// levels: (rows,) codes from 0 to level_count, which stands for rows that do not count.
-PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int32_t count, std::int64_t rows,
+// levels: (rows,) codes from 0 to level_count, which stands for rows that do not count. All features have tables to be
+// added to, or none has.
+PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int64_t count, std::int64_t rows,
                                                      std::int32_t level_bytes, const void* levels,
                                                      std::int64_t level_count, const void* objective,
-                                                     std::int64_t stride, std::int32_t dtype) {
+                                                     std::int64_t stride, std::int32_t dtype, std::int32_t threads) {
     if (!is_known(dtype) || rows < 0 || level_count < 1 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
-    if (count < 1 || count > most_features ||
-        !std::all_of(features, features + count, [](const Feature& f) { return f.is_sound(); }))
-        return bad_argument;
+    const auto is_sound = [&](const Feature& feature) {
+        const bool has_place = feature.table != nullptr || (feature.counts != nullptr && feature.sums != nullptr);
+        return feature.is_sound() && has_place && (feature.table == nullptr) == (features->table == nullptr);
+    };
+    if (count < 1 || !std::all_of(features, features + count, is_sound)) return bad_argument;
     const Rows all{rows, level_count, as_column(objective, stride, dtype)};
     return guarded([&] {
-        if (level_bytes == 1) count_features(features, count, static_cast<const std::uint8_t*>(levels), all);
-        else count_features(features, count, static_cast<const std::uint16_t*>(levels), all);
+        if (level_bytes == 1) count_features(features, count, static_cast<const std::uint8_t*>(levels), all, threads);
+        else count_features(features, count, static_cast<const std::uint16_t*>(levels), all, threads);
         return std::int64_t{0};
     });
 }
 
-// tables: (count,) of as many entries each; counts and sums: (entries,).
-PEDANOVA_EXPORT std::int64_t pedanova_add_tables(const Entry* const* tables, std::int32_t count, std::int64_t entries,
-                                                 std::int64_t* counts, double* sums) {
-    if (count < 1 || entries < 0) return bad_argument;
-    return guarded([&] {
-        add_tables(tables, count, entries, counts, sums);
-        return std::int64_t{0};
-    });
+// table, counts, sums: (entries,).
+PEDANOVA_EXPORT std::int64_t pedanova_split_table(const Entry* table, std::int64_t entries, std::int64_t* counts,
+                                                  double* sums) {
+    if (entries < 0) return bad_argument;
+    split(table, entries, counts, sums);
+    return 0;
 }
 
 PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
@@ -145,29 +155,30 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
         [&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
 }
 
-// slots: (rows,) of every row; counts: (window slots + 1,), NaN last.
+// slots: (rows,) of every row, or null; counts: (window slots + 1,), NaN last.
 PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, std::uint64_t first,
                                                    std::int32_t shift, std::int64_t slot_count, std::int64_t* counts,
-                                                   std::uint16_t* slots) {
+                                                   std::uint16_t* slots, std::int32_t threads) {
     const Window window{first, shift, slot_count};
     if (!is_known(dtype) || rows < 0 || !window.is_sound()) return bad_argument;
     return guarded([&] {
-        count_window(as_column(objective, stride, dtype), sign, rows, window, counts, slots);
+        count_window(as_column(objective, stride, dtype), sign, rows, window, counts, slots, threads);
         return std::int64_t{0};
     });
 }
 
-// Returns how many rows lie in the slots to be collected.
+// slots: as above; wanted: (window slots + 1,). Returns how many rows lie in the slots to be collected.
 PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, const std::uint16_t* slots,
-                                                   const std::int32_t* wanted, std::int64_t slot_count, Ends* ends,
-                                                   double* out, std::int64_t capacity, std::uint8_t* codes,
-                                                   std::int64_t* places) {
-    if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
+                                                   std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
+                                                   const std::int32_t* wanted, Ends* ends, double* out,
+                                                   std::int64_t capacity, std::uint8_t* codes, std::int64_t* places,
+                                                   std::int32_t threads) {
+    const SlotReader reader{slots, Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
+    if (!is_known(dtype) || rows < 0 || !reader.window.is_sound()) return bad_argument;
     return guarded([&] {
-        return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out,
-                            capacity, codes, places);
+        return gather_slots(reader, rows, wanted, slot_count + 1, ends, out, capacity, codes, places, threads);
     });
 }
 
@@ -175,41 +186,26 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std
                                                       double sign, std::int64_t rows, const std::uint16_t* slots,
                                                       std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
                                                       const double* boundaries, std::int64_t count,
-                                                      std::int64_t nan_level, std::int32_t level_bytes, void* levels) {
-    const Window window{first, shift, slot_count};
-    if (!is_known(dtype) || rows < 0 || !window.is_sound() || (level_bytes != 1 && level_bytes != 2))
+                                                      std::int64_t nan_level, std::int32_t level_bytes, void* levels,
+                                                      std::int32_t threads) {
+    const SlotReader reader{slots, Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
+    if (!is_known(dtype) || rows < 0 || !reader.window.is_sound() || (level_bytes != 1 && level_bytes != 2))
         return bad_argument;
-    const Column column = as_column(objective, stride, dtype);
     return guarded([&] {
         if (level_bytes == 1)
-            assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level,
-                            static_cast<std::uint8_t*>(levels));
-        else
-            assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level,
-                            static_cast<std::uint16_t*>(levels));
+            assign_by_slots(reader, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels), threads);
+        else assign_by_slots(reader, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels), threads);
         return std::int64_t{0};
     });
 }
 
-// codes: (rows,) as pedanova_gather_slots wrote them, all below `used` or 255; they become levels.
-PEDANOVA_EXPORT std::int64_t pedanova_settle_codes(const void* objective, std::int64_t stride, std::int32_t dtype,
-                                                   double sign, std::int64_t rows, const std::uint8_t* level_of,
-                                                   std::int64_t used, const double* boundaries, std::int64_t count,
-                                                   std::uint8_t* codes) {
-    if (!is_known(dtype) || rows < 0 || used < 0 || used > 255 || count < 0 || count > 254) return bad_argument;
-    const Column column = as_column(objective, stride, dtype);
-    return guarded([&] {
-        settle_codes(column, sign, rows, level_of, used, boundaries, count, codes);
-        return std::int64_t{0};
-    });
-}
-
-// values, places: (rows,); codes: as above.
+// values, places: (rows,) as pedanova_gather_slots wrote them, and codes, of which those of these rows become levels.
 PEDANOVA_EXPORT std::int64_t pedanova_settle_rows(const double* values, const std::int64_t* places, std::int64_t rows,
-                                                  const double* boundaries, std::int64_t count, std::uint8_t* codes) {
+                                                  const double* boundaries, std::int64_t count, std::uint8_t* codes,
+                                                  std::int32_t threads) {
     if (rows < 0 || count < 0 || count > 254) return bad_argument;
     return guarded([&] {
-        settle_rows(values, places, rows, boundaries, count, codes);
+        settle_rows(values, places, rows, boundaries, count, codes, threads);
         return std::int64_t{0};
     });
 }
@@ -229,13 +225,13 @@ PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
 #define FIELD(name) told("Feature." #name, offsetof(Feature, name))
     static const std::string face =
-        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(add_tables) + FUNCTION(sum_levels) +
-        FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) +
-        FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) +
+        FUNCTION(all_finite) + FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(split_table) +
+        FUNCTION(sum_levels) + FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) +
+        FUNCTION(gather_wanted) + FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) +
         FUNCTION(settle_rows) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) +
         FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) +
         FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
-        told("Feature", sizeof(Feature));
+        FIELD(counts) + FIELD(sums) + told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

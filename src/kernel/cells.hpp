@@ -27,6 +27,19 @@ struct Entry {
 };
 #endif
 
+PEDANOVA_LOOP(void, split_values, (const double* both, std::int64_t entries, std::int64_t* counts, double* sums),
+              (both, entries, counts, sums)) {
+    for (std::int64_t i = 0; i < entries; ++i) {
+        counts[i] = static_cast<std::int64_t>(both[2 * i]);
+        sums[i] = both[2 * i + 1];
+    }
+}
+
+inline void split(const Entry* table, std::int64_t entries, std::int64_t* counts, double* sums) {
+    static_assert(sizeof(Entry) == 2 * sizeof(double), "a count and a sum");
+    split_values(reinterpret_cast<const double*>(table), entries, counts, sums);
+}
+
 // One column, its grid, and the table that it is counted into; kernel.py has the same structure.
 struct Feature {
     const char* data;
@@ -45,18 +58,26 @@ struct Feature {
     std::int64_t offset;         // the whole number that lookup[0] stands for
     std::int64_t size;           // of lookup; what lies beyond it is outside
     const std::int32_t* lookup;  // (size,) cell, or the missing or outside cell
-    Entry* table;                // (levels, cells + 2)
+    Entry* table;                // (levels + 1, cells + 2) to be added to; null: what is counted goes to
+    std::int64_t* counts;        // (levels, cells + 2) and
+    double* sums;                // (levels, cells + 2)
 
     Column column() const { return Column{data, stride, static_cast<Dtype>(dtype)}; }
     std::int64_t width() const { return cells + 2; }
     std::uint32_t missing_cell() const { return static_cast<std::uint32_t>(cells); }
     std::uint32_t outside_cell() const { return static_cast<std::uint32_t>(cells + 1); }
+    void empty(std::int64_t level) const { std::fill_n(table + level * width(), width(), Entry{}); }
+    // Counts and sums of a level each in their own table, where there are such.
+    void set_apart(std::int64_t level) const {
+        if (counts != nullptr)
+            split(table + level * width(), width(), counts + level * width(), sums + level * width());
+    }
     EvenGrid even_grid() const {
         return EvenGrid{inner,         static_cast<std::int32_t>(cells), origin,         scale * EvenGrid::units,
                         accept_low[0], accept_high[cells - 1],           missing_cell(), outside_cell()};
     }
     bool is_sound() const {
-        return is_known(dtype) && cells >= 1 && cells < INT32_MAX &&
+        return is_known(dtype) && cells >= 1 && cells < INT32_MAX && (table != nullptr || counts != nullptr) &&
                (!looked_up || is_whole(static_cast<Dtype>(dtype)));
     }
 };

@@ -1,34 +1,40 @@
 // [level x cell] -> counts and sums of the objective, for a few columns at a time.
 //
 // Counted row by row, a table of many levels would miss the cache at almost every row, and one of few cells would make
-// each row wait for the sum of the one before. So rows wait in a bucket of their level; when it is full, the level's
-// own part of all tables, small again, is filled in one go. Rows of one level keep their order, so the sums have the
-// same bytes either way.
+// each row wait for the sum of the one before. So rows are laid out by level first, a round of them at a time; then the
+// part of all tables that belongs to a level, small again, is filled in one go. Threads share both steps: pieces of the
+// rows, then levels. Rows of one level keep their order, so the sums have the same bytes on any number of threads.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <vector>
 
 #include "cells.hpp"
 #include "column.hpp"
 #include "loops.hpp"
+#include "threads.hpp"
 
 namespace pedanova {
 
 constexpr int most_features = 4;                // columns counted together: their cells share 8 bytes
-constexpr std::int64_t waiting_rows = 1 << 21;  // in all buckets together: 32 MB
-constexpr std::int64_t full_rows = 1 << 14;     // of a bucket at the most,
-constexpr std::int64_t odd_rows = 12;  // and a few more, so that buckets do not meet in the same lines of the cache
-constexpr std::int64_t stretch_rows = 4096;   // of one column at a time: long enough for the processor to read ahead
-constexpr std::int64_t worth_rows = 1 << 17;  // fewer are counted one by one
-constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
-constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
-constexpr std::int64_t line_bytes = 64;           // of the cache
-constexpr std::int64_t rows_a_line = 64;          // so many are added for each line sent for
-constexpr std::int64_t few_left_out = 8;  // where fewer than one row in so many does not count, all may as well wait
+constexpr std::int64_t round_rows = 1 << 21;    // laid out at a time at the most: 32 MB
+constexpr std::int64_t level_rows = 1 << 14;    // so many of each level, where levels are few
+constexpr std::int64_t pieces_a_thread = 2;     // of a round: whoever is done first takes over
+constexpr std::int64_t stretch_rows = 4096;     // of one column at a time: the processor reads ahead
+constexpr std::int64_t worth_rows = 1 << 17;    // fewer are counted one by one
+constexpr std::int64_t most_level_parts = 512;  // with more levels, too few rows of each come together
+constexpr std::int64_t rows_ahead = 8;          // two lines of the cache
+constexpr std::int64_t line_bytes = 64;         // of the cache
+constexpr std::int64_t lines_ahead = 8;         // of the next records
+constexpr std::int64_t rows_a_line = 64;        // so many are added for each line sent for
+constexpr std::int64_t few_left_out = 8;        // where fewer than one row in so many does not count, all are laid out
+constexpr std::int64_t groups_a_thread = 4;     // of columns: then each thread takes whole ones
+constexpr std::int32_t many_threads = 4;        // more than that share the columns of a level, too
 
 struct Rows {
     std::int64_t count;
@@ -80,8 +86,8 @@ inline std::uint64_t cell_in(std::uint64_t packed, int feature) {
     return (packed >> (16 * feature)) & UINT16_MAX;
 }
 
-// Stands apart, so that the places of the tables stay in registers.
-template <int Features>
+// Stands apart, so that the places of the tables stay in registers. The first `Skip` columns are left to others.
+template <int Features, int Skip>
 PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* four, const Record* from,
                                 const Record* to) {
     for (; from != to; ++from) {
@@ -89,40 +95,17 @@ PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* fou
         std::memcpy(&value, &from->objective, sizeof value);
         const Entry row{1.0, value};
         const std::uint64_t cells = from->cells;
-        one[cell_in(cells, 0)] += row;
-        if (Features > 1) two[cell_in(cells, 1)] += row;
-        if (Features > 2) three[cell_in(cells, 2)] += row;
-        if (Features > 3) four[cell_in(cells, 3)] += row;
+        one[cell_in(cells, Skip)] += row;
+        if (Features > 1) two[cell_in(cells, Skip + 1)] += row;
+        if (Features > 2) three[cell_in(cells, Skip + 2)] += row;
+        if (Features > 3) four[cell_in(cells, Skip + 3)] += row;
     }
 }
 
-// On the way, the parts of the tables that the `next` level needs are sent for, line by line.
-template <int Features>
-void add_level(const Feature* features, std::int64_t level, std::int64_t next, const Record* from, const Record* to) {
-    Entry* tables[most_features] = {};
-    const char* ahead[most_features] = {};
-    std::int64_t bytes = 0;
-    for (int f = 0; f < Features; ++f) {
-        const std::int64_t width = features[f].width();
-        tables[f] = features[f].table + level * width;
-        ahead[f] = reinterpret_cast<const char*>(features[f].table + next * width);
-        bytes = std::max(bytes, width * static_cast<std::int64_t>(sizeof(Entry)));
-    }
-    const auto add = [&](const Record* end) {
-        add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, end);
-        from = end;
-    };
-    for (std::int64_t line = 0; line < bytes && to - from > rows_a_line; line += line_bytes) {
-        for (int f = 0; f < Features; ++f) expect_to_write_later(ahead[f] + line);
-        add(from + rows_a_line);
-    }
-    add(to);
-}
-
-// `ends` of the buckets move on; there is room for all rows in each. All rows, or only `Some`: those at these places.
+// `ends` of the levels move on. All rows, or only `Some`: those at these places.
 template <bool Some, class Level>
-PEDANOVA_APART void put_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
-                                     const std::uint32_t* places, std::int64_t rows, Record** ends) {
+PEDANOVA_APART void lay_out(const Level* levels, const std::uint64_t* cells, const double* objective,
+                            const std::uint32_t* places, std::int64_t rows, Record** ends) {
     for (std::int64_t k = 0; k < rows; ++k) {
         const std::int64_t i = Some ? static_cast<std::int64_t>(places[k]) : k;
         Record* const record = ends[levels[i]]++;
@@ -167,70 +150,283 @@ std::int64_t gather_counted(const Level* levels, std::int64_t rows, std::int64_t
     return found;
 }
 
-template <int Features, class Level>
-void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint16_t>>& fills, const Level* levels,
-                      const Rows& rows) {
-    const std::int64_t full = std::min(full_rows, waiting_rows / (rows.levels + 1));
-    const std::int64_t capacity = full + stretch_rows + odd_rows;
-    const std::unique_ptr<Record[]> room(new Record[capacity * (rows.levels + 1) + rows_ahead]);
-    const std::unique_ptr<Stretch> stretch(new Stretch());
-    std::vector<Record*> ends(rows.levels + 1);
-    for (std::int64_t level = 0; level <= rows.levels; ++level) ends[level] = &room[level * capacity];
-    const auto empty_beyond = [&](std::int64_t most) {
-        const auto next_beyond = [&](std::int64_t level) {
-            while (level < rows.levels && ends[level] - &room[level * capacity] <= most) ++level;
-            return level;
-        };
-        for (std::int64_t level = next_beyond(0), next; level < rows.levels; level = next) {
-            next = next_beyond(level + 1);
-            Record* const bucket = &room[level * capacity];
-            add_level<Features>(features, level, next, bucket, ends[level]);
-            ends[level] = bucket;
+// The tables of one level for columns that are counted together.
+struct LevelTables {
+    Entry* entries[most_features] = {};
+    std::int64_t bytes = 0;  // of the longest
+
+    LevelTables(const Feature* features, int count, std::int64_t level) {
+        for (int f = 0; f < count; ++f) {
+            entries[f] = features[f].table + level * features[f].width();
+            bytes = std::max(bytes, features[f].width() * static_cast<std::int64_t>(sizeof(Entry)));
         }
-        ends[rows.levels] = &room[rows.levels * capacity];  // rows that do not count
-    };
-    for (std::int64_t first = 0; first < rows.count; first += stretch_rows) {
-        const std::int64_t here = std::min(stretch_rows, rows.count - first);
-        const std::int64_t out = left_out(levels + first, here, rows.levels);
-        if (out == here) continue;
-        for (int f = 0; f < Features; ++f) fills[f](first, here, stretch->cells[f]);
-        pack_cells(stretch->cells, here, stretch->packed);
-        const double* objective = view(rows.objective, first, here, stretch->buffer);
-        if (out * few_left_out < here) {
-            put_into_buckets<false>(levels + first, stretch->packed, objective, nullptr, here, ends.data());
-        } else {
-            const std::int64_t counted = gather_counted(levels + first, here, rows.levels, stretch->places);
-            put_into_buckets<true>(levels + first, stretch->packed, objective, stretch->places, counted, ends.data());
-        }
-        empty_beyond(full);
     }
-    empty_beyond(0);
+};
+
+// Adds records to the tables of a level; on the way, those of the `next` one are sent for, line by line.
+template <int Features, int Skip>
+class LevelAdder {
+  public:
+    LevelAdder(const LevelTables& own, const LevelTables& next) : own_(own), next_(next) {}
+
+    void operator()(const Record* from, const Record* to) {
+        for (; line_ < next_.bytes && to - from > rows_a_line; line_ += line_bytes, from += rows_a_line) {
+            for (int f = 0; f < Features; ++f)
+                expect_to_write_later(reinterpret_cast<const char*>(next_.entries[f]) + line_);
+            add(from, from + rows_a_line);
+        }
+        add(from, to);
+    }
+
+  private:
+    void add(const Record* from, const Record* to) {
+        add_records<Features, Skip>(own_.entries[0], own_.entries[1], own_.entries[2], own_.entries[3], from, to);
+    }
+
+    LevelTables own_, next_;
+    std::int64_t line_ = 0;
+};
+
+// Memory of one thread, or of all together, that serves group after group: new pages are dear.
+class Scratch {
+  public:
+    Record* records(std::int64_t count) { return reinterpret_cast<Record*>(room(0, count * sizeof(Record))); }
+    Entry* table(int feature, std::int64_t entries) {
+        return reinterpret_cast<Entry*>(room(1 + feature, entries * sizeof(Entry)));
+    }
+
+  private:
+    double* room(int which, std::int64_t bytes) {
+        const std::int64_t size = bytes / static_cast<std::int64_t>(sizeof(double));
+        if (sizes_[which] < size) rooms_[which].reset(new double[size]), sizes_[which] = size;
+        return rooms_[which].get();
+    }
+
+    std::unique_ptr<double[]> rooms_[1 + most_features];
+    std::int64_t sizes_[1 + most_features] = {};
+};
+
+// begins: (levels + 2,) where the rows of each level begin, if they stand in the order of their levels.
+template <class Level>
+void find_begins(const Level* levels, std::int64_t rows, std::int64_t level_count, std::int64_t* begins) {
+    constexpr int lanes = 4;  // neighbours of one level need not wait for each other
+    constexpr int together = 8 / static_cast<int>(sizeof(Level));  // in one load
+    constexpr std::uint64_t mask = std::numeric_limits<Level>::max();
+    const std::int64_t size = level_count + 1;
+    std::vector<std::uint32_t> counts(lanes * size, 0);
+    std::uint32_t* const lane = counts.data();
+    std::int64_t i = 0;
+    for (; i + together <= rows; i += together) {
+        std::uint64_t word;
+        std::memcpy(&word, levels + i, sizeof word);
+        for (int k = 0; k < together; ++k) ++lane[k % lanes * size + (word >> (8 * sizeof(Level) * k) & mask)];
+    }
+    for (; i < rows; ++i) ++lane[levels[i]];
+    std::int64_t before = 0;
+    for (std::int64_t level = 0; level <= level_count; ++level) {
+        begins[level] = before;
+        for (int k = 0; k < lanes; ++k) before += lane[k * size + level];
+    }
+    begins[level_count + 1] = before;
 }
 
-inline bool is_worth_waiting(const Feature* features, int count, const Rows& rows) {
-    const bool narrow =
-        std::all_of(features, features + count, [](const Feature& f) { return f.width() <= UINT16_MAX; });
-    return narrow && rows.count >= worth_rows && rows.levels <= most_bucket_levels;
-}
+// How rows are laid out: in rounds, by piece, and in each piece by level; the same for all columns.
+class Layout {
+  public:
+    template <class Level>
+    Layout(Crew& crew, const Level* levels, const Rows& rows, std::int64_t pieces)
+        : rows_(rows.count),
+          levels_(rows.levels),
+          round_(std::min({rows.count, round_rows, level_rows * (rows.levels + 1)})),
+          piece_((round_ + pieces - 1) / pieces),
+          pieces_((round_ + piece_ - 1) / piece_),
+          begins_(rounds() * pieces_ * (levels_ + 2)) {
+        crew.run(rounds() * pieces_, [&](std::int64_t number, std::int32_t) {
+            const std::int64_t from = first(number / pieces_, number % pieces_);
+            find_begins(levels + from, size(number / pieces_, number % pieces_), levels_,
+                        begins_.data() + number * (levels_ + 2));
+        });
+    }
+
+    std::int64_t rounds() const { return (rows_ + round_ - 1) / round_; }
+    std::int64_t pieces() const { return pieces_; }
+    std::int64_t most() const { return round_; }
+
+    // The first row of a piece, how many it has, and where its records stand among those of the round.
+    std::int64_t first(std::int64_t round, std::int64_t piece) const { return round * round_ + piece * piece_; }
+    std::int64_t size(std::int64_t round, std::int64_t piece) const {
+        const std::int64_t end = std::min({rows_, (round + 1) * round_, first(round, piece + 1)});
+        return std::max<std::int64_t>(0, end - first(round, piece));
+    }
+    std::int64_t place(std::int64_t piece) const { return piece * piece_; }
+
+    // (levels + 2,) Where each level of a piece begins among its records; the last one is their end.
+    const std::int64_t* begins(std::int64_t round, std::int64_t piece) const {
+        return &begins_[(round * pieces_ + piece) * (levels_ + 2)];
+    }
+
+  private:
+    std::int64_t rows_, levels_, round_, piece_, pieces_;
+    std::vector<std::int64_t> begins_;
+};
+
+// A few columns whose rows are laid out by level and then counted.
+template <int Features, class Level>
+class LevelCounter {
+  public:
+    LevelCounter(const Feature* features, const Level* levels, const Rows& rows, const Layout& layout)
+        : features_(features), levels_(levels), rows_(rows), layout_(layout) {
+        for (int f = 0; f < Features; ++f) fills_.push_back(filler_of<std::uint16_t>(features[f], rows.count));
+    }
+
+    // `empty`: nothing is in the tables yet, not even zeros. They are set apart when all is counted, where wanted.
+    void count(Crew& crew, Scratch& scratch, bool empty) {
+        Record* const records = scratch.records(layout_.most() + rows_ahead);
+        std::vector<std::unique_ptr<Stretch>> stretches(crew.size());
+        for (auto& stretch : stretches) stretch.reset(new Stretch());
+        for (std::int64_t round = 0; round < layout_.rounds(); ++round) {
+            crew.run(layout_.pieces(), [&](std::int64_t piece, std::int32_t thread) {
+                lay_out_piece(round, piece, records + layout_.place(piece), *stretches[thread]);
+            });
+            add_levels(crew, round, records, empty && round == 0);
+        }
+    }
+
+  private:
+    void lay_out_piece(std::int64_t round, std::int64_t piece, Record* records, Stretch& stretch) {
+        const std::int64_t first = layout_.first(round, piece), rows = layout_.size(round, piece);
+        const std::int64_t* const begins = layout_.begins(round, piece);
+        std::vector<Record*> ends(rows_.levels + 1);
+        for (std::int64_t level = 0; level <= rows_.levels; ++level) ends[level] = records + begins[level];
+        const bool every = begins[rows_.levels] == rows;  // counts
+        for (std::int64_t done = 0; done < rows; done += stretch_rows) {
+            const std::int64_t here = std::min(stretch_rows, rows - done);
+            const Level* const levels = levels_ + first + done;
+            const std::int64_t out = every ? 0 : left_out(levels, here, rows_.levels);
+            if (out == here) continue;
+            for (int f = 0; f < Features; ++f) fills_[f](first + done, here, stretch.cells[f]);
+            pack_cells(stretch.cells, here, stretch.packed);
+            const double* objective = view(rows_.objective, first + done, here, stretch.buffer);
+            if (out * few_left_out < here) {
+                lay_out<false>(levels, stretch.packed, objective, nullptr, here, ends.data());
+            } else {
+                const std::int64_t counted = gather_counted(levels, here, rows_.levels, stretch.places);
+                lay_out<true>(levels, stretch.packed, objective, stretch.places, counted, ends.data());
+            }
+        }
+    }
+
+    void add_levels(Crew& crew, std::int64_t round, const Record* records, bool empty) {
+        if constexpr (Features == most_features)
+            if (crew.size() > many_threads) return add_parts<Features / 2>(crew, round, records, empty);
+        add_parts<Features>(crew, round, records, empty);
+    }
+
+    // So many of the columns at a time; every thread knows which level it will have next.
+    template <int Part>
+    void add_parts(Crew& crew, std::int64_t round, const Record* records, bool empty) {
+        constexpr std::int64_t parts = Features / Part;
+        const std::int64_t units = rows_.levels * parts;
+        const bool last = round + 1 == layout_.rounds();
+        std::atomic<std::int64_t> next{0};
+        const auto tables = [&](std::int64_t unit) {  // the last levels first, for they are the large ones
+            return LevelTables(features_ + unit % parts * Part, Part, rows_.levels - 1 - unit / parts);
+        };
+        crew.run(crew.size(), [&](std::int64_t, std::int32_t) {
+            for (std::int64_t unit = next++, following; unit < units; unit = following) {
+                following = next++;
+                const std::int64_t level = rows_.levels - 1 - unit / parts, skip = unit % parts * Part;
+                const LevelTables own = tables(unit), later = tables(following < units ? following : unit);
+                for (std::int64_t f = skip; empty && f < skip + Part; ++f) features_[f].empty(level);
+                if (skip == 0) add_level(LevelAdder<Part, 0>(own, later), round, records, level);
+                else add_level(LevelAdder<Part, Features - Part>(own, later), round, records, level);
+                for (std::int64_t f = skip; last && f < skip + Part; ++f) features_[f].set_apart(level);
+            }
+        });
+    }
+
+    template <class Adder>
+    void add_level(Adder add, std::int64_t round, const Record* records, std::int64_t level) {
+        const auto place = [&](std::int64_t piece, std::int64_t end) {
+            return records + layout_.place(piece) + layout_.begins(round, piece)[level + end];
+        };
+        for (std::int64_t piece = 0; piece < layout_.pieces(); ++piece) {
+            const char* const ahead =
+                reinterpret_cast<const char*>(place(std::min(piece + 1, layout_.pieces() - 1), 0));
+            for (std::int64_t line = 0; line < lines_ahead; ++line) expect_to_read(ahead + line * line_bytes);
+            add(place(piece, 0), place(piece, 1));
+        }
+    }
+
+    const Feature* features_;
+    const Level* levels_;
+    const Rows& rows_;
+    const Layout& layout_;
+    std::vector<Fill<std::uint16_t>> fills_;
+};
+
+inline bool is_worth_ordering(const Rows& rows) { return rows.count >= worth_rows && rows.levels <= most_level_parts; }
 
 template <class Level>
-void count_features(const Feature* features, int count, const Level* levels, const Rows& rows) {
-    if (!is_worth_waiting(features, count, rows)) {
-        for (int f = 0; f < count; ++f) count_directly(features[f], levels, rows);
-        return;
+void count_one_by_one(Crew& crew, const Feature* features, int count, const Level* levels, const Rows& rows,
+                      bool empty) {
+    crew.run(count, [&](std::int64_t f, std::int32_t) {
+        for (std::int64_t level = 0; empty && level <= rows.levels; ++level) features[f].empty(level);
+        count_directly(features[f], levels, rows);
+        for (std::int64_t level = 0; level < rows.levels; ++level) features[f].set_apart(level);
+    });
+}
+
+// At most `most_features` columns. Those without a table of their own get one here. Without a layout, rows are counted
+// one by one.
+template <class Level>
+void count_group(Crew& crew, Scratch& scratch, const Feature* given, int count, const Level* levels, const Rows& rows,
+                 const Layout* layout) {
+    Feature features[most_features];
+    const bool empty = given->table == nullptr;
+    bool narrow = true;
+    for (int f = 0; f < count; ++f) {
+        features[f] = given[f];
+        if (empty) features[f].table = scratch.table(f, (rows.levels + 1) * given[f].width());
+        narrow = narrow && given[f].width() <= UINT16_MAX;
     }
-    std::vector<Fill<std::uint16_t>> fills;
-    for (int f = 0; f < count; ++f) fills.push_back(filler_of<std::uint16_t>(features[f], rows.count));
+    if (layout == nullptr || !narrow) return count_one_by_one(crew, features, count, levels, rows, empty);
     switch (count) {
         case 1:
-            return count_in_buckets<1>(features, fills, levels, rows);
+            return LevelCounter<1, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
         case 2:
-            return count_in_buckets<2>(features, fills, levels, rows);
+            return LevelCounter<2, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
         case 3:
-            return count_in_buckets<3>(features, fills, levels, rows);
+            return LevelCounter<3, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
         default:
-            return count_in_buckets<4>(features, fills, levels, rows);
+            return LevelCounter<4, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
     }
+}
+
+// Any number of columns, all with tables or all without. Threads take whole groups of many columns, else parts of each.
+template <class Level>
+void count_features(const Feature* features, std::int64_t count, const Level* levels, const Rows& rows,
+                    std::int32_t threads) {
+    Crew crew(threads);
+    const std::int64_t groups = (count + most_features - 1) / most_features;
+    const bool whole = groups >= groups_a_thread * crew.size();
+    std::unique_ptr<const Layout> layout;
+    if (is_worth_ordering(rows))
+        layout.reset(new Layout(crew, levels, rows, whole || crew.size() == 1 ? 1 : pieces_a_thread * crew.size()));
+    std::vector<Scratch> scratch(crew.size());
+    const auto count_one = [&](Crew& own, std::int32_t thread, std::int64_t group) {
+        const std::int64_t first = group * most_features;
+        const int here = static_cast<int>(std::min<std::int64_t>(most_features, count - first));
+        count_group(own, scratch[thread], features + first, here, levels, rows, layout.get());
+    };
+    if (!whole) {
+        for (std::int64_t group = 0; group < groups; ++group) count_one(crew, 0, group);
+        return;
+    }
+    crew.run(groups, [&](std::int64_t group, std::int32_t thread) {
+        Crew alone(1);
+        count_one(alone, thread, group);
+    });
 }
 
 }  // namespace pedanova

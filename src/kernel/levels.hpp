@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,8 @@
 
 namespace pedanova {
 
+constexpr std::int64_t worth_threads = 1 << 13;  // rows far apart
+
 // False only if all are finite.
 PEDANOVA_LOOP(bool, may_hold_nan, (const double* values, std::int64_t rows), (values, rows)) {
     std::uint64_t odd = 0;
@@ -22,22 +25,38 @@ PEDANOVA_LOOP(bool, may_hold_nan, (const double* values, std::int64_t rows), (va
     return odd != 0;
 }
 
+inline bool all_finite(const Column& column, std::int64_t rows, std::int32_t threads) {
+    std::atomic<bool> fine{true};
+    Crew crew(threads);
+    in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t some, std::int32_t) {
+        double buffer[block_rows];
+        for (std::int64_t first = begin; first < begin + some && fine; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, begin + some - first);
+            if (may_hold_nan(view(column, first, here, buffer), here)) fine = false;
+        }
+    });
+    return fine;
+}
+
 // level = number of boundaries <= sign * objective; NaN goes to nan_level.
 template <class Level>
 void assign_levels(const Column& objective, double sign, std::int64_t rows, const double* boundaries,
-                   std::int64_t count, std::int64_t nan_level, Level* levels) {
-    double buffer[block_rows];
-    std::uint32_t found[block_rows];
+                   std::int64_t count, std::int64_t nan_level, Level* levels, std::int32_t threads) {
+    Crew crew(threads);
     with_table(boundaries, count, rows, [&](const auto& locator) {
-        for (std::int64_t first = 0; first < rows; first += block_rows) {
-            const std::int64_t here = std::min(block_rows, rows - first);
-            const double* values = signed_view(objective, sign, first, here, buffer);
-            locator(values, here, found);
-            for (std::int64_t i = 0; i < here; ++i) levels[first + i] = static_cast<Level>(found[i]);
-            if (!may_hold_nan(values, here)) continue;
-            for (std::int64_t i = 0; i < here; ++i)
-                if (std::isnan(values[i])) levels[first + i] = static_cast<Level>(nan_level);
-        }
+        in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t some, std::int32_t) {
+            double buffer[block_rows];
+            std::uint32_t found[block_rows];
+            for (std::int64_t first = begin; first < begin + some; first += block_rows) {
+                const std::int64_t here = std::min(block_rows, begin + some - first);
+                const double* values = signed_view(objective, sign, first, here, buffer);
+                locator(values, here, found);
+                for (std::int64_t i = 0; i < here; ++i) levels[first + i] = static_cast<Level>(found[i]);
+                if (!may_hold_nan(values, here)) continue;
+                for (std::int64_t i = 0; i < here; ++i)
+                    if (std::isnan(values[i])) levels[first + i] = static_cast<Level>(nan_level);
+            }
+        });
     });
 }
 
@@ -50,10 +69,10 @@ inline bool look_up_eight(const std::uint16_t* table, const std::uint16_t* slots
 // The same from slots of a window: only where a boundary lies in a row's own slot must the row itself be looked at.
 // Levels are fewer than their codes: the last one marks such rows.
 template <class Level>
-void assign_by_slots(const std::uint16_t* slots, const Window& window, const Column& objective, double sign,
-                     std::int64_t rows, const double* boundaries, std::int64_t count, std::int64_t nan_level,
-                     Level* levels) {
+void assign_by_slots(const SlotReader& reader, std::int64_t rows, const double* boundaries, std::int64_t count,
+                     std::int64_t nan_level, Level* levels, std::int32_t threads) {
     constexpr Level open = std::numeric_limits<Level>::max();
+    const Window& window = reader.window;
     std::vector<Level> level_of(Window::most_slots + 1, static_cast<Level>(nan_level));
     std::int64_t passed = 0;
     for (std::int64_t slot = 0; slot < window.slots; ++slot) {
@@ -63,48 +82,34 @@ void assign_by_slots(const std::uint16_t* slots, const Window& window, const Col
     }
     const auto settle = [&](std::int64_t row) {
         if (levels[row] != open) return;
-        const double value = value_at(objective, sign, row);
+        const double value = value_at(reader.objective, reader.sign, row);
         levels[row] = static_cast<Level>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
     };
-    std::int64_t i = 0;
-    for (; i + 8 <= rows; i += 8) {
-        const bool some = look_up_eight(level_of.data(), slots + i, levels + i);
-        for (std::int64_t k = i; some && k < i + 8; ++k) settle(k);
-    }
-    for (; i < rows; ++i) levels[i] = level_of[slots[i]], settle(i);
-}
-
-// The same from codes as `gather_slots` writes them, in their place: `level_of`, (used,), knows the level of each
-// but 255, whose rows must be looked at.
-inline void settle_codes(const Column& objective, double sign, std::int64_t rows, const std::uint8_t* level_of,
-                         std::int64_t used, const double* boundaries, std::int64_t count, std::uint8_t* codes) {
-    constexpr std::int64_t stride = 8;
-    constexpr std::uint64_t ones = ~std::uint64_t{0} / 255;  // 0x01 in every byte
-    bool same = true;
-    for (std::int64_t code = 0; code < used; ++code) same = same && level_of[code] == code;
-    const auto settle = [&](std::int64_t row) {
-        const double value = value_at(objective, sign, row);
-        codes[row] = static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
-    };
-    FarRows far(objective, settle);
-    for (std::int64_t first = 0; first < rows; first += stride) {
-        std::uint64_t eight = ~std::uint64_t{0};
-        if (first + stride <= rows) std::memcpy(&eight, codes + first, sizeof eight);
-        if (same && (((eight & 127 * ones) + ones) & eight & 128 * ones) == 0) continue;  // none of them is 255
-        for (std::int64_t row = first; row < std::min(first + stride, rows); ++row) {
-            if (codes[row] == UINT8_MAX) far(row);
-            else codes[row] = level_of[codes[row]];
+    Crew crew(threads);
+    in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t some, std::int32_t) {
+        std::uint16_t room[block_rows];
+        for (std::int64_t first = begin; first < begin + some; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, begin + some - first);
+            const std::uint16_t* const slots = reader.read(first, here, room);
+            std::int64_t i = 0;
+            for (; i + 8 <= here; i += 8) {
+                const bool any = look_up_eight(level_of.data(), slots + i, levels + first + i);
+                for (std::int64_t k = i; any && k < i + 8; ++k) settle(first + k);
+            }
+            for (; i < here; ++i) levels[first + i] = level_of[slots[i]], settle(first + i);
         }
-    }
-    far.finish();
+    });
 }
 
-// The same where `gather_slots` has told the rows and their values, and every other code is its level already.
+// The same where `gather_slots` has told the rows to be looked at and their values: every other code is its level.
 inline void settle_rows(const double* values, const std::int64_t* places, std::int64_t rows, const double* boundaries,
-                        std::int64_t count, std::uint8_t* codes) {
-    for (std::int64_t i = 0; i < rows; ++i)
-        codes[places[i]] =
-            static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, values[i]) - boundaries);
+                        std::int64_t count, std::uint8_t* codes, std::int32_t threads) {
+    Crew crew(rows < worth_threads ? 1 : threads);
+    in_pieces(crew, rows, worth_threads, [&](std::int64_t first, std::int64_t some, std::int32_t) {
+        for (std::int64_t i = first; i < first + some; ++i)
+            codes[places[i]] =
+                static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, values[i]) - boundaries);
+    });
 }
 
 }  // namespace pedanova

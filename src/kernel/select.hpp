@@ -8,14 +8,17 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "column.hpp"
 #include "locate.hpp"
 #include "loops.hpp"
+#include "threads.hpp"
 
 namespace pedanova {
 
+constexpr std::int64_t piece_of_rows = 1 << 18;  // that a thread looks at before it asks for more
 constexpr int digit_count = 6;
 constexpr int digit_shift[digit_count] = {48, 37, 26, 15, 4, 0};
 constexpr int digit_bits[digit_count] = {16, 11, 11, 11, 11, 4};
@@ -193,17 +196,50 @@ inline void count_slots(const std::uint16_t* slots, std::int64_t rows, std::uint
     for (; i < rows; ++i) count(slots[i]);
 }
 
-// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,).
-inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
-                         std::int64_t* counts, std::uint16_t* slots) {
-    std::vector<std::uint8_t> few(window.slots + 1, 0);
-    double buffer[block_rows];
-    for (std::int64_t first = 0; first < rows; first += block_rows) {
-        const std::int64_t here = std::min(block_rows, rows - first);
-        place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
-        count_slots(slots + first, here, few.data(), counts);
+// Objectives whose slots are known, or else found block by block.
+struct SlotReader {
+    const std::uint16_t* slots;  // (rows,) or null
+    Window window;
+    Column objective;
+    double sign;
+
+    // At most `block_rows` of them.
+    const std::uint16_t* read(std::int64_t first, std::int64_t rows, std::uint16_t* room) const {
+        if (slots != nullptr) return slots + first;
+        double buffer[block_rows];
+        place_in_window(window, signed_view(objective, sign, first, rows, buffer), rows, room);
+        return room;
     }
-    for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
+};
+
+// What one thread has counted.
+struct SlotCounts {
+    std::vector<std::uint8_t> few;  // beyond those in `counts`
+    std::vector<std::int64_t> counts;
+};
+
+// Writes the slot of every row, where wanted, and adds the rows in each to `counts`, (slots + 1,).
+inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
+                         std::int64_t* counts, std::uint16_t* slots, std::int32_t threads) {
+    Crew crew(threads);
+    const std::int64_t size = window.slots + 1;
+    std::vector<SlotCounts> own(crew.size());
+    in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t count, std::int32_t thread) {
+        if (own[thread].few.empty()) own[thread].few.resize(size), own[thread].counts.resize(size);
+        double buffer[block_rows];
+        std::uint16_t room[block_rows];
+        for (std::int64_t first = begin; first < begin + count; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, begin + count - first);
+            std::uint16_t* const out = slots != nullptr ? slots + first : room;
+            place_in_window(window, signed_view(objective, sign, first, here, buffer), here, out);
+            count_slots(out, here, own[thread].few.data(), own[thread].counts.data());
+        }
+    });
+    in_pieces(crew, size, size / crew.size() + 1, [&](std::int64_t first, std::int64_t count, std::int32_t) {
+        for (const SlotCounts& one : own)
+            for (std::int64_t i = first; i < first + count && !one.few.empty(); ++i)
+                counts[i] += one.counts[i] + one.few[i];
+    });
 }
 
 inline double value_at(const Column& objective, double sign, std::int64_t row) {
@@ -247,22 +283,22 @@ inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots,
     return ((together & 127 * ones) + ones) & together & 128 * ones;
 }
 
-// Writes the code of every row's slot where there are `codes`, and calls `use(row)` for each row whose code is 255, in
-// row order. Such rows are few: eight are passed over at a time.
+// Writes the codes of these slots where there are `codes`, and calls `use(first + place)` for each that is 255, in
+// their order. They are few: eight are passed over at a time.
 template <class Use>
-void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_t* code_of, std::uint8_t* codes,
-                Use& use) {
+void for_marked(const std::uint16_t* slots, std::int64_t first, std::int64_t rows, const std::uint8_t* code_of,
+                std::uint8_t* codes, Use& use) {
     constexpr std::int64_t stride = 8;
     std::uint8_t unused[stride];
     std::int64_t i = 0;
     for (; i + stride <= rows; i += stride) {
         const bool any = look_up_eight(code_of, slots + i, codes != nullptr ? codes + i : unused);
         for (std::int64_t k = i; any && k < i + stride; ++k)
-            if (code_of[slots[k]] == UINT8_MAX) use(k);
+            if (code_of[slots[k]] == UINT8_MAX) use(first + k);
     }
     for (; i < rows; ++i) {
         if (codes != nullptr) codes[i] = code_of[slots[i]];
-        if (code_of[slots[i]] == UINT8_MAX) use(i);
+        if (code_of[slots[i]] == UINT8_MAX) use(first + i);
     }
 }
 
@@ -271,35 +307,55 @@ struct Ends {
     double high;
 };
 
-// wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen
-// by them. Never writes more than `capacity` values; returns how many there are. `codes`, where given, gets for each
-// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255;
-// `places`, where given, the row of each value.
-inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
-                                 const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out,
-                                 std::int64_t capacity, std::uint8_t* codes, std::int64_t* places) {
-    std::int64_t found = 0;
+// wanted: (slot_count,) for each slot -2: nothing, -1: collect its values, else: which of `ends` to widen by them.
+// Never writes more than `capacity` values, in any order; returns how many there are. `codes`, (rows,) where given,
+// gets 255 for the rows of wanted slots, else the number of wanted slots before: they must be fewer than 255.
+inline std::int64_t gather_slots(const SlotReader& reader, std::int64_t rows, const std::int32_t* wanted,
+                                 std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity,
+                                 std::uint8_t* codes, std::int64_t* places, std::int32_t threads) {
     std::vector<std::uint8_t> code_of(Window::most_slots + 1, 0);
+    std::int32_t large = 0;
     std::uint8_t passed = 0;
     for (std::int64_t slot = 0; slot < slot_count; ++slot) {
         code_of[slot] = wanted[slot] == -2 ? passed : UINT8_MAX;
         if (wanted[slot] != -2 && codes != nullptr) ++passed;
+        large = std::max(large, wanted[slot] + 1);
     }
-    const auto use = [&](std::int64_t row) {
-        const std::int32_t wish = wanted[slots[row]];
-        const double value = value_at(objective, sign, row);
-        if (wish == -1) {
-            if (found < capacity) out[found] = value;
-            if (found < capacity && places != nullptr) places[found] = row;
-            ++found;
-        } else {
-            ends[wish].low = std::min(ends[wish].low, value);
-            ends[wish].high = std::max(ends[wish].high, value);
+    std::int64_t found = 0;
+    std::mutex mutex;
+    Crew crew(threads);
+    in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t count, std::int32_t) {
+        std::vector<double> values;
+        std::vector<std::int64_t> at;
+        std::vector<Ends> own(large, Ends{HUGE_VAL, -HUGE_VAL});
+        std::uint16_t room[block_rows];
+        const std::uint16_t* slots = nullptr;
+        std::int64_t first = begin;
+        const auto use = [&](std::int64_t row) {
+            const std::int32_t wish = wanted[slots[row - first]];
+            const double value = value_at(reader.objective, reader.sign, row);
+            if (wish == -1) return values.push_back(value), at.push_back(row);
+            own[wish].low = std::min(own[wish].low, value);
+            own[wish].high = std::max(own[wish].high, value);
+        };
+        FarRows far(reader.objective, use);
+        for (; first < begin + count; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, begin + count - first);
+            slots = reader.read(first, here, room);
+            for_marked(slots, first, here, code_of.data(), codes != nullptr ? codes + first : nullptr, far);
+            far.finish();
         }
-    };
-    FarRows far(objective, use);
-    for_marked(slots, rows, code_of.data(), codes, far);
-    far.finish();
+        const std::lock_guard<std::mutex> lock(mutex);
+        const std::int64_t some = static_cast<std::int64_t>(values.size()), from = std::min(found, capacity);
+        const std::int64_t copied = std::min(some, capacity - from);
+        std::copy_n(values.begin(), copied, out + from);
+        if (places != nullptr) std::copy_n(at.begin(), copied, places + from);
+        found += some;
+        for (std::int32_t i = 0; i < large; ++i) {
+            ends[i].low = std::min(ends[i].low, own[i].low);
+            ends[i].high = std::max(ends[i].high, own[i].high);
+        }
+    });
     return found;
 }
 

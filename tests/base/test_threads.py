@@ -1,4 +1,4 @@
-"""Work spread over threads: in order, by one crew where there is one, and cut into pieces that cover all rows."""
+"""Work spread over threads: in order, and cut into pieces that cover all rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from threading import Barrier, Thread
 import pytest
 
 from pedanova.base import threads
-from pedanova.base.threads import SMALL_PIECE, SMALLEST_PIECE, ResultCache, one_crew, portions, spread
+from pedanova.base.threads import SMALL_PIECE, SMALLEST_PIECE, ResultCache, portions, spread
 
 
-def test_a_crew_serves_every_step() -> None:
-    """The same threads in all steps, also after one that failed; without a crew, each step has its own."""
+def test_work_is_done_by_several_threads_and_in_order() -> None:
     barrier = threading.Barrier(3, timeout=60)
 
     def who(_: int) -> int:
@@ -24,19 +23,10 @@ def test_a_crew_serves_every_step() -> None:
     def fail(piece: int) -> None:
         raise ValueError(piece)
 
-    with one_crew(3):
-        first = set(spread(who, range(3), threads=3))
-        with pytest.raises(ValueError, match="0"):
-            spread(fail, range(3), threads=3)
-        assert set(spread(who, range(3), threads=3)) == first
-        assert len(first) == 3
-        assert spread(lambda piece: -piece, range(9), threads=2) == [-piece for piece in range(9)]
-    assert all(thread.ident not in first for thread in threading.enumerate())
-
-
-def test_work_within_work_does_not_wait_for_its_own_crew() -> None:
-    with one_crew(2):
-        found = spread(lambda piece: spread(lambda n: piece * n, range(3), threads=2), range(4), threads=2)
+    assert len(set(spread(who, range(3), threads=3))) == 3
+    with pytest.raises(ValueError, match="0"):
+        spread(fail, range(3), threads=3)
+    found = spread(lambda piece: spread(lambda n: piece * n, range(3), threads=2), range(4), threads=2)
     assert found == [[0, piece, 2 * piece] for piece in range(4)]
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import pedanova as pa
 from helpers.levels import cut_levels
-from pedanova.base.kernel.selection import survey_rows
+from pedanova.base.kernel.selection import select_ranks, survey_rows
 from pedanova.counting import arrays
+from pedanova.counting import reference as judge
 from pedanova.counting.arrays import MANY_COLUMNS, RunningCounts, count_codes, kept_codes, kept_values
 from pedanova.counting.levels import as_ladder
 from pedanova.data.column import Column, as_column, cells_of
@@ -19,7 +20,7 @@ from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
 
-ROWS = 150_000  # enough that rows wait in buckets
+ROWS = 150_000  # enough that rows are laid out by level, in several rounds where levels are few
 RANDOM = np.random.default_rng(0)
 KEPT = {
     "a stretch": (np.arange(ROWS) > 40_000) & (np.arange(ROWS) < 90_000),
@@ -55,6 +56,45 @@ def test_rows_that_do_not_count_are_in_no_cell(observed: Observations, name: str
         for found, weights in zip(counted[parameter], (None, np.nan_to_num(observed.objective)), strict=True):
             plain = np.bincount(places, weights, minlength=(levels.count + 1) * grid.width)
             assert np.allclose(found.ravel(), plain[: found.size], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("levels", "dtype"), [(3, np.uint8), (40, np.uint8), (40, np.uint16), (600, np.uint16)])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 7, 33])
+def test_any_number_of_threads_gives_the_same_bytes(columns: int, levels: int, dtype: type) -> None:
+    random = np.random.default_rng(columns)
+    table = {f"x{i}": random.random(ROWS) * 1.1 for i in range(columns)}
+    goal = Goal("y", random.normal(size=ROWS), "minimize", None)
+    space = pa.Space({name: pa.Float(0, 1) for name in table})
+    observed = Observations({name: as_column(name, own) for name, own in table.items()}, (goal,), space, {})
+    codes = random.integers(0, levels + 1, ROWS).astype(dtype)
+    judged, alone = arrays.count_by_judge(observed, codes, levels), count_codes(observed, codes, levels)
+    for threads in (2, 7):
+        shared = count_codes(observed, codes, levels, threads=threads)
+        for name, (counts, sums) in shared.items():
+            np.testing.assert_array_equal(counts, judged[name][0])
+            np.testing.assert_allclose(sums, judged[name][1], rtol=1e-9, atol=1e-9)
+            assert sums.tobytes() == alone[name][1].tobytes()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("values", ["spread", "ties", "gaps"])
+def test_a_search_for_ranks_tells_the_levels_of_all_rows(values: str, sign: float) -> None:
+    objective = np.exp(np.random.default_rng(1).normal(size=ROWS))
+    if values == "ties":
+        objective = np.round(objective, 1)
+    if values == "gaps":
+        objective[::7] = np.nan
+    direction = "minimize" if sign > 0 else "maximize"
+    levels = cut_levels(objective, direction=direction, quantiles=as_ladder([i / 100 for i in range(1, 101)]))
+    survey = survey_rows(objective, sign, threads=3)
+    assert survey is not None
+    numbers = ROWS - survey.nans
+    select_ranks(objective, sign, [-(-numbers * i // 100) for i in range(1, 101)], survey=survey, threads=3)
+    if values == "spread":
+        assert survey.search is not None
+        assert survey.search.tells(sign * levels.thresholds[:-1], survey)
+    plain = judge.assign_levels(objective, levels)
+    assert np.array_equal(arrays.level_codes(objective, levels, survey=survey, threads=3), plain)
 
 
 @pytest.mark.parametrize("name", KEPT)

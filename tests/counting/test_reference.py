@@ -437,7 +437,8 @@ class TestSelection:
         for spread in (0, 1, 3, 40_000):
             sample = sign * (middle + np.linspace(-1, 1, 50) * spread * TINY)
             for window in (window_around(sample), LEADING_BITS):
-                counts, slots = count_slots(values, sign, window)
+                slots = np.empty(len(values), dtype=np.uint16)
+                counts = count_slots(values, sign, window, slots)
                 known = ~np.isnan(values)
                 assert (slots[known] == slots_of(sign * values[known], window)).all()
                 assert (slots[~known] == window[2]).all()
@@ -462,9 +463,9 @@ def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest
     seen = []
     real = kernel.count_features
 
-    def count_features(placed: list[kernel.Placed], *rest: object) -> None:
+    def count_features(placed: list[kernel.Placed], *rest: object, threads: int) -> None:
         seen.extend(one.values for one in placed)
-        real(placed, *rest)  # type: ignore[arg-type]
+        real(placed, *rest, threads=threads)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kernel, "count_features", count_features)
     data = {"a": random.random(1_000), "b": random.random((1_000, 4))[:, 2], "c": random.random(1_000).astype("f4")}

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.notes import Note
-from pedanova.base.threads import as_threads, one_crew
+from pedanova.base.threads import as_threads
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels
 from pedanova.data.objectives import Goal, read_goals
@@ -216,11 +216,10 @@ def count(
 
 def count_records(records: Records, request: TableOptions, levels: object) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
-    with one_crew(request.threads):
-        observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
-        rows = InMemory(observed, request.reading.ending, request.threads)
-        cut = levels_for(rows, levels)
-        return assembled(rows, cut, rows.count(cut), notes=notes, inside=request.inside)
+    observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
+    rows = InMemory(observed, request.reading.ending, request.threads)
+    cut = levels_for(rows, levels)
+    return assembled(rows, cut, rows.count(cut), notes=notes, inside=request.inside)
 
 
 def guess_space(

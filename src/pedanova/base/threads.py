@@ -9,25 +9,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pedanova.errors import Arg, QueryError
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
 MANY_PIECES = 50  # small ones that are worth several threads
 SMALL_PIECE = 1 << 20  # a thread gets no second one of fewer rows: to hand it over would take longer than to wait
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-_crew: ContextVar[tuple[int, ThreadPoolExecutor] | None] = ContextVar("_crew", default=None)  # of the calling thread
 
 
 def as_threads(threads: object) -> int:
@@ -45,31 +39,11 @@ def threads_for(pieces: int) -> int:
     return as_threads(None) if pieces > MANY_PIECES else 1
 
 
-@contextmanager
-def one_crew(threads: int) -> Iterator[None]:
-    """Work that is spread over so many threads within is done by the same ones: to start them takes its time, and a
-    large table is gone through in several steps. They end with the block."""
-    if threads == 1:
-        yield
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(threads) as pool:
-        before = _crew.set((threads, pool))
-        try:
-            yield
-        finally:
-            _crew.reset(before)
-
-
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
     """`function` of every piece of work, in order, on at most so many threads."""
     pieces = list(work)
     if threads == 1 or len(pieces) < 2:
         return [function(piece) for piece in pieces]
-    size, crew = _crew.get() or (0, None)
-    if crew is not None and size == threads:
-        return list(crew.map(function, pieces))
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(threads, len(pieces))) as pool:

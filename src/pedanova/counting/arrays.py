@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Survey
-from pedanova.base.threads import chunks, portions, spread
+from pedanova.base.threads import portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.reference import Counted
@@ -20,7 +19,6 @@ from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
 
-MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
@@ -101,23 +99,23 @@ def level_codes(
         assigned = judge.assign_levels(objective, levels).astype(dtype)
         return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
-    boundaries = levels.boundaries
-    codes = np.empty(len(objective), dtype=dtype)
-    # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
-    by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
-
-    def assign(rows: slice) -> None:
-        part, out = kernel.signed(objective[rows], levels.sign), codes[rows]
-        ends = boundaries, len(boundaries), nan_level, out.itemsize, out
-        if survey is not None and by_slots:
-            kernel.call("assign_by_slots", *part, survey.slots[rows], *survey.window, *ends)
-        else:
-            kernel.call("assign_levels", *part, *ends)
-        if keep is not None:
-            np.copyto(out, dtype(levels.count), where=~keep[rows])
-
-    spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
-    return codes
+    boundaries, given = levels.boundaries, kernel.signed(objective, levels.sign)
+    if survey is not None and survey.shared_with(boundaries) > len(objective) // MANY_BESIDE:
+        survey = None  # where many rows lie beside a boundary, as ties do, all of them may as well be looked at
+    search = None if survey is None else survey.search
+    if survey is not None and search is not None and search.tells(levels.sign * levels.thresholds[:-1], survey):
+        rows = search.values, search.places, len(search.places)
+        kernel.call("settle_rows", *rows, boundaries, len(boundaries), search.codes, threads)
+        return search.codes
+    assigned = np.empty(len(objective), dtype=dtype)
+    ends = boundaries, len(boundaries), nan_level, assigned.itemsize, assigned, threads
+    if survey is not None:
+        kernel.call("assign_by_slots", *given, survey.slots, *survey.window, *ends)
+    else:
+        kernel.call("assign_levels", *given, *ends)
+    if keep is not None:
+        np.copyto(assigned, dtype(levels.count), where=~keep)
+    return assigned
 
 
 def count_by_judge(
@@ -134,53 +132,20 @@ def count_by_judge(
 def count_by_kernel(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, judge.Counted]:
-    objective = usable(observations.objective)
-    jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
-    groups = grouped(jobs)
-    # With several groups a core, whole columns are even enough pieces of work.
-    pieces = 1 if len(groups) >= 4 * threads else threads
-    cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
-
-    def count(group: list[Job], rows: slice) -> list[NDArray[Any]]:
-        tables = [kernel.empty_table(levels + 1, job.grid.width) for job in group]
-        if len(codes):
-            placed = [job.placed for job in group]
-            kernel.count_features(placed, rows, codes, levels, objective, tables)
-        return [table[:levels] for table in tables]
-
-    if len(cuts) == 1:  # each table is let go as soon as it is read: those of many columns are large
-        done = spread(lambda group: added_up([[one] for one in count(group, cuts[0])]), groups, threads=threads)
-        totals = [total for own in done for total in own]
-    else:
-        results = spread(lambda piece: count(*piece), [(own, rows) for own in groups for rows in cuts], threads=threads)
-        of_groups = [results[i : i + len(cuts)] for i in range(0, len(results), len(cuts))]
-        totals = added_up([tables for own in of_groups for tables in zip(*own, strict=True)], threads=threads)
-    every = [job for group in groups for job in group]
-    result = {job.name: in_order(total, job) for job, total in zip(every, totals, strict=True)}
-    return {job.name: result[job.name] for job in jobs}
-
-
-def grouped(jobs: list[Job]) -> list[list[Job]]:
-    """Columns that share one pass over levels and objective; those with equal grids go together."""
-    ordered = sorted(jobs, key=lambda job: -job.grid.width)
-    size = kernel.MOST_FEATURES
-    return [ordered[i : i + size] for i in range(0, len(ordered), size)]
-
-
-def added_up(parts: Sequence[Sequence[NDArray[Any]]], *, threads: int = 1) -> list[judge.Counted]:
-    """Counts and sums of each parameter, from the tables of all pieces of its rows."""
-    shapes = [tables[0].shape for tables in parts]
+    jobs = jobs_of(observations)
+    shapes = [(levels, job.grid.width) for job in jobs]
     totals = [(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float64)) for shape in shapes]
-    each = -(-threads // len(parts))
+    if jobs:
+        placed = [job.placed for job in jobs]
+        kernel.count_features(placed, codes, levels, usable(observations.objective), totals, threads=threads)
+    result = {job.name: in_order(total, job) for job, total in zip(jobs, totals, strict=True)}
+    return {name: result[name] for name in observations.space}
 
-    def add(piece: tuple[int, slice]) -> None:
-        which, rows = piece
-        counts, sums = totals[which]
-        kernel.add_tables([table[rows] for table in parts[which]], counts[rows], sums[rows])
 
-    work = [(which, rows) for which, shape in enumerate(shapes) for rows in chunks(shape[0], pieces=each)]
-    spread(add, work, threads=threads)
-    return totals
+def jobs_of(observations: Observations) -> list[Job]:
+    """All columns; those with equal grids beside each other, for the kernel counts a few together."""
+    jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
+    return sorted(jobs, key=lambda job: -job.grid.width)
 
 
 def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
@@ -244,15 +209,10 @@ class RunningCounts:
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
         """Rows coded `levels` are left out."""
-        objective, every = usable(observations.objective), slice(0, len(codes))
-        jobs = [job_of(observations.columns[name], grid_of(own)) for name, own in observations.space.items()]
-
-        def count(group: list[Job]) -> None:
-            tables = [self._table(job) for job in group]
-            kernel.count_features([job.placed for job in group], every, codes, self.levels, objective, tables)
-
+        jobs, objective = jobs_of(observations), usable(observations.objective)
+        placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):
-            spread(count, grouped(jobs), threads=self.threads)
+            kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
         """Its table so far. Cells may stand in another order where a column came in another form."""
@@ -266,8 +226,7 @@ class RunningCounts:
         totals: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()
-            (total,) = added_up([[table[: self.levels]]])
-            counts, sums = in_order(total, job)
+            counts, sums = in_order(kernel.split_table(table[: self.levels]), job)
             if name in totals:
                 counts, sums = totals[name][0] + counts, totals[name][1] + sums
             totals[name] = counts, sums

@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel import library as kernel
 from pedanova.base.notes import Note
-from pedanova.base.threads import portions, spread
 from pedanova.errors import Arg, DataError
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter
@@ -27,6 +27,7 @@ from pedanova.space.values import Interval, Label, Value, as_real, shown
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
 MISSING_CODE = -1
+MANY_VALUES = 1 << 20  # more are looked at by the kernel's threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,13 +196,11 @@ def all_finite(values: Numbers, *, threads: int = 1) -> bool:
     """Whether there is neither NaN nor infinity: one quick pass, for their sum would not be finite."""
     if values.dtype.kind != "f":
         return True
-
-    def total(rows: slice) -> Any:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.add.reduce(values[rows], dtype=np.float64)
-
-    sums = spread(total, portions(len(values), threads=threads), threads=threads)
-    return bool(np.isfinite(sums).all()) or bool(np.isfinite(values).all())
+    if len(values) > MANY_VALUES and kernel.available() and kernel.is_usable(values):
+        return bool(kernel.call("all_finite", *kernel.column_of(values), len(values), threads))
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(values, dtype=np.float64)
+    return bool(np.isfinite(total)) or bool(np.isfinite(values).all())
 
 
 def count_nan(objective: NDArray[Any]) -> int:

@@ -208,7 +208,7 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
     look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
-        counts, _ = selection.count_slots(values, plan.sign, window)
+        counts = selection.count_slots(values, plan.sign, window)
         single = observed.ranked.dtype == np.float32
         look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
@@ -242,8 +242,7 @@ def marked_of_part(
     gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
-        _, slots = selection.count_slots(values, plan.sign, window)
-        gathered.append(selection.gather_slots(values, plan.sign, slots, table, few, large))
+        gathered.append(selection.gather_slots(values, plan.sign, window, table, few, large))
     return selection.joined(gathered)
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pedanova.base.version import __version__
 from pedanova.errors import PedanovaError
 
-MOST_FEATURES = 4  # counted in one call
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
 DTYPES = {
@@ -31,20 +30,32 @@ _column = [_pointer, _int64, _int32]
 _window = [ctypes.c_uint64, _int32, _int64]
 LETTERS = {_pointer: "P", _double: "d", _int32: "i", _int64: "q", ctypes.c_uint64: "Q"}  # as agreement.hpp writes them
 SIGNATURES: dict[str, list[Any]] = {
-    "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
-    "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
-    "add_tables": [_pointer, _int32, _int64, _pointer, _pointer],
+    "all_finite": [*_column, _int64, _int32],
+    "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer, _int32],
+    "count_features": [_pointer, _int64, _int64, _int32, _pointer, _int64, *_column, _int32],
+    "split_table": [_pointer, _int64, _pointer, _pointer],
     "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
     "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
-    "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
-    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, *[_pointer] * 2, _int64, *[_pointer] * 2],
-    "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
-    "settle_codes": [*_column, _double, _int64, _pointer, _int64, _pointer, _int64, _pointer],
-    "settle_rows": [_pointer, _pointer, _int64, _pointer, _int64, _pointer],
+    "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer, _int32],
+    "gather_slots": [*_column, _double, _int64, _pointer, *_window, *[_pointer] * 3, _int64, *[_pointer] * 2, _int32],
+    "assign_by_slots": [
+        *_column,
+        _double,
+        _int64,
+        _pointer,
+        *_window,
+        _pointer,
+        _int64,
+        _int64,
+        _int32,
+        _pointer,
+        _int32,
+    ],
+    "settle_rows": [_pointer, _pointer, _int64, _pointer, _int64, _pointer, _int32],
 }
 
 
@@ -69,6 +80,8 @@ class Feature(ctypes.Structure):
         ("size", _int64),
         ("lookup", _pointer),
         ("table", _pointer),
+        ("counts", _pointer),
+        ("sums", _pointer),
     )
 
 
@@ -82,8 +95,8 @@ class Placed:
     offset: int = 0
     lookup: NDArray[np.int32] | None = None
 
-    def feature(self, rows: slice, table: NDArray[Any] | None = None) -> Feature:
-        """Some of its rows, to be counted into `table` [level × sorted position]. Arrays must outlive it."""
+    def feature(self, rows: slice) -> Feature:
+        """Some of its rows. Arrays must outlive it."""
         data, stride, dtype = column_of(self.values[rows])
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
@@ -96,7 +109,6 @@ class Placed:
                 feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
         else:
             feature.offset, feature.size, feature.lookup = self.offset, len(self.lookup), address(self.lookup)
-        feature.table = address(table)
         return feature
 
 
@@ -215,36 +227,33 @@ def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
 
 
 def empty_table(levels: int, width: int) -> NDArray[Any]:
-    """[level × sorted position] Nothing counted yet; `np.zeros` would hold up other threads in memory used before."""
-    table = np.empty((levels, width), dtype=ENTRY)
-    table.view(np.float64).fill(0.0)
-    return table
+    """[level × sorted position] Nothing counted yet."""
+    return np.zeros((levels, width), dtype=ENTRY)
 
 
 def count_features(
     placed: Sequence[Placed],
-    rows: slice,
     levels: NDArray[Any],
     count: int,
     objective: NDArray[Any],
-    tables: Sequence[NDArray[Any]],
+    places: Sequence[NDArray[Any] | tuple[NDArray[np.int64], NDArray[np.float64]]],
+    *,
+    threads: int = 1,
 ) -> None:
-    """Add rows to the `tables` [level × sorted position] of at most `MOST_FEATURES` columns.
-    Level `count` stands for rows that do not count: their part of a table may be filled or not."""
-    features = [one.feature(rows, table) for one, table in zip(placed, tables, strict=True)]
-    codes, values = levels[rows], objective[rows]
-    call(
-        "count_features",
-        (Feature * len(features))(*features),
-        len(features),
-        len(codes),
-        codes.itemsize,
-        codes,
-        count,
-        *column_of(values),
-    )
+    """Count rows by [level × sorted position] of every column: into new arrays of counts and of sums, or to be added to
+    tables of `ENTRY`. Level `count` stands for rows that do not count: their part of a table may be filled or not."""
+    features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
+    for feature, place in zip(features, places, strict=True):
+        if isinstance(place, tuple):
+            feature.counts, feature.sums = map(address, place)
+        else:
+            feature.table = address(place)
+    rows = len(levels), levels.itemsize, levels, count
+    call("count_features", features, len(placed), *rows, *column_of(objective), threads)
 
 
-def add_tables(tables: Sequence[NDArray[Any]], counts: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
-    """Write what contiguous tables of `ENTRY` hold together, added in their order."""
-    call("add_tables", pointers(tables), len(tables), counts.size, counts, sums)
+def split_table(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Counts and sums of a contiguous table of `ENTRY`."""
+    counts, sums = np.empty(table.shape, dtype=np.int64), np.empty(table.shape, dtype=np.float64)
+    call("split_table", table, counts.size, counts, sums)
+    return counts, sums

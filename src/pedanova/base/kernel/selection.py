@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.threads import portions, spread
 
 SORT_BELOW = 1 << 16  # fewer rows are sorted at once
 SAMPLE = 1 << 13  # rows that tell where the others lie
@@ -25,11 +24,32 @@ MUCH_NEARER = 6  # powers of two as narrow
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
+MARKED = 255  # code of a row in a slot that is looked into
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Number = TypeVar("Number", bound=np.generic)
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What a search for ranks has seen of all rows on its way."""
+
+    slots: NDArray[np.int64]  # that were looked into, ascending: fewer than `MARKED`
+    codes: NDArray[np.uint8]  # (rows,) how many of them lie before a row's own; `MARKED` inside one
+    places: NDArray[np.int64]  # rows inside one,
+    values: NDArray[np.float64]  # and their signed objectives
+
+    def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
+        """Whether codes are levels, given where these end: each in a slot of its own, which was looked into."""
+        slots = slots_of(thresholds, survey.window)
+        beyond = self.slots[len(slots) :]  # of the greatest number: no row lies behind it
+        return (
+            not survey.nans
+            and np.array_equal(slots, self.slots[: len(slots)])
+            and not (len(beyond) and survey.counts[beyond[0] + 1 :].any())
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +59,7 @@ class Survey:
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
     slots: NDArray[np.uint16]  # (rows,)
+    search: Search | None = None  # for ranks, by which levels are known
 
     @property
     def nans(self) -> int:
@@ -55,23 +76,16 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         return None
     window = window_around(sample_of(objective, sign))
     slots = np.empty(len(objective), dtype=np.uint16)
-
-    def count(rows: slice) -> NDArray[np.int64]:
-        counts = np.zeros(window[2] + 1, dtype=np.int64)
-        kernel.call("count_window", *kernel.signed(objective[rows], sign), *window, counts, slots[rows])
-        return counts
-
-    total, *others = spread(count, portions(len(objective), threads=threads), threads=threads)
-    for more in others:
-        total += more
-    return Survey(window, total, slots)
+    return Survey(window, count_slots(objective, sign, window, slots, threads=threads), slots)
 
 
-def count_slots(objective: NDArray[Any], sign: float, window: Window) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
-    """(slots + 1,) How many rows lie in each slot, and how many are NaN; and (rows,) each row's own."""
-    counts, slots = np.zeros(window[2] + 1, dtype=np.int64), np.empty(len(objective), dtype=np.uint16)
-    kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, slots)
-    return counts, slots
+def count_slots(
+    objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16] | None = None, *, threads: int = 1
+) -> NDArray[np.int64]:
+    """(slots + 1,) How many rows lie in each slot, and how many are NaN; `slots`, (rows,), gets each row's own."""
+    counts = np.zeros(window[2] + 1, dtype=np.int64)
+    kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, slots, threads)
+    return counts
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
@@ -143,10 +157,14 @@ def _by_survey(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
 ) -> NDArray[np.float64]:
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
-        def gather_rows(rows: slice) -> Gathered:
-            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
-
-        return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
+        slots = np.flatnonzero(marks > PASSED_OVER)
+        if large or len(slots) >= MARKED:
+            return gather_slots(objective, sign, survey.window, marks, few, large, survey.slots, threads=threads)
+        codes, places = np.empty(len(objective), dtype=np.uint8), np.empty(few, dtype=np.int64)
+        rows = survey.slots, codes, places
+        values, ends = gather_slots(objective, sign, survey.window, marks, few, large, *rows, threads=threads)
+        survey.search = Search(slots, codes, places, values)
+        return values, ends
 
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
         return _by_partition(objective, sign, odd)
@@ -189,12 +207,23 @@ def pick_ranks(
 
 
 def gather_slots(
-    objective: NDArray[Any], sign: float, slots: NDArray[np.uint16], marks: NDArray[np.int32], few: int, large: int
+    objective: NDArray[Any],
+    sign: float,
+    window: Window,
+    marks: NDArray[np.int32],
+    few: int,
+    large: int,
+    slots: NDArray[np.uint16] | None = None,
+    codes: NDArray[np.uint8] | None = None,
+    places: NDArray[np.int64] | None = None,
+    *,
+    threads: int = 1,
 ) -> Gathered:
-    """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot; `slots` as
+    `count_slots` wrote them, where it did. `codes` and `places` are written as `Search` has them."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    given = slots, marks, len(marks), ends, out, len(out), None, None
+    given = slots, *window, marks, ends, out, len(out), codes, places, threads
     count = kernel.call("gather_slots", *kernel.signed(objective, sign), *given)
     return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
