@@ -33,7 +33,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class RankSearch:
     """What a search for ranks has seen of all rows on its way."""
 
     slots: NDArray[np.int64]  # that were looked into, ascending: fewer than `MARKED`
@@ -59,7 +59,7 @@ class Survey:
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
     slots: NDArray[np.uint16]  # (rows,)
-    search: Search | None = None  # for ranks, by which levels are known
+    search: RankSearch | None = None  # for ranks, by which levels are known
 
     @property
     def nans(self) -> int:
@@ -163,7 +163,7 @@ def _by_survey(
         codes, places = np.empty(len(objective), dtype=np.uint8), np.empty(few, dtype=np.int64)
         rows = survey.slots, codes, places
         values, ends = gather_slots(objective, sign, survey.window, marks, few, large, *rows, threads=threads)
-        survey.search = Search(slots, codes, places, values)
+        survey.search = RankSearch(slots, codes, places, values)
         return values, ends
 
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -220,7 +220,7 @@ def gather_slots(
     threads: int = 1,
 ) -> Gathered:
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot; `slots` as
-    `count_slots` wrote them, where it did. `codes` and `places` are written as `Search` has them."""
+    `count_slots` wrote them, where it did. `codes` and `places` are written as `RankSearch` has them."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
     given = slots, *window, marks, ends, out, len(out), codes, places, threads
