@@ -62,7 +62,7 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
         names = [row.name for row in result.rows if row.significant]
         if not good or not names:
             return result
-        densities = density_answer(query, question, words, objective=data.objective)
+        densities = density_answer(query, question, words, objective=data.objective, names=names)
     return replace(result, good={name: _good_values(densities[name], question) for name in names})
 
 

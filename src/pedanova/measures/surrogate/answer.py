@@ -77,13 +77,16 @@ def check_notes(
     return [*checks, *sampler_check_notes(query, question, result, whole=whole)]
 
 
-def density_answer(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
-    """The densities of every parameter by whichever estimator answers the question."""
+def density_answer(
+    query: Query, question: Question, words: tuple[str, str], *, objective: str, names: Collection[str] | None = None
+) -> dict[str, Densities]:
+    """The densities of every parameter, or of some, by whichever estimator answers the question."""
     model_query, _ = choose(query, question)
+    contrasts = [c for c in query.contrasts if names is None or c.name in names]
     if model_query is None:
-        return {c.name: densities_of(c, smoothing=question.smoothing, words=words) for c in query.contrasts}
+        return {c.name: densities_of(c, smoothing=question.smoothing, words=words) for c in contrasts}
     words = words_of(query, model_query, objective) if model_query.of_space else words
-    return model_densities(model_query.samples, model_query.target, model_query.region, words, query.contrasts)
+    return model_densities(model_query.samples, model_query.target, model_query.region, words, contrasts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
