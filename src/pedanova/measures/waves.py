@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -19,7 +20,16 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
-    """Functions of the cells, orthonormal under `mass` and to constants; of a child, inside each regime alone."""
+    """Functions of the cells, orthonormal under `mass` and to constants; of a child, inside each regime alone.
+
+    Uniform parameters share them, and so do all targets of one region.
+    """
+    return _waves_of(mass.tobytes(), tuple(blocks), child)
+
+
+@lru_cache(maxsize=256)
+def _waves_of(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
+    mass = np.frombuffer(margin)
     waves: Waves = []
     live = [block for block in blocks if mass[block.cells].sum() > 0]
     if not child and len(live) > 1:

@@ -149,19 +149,18 @@ def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: 
 
 def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settings:
     """Good configurations with one to three parameters changed: a step along a range, another category."""
-    moved = np.repeat(best, MOVES, axis=0)
+    many, moved = len(rules.names), np.repeat(best, MOVES, axis=0).tolist()
     for row in moved:
-        for j in rng.choice(len(rules.names), size=min(int(rng.integers(1, 4)), len(rules.names)), replace=False):
-            grid = rules.grids[j]
-            block = next((one for one in grid.blocks if one.start <= row[j] < one.stop), None)
+        for j in rng.choice(many, size=min(int(rng.integers(1, 4)), many), replace=False).tolist():
+            block = next((one for one in rules.grids[j].blocks if one.start <= row[j] < one.stop), None)
             if block is None:
                 continue
-            place = float(rng.integers(0, len(block)))
+            place = int(rng.integers(0, len(block)))
             if block.ordered:
-                step = rng.normal() * STEP * len(block)
-                place = row[j] - block.start + math.copysign(math.ceil(abs(step)), step)
-            row[j] = block.start + int(np.clip(place, 0, len(block) - 1))
-    return rules.settled(moved)
+                step = float(rng.normal()) * STEP * len(block)
+                place = row[j] - block.start + int(math.copysign(math.ceil(abs(step)), step))
+            row[j] = block.start + min(max(place, 0), len(block) - 1)
+    return rules.settled(np.array(moved, dtype=best.dtype).reshape(-1, many))
 
 
 def distinct(settings: Settings, run: Settings) -> Settings:

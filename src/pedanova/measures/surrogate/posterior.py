@@ -20,7 +20,7 @@ from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column, Mask, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, regimes_of
-from pedanova.measures.waves import Waves, waves_of
+from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 from pedanova.space.values import Interval, Value
@@ -243,7 +243,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
     density = np.ones(len(mass))
-    for functions, octaves in block_waves(mass.tobytes(), ordered=ordered):
+    for functions, octaves in waves_of(mass, [Block(0, len(mass), ordered)], child=True):
         values = functions[step[seen]]
         means, variances = values.mean(axis=0), (values**2).sum(axis=0) / len(seen) ** 2
         for some in octaves:
@@ -263,13 +263,6 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
             fine[inside] = coarse[cell] * counts[inside] / together[cell]
     fine /= fine.sum()
     return fine
-
-
-@lru_cache(maxsize=32)
-def block_waves(mass: bytes, *, ordered: bool) -> Waves:
-    """`waves_of` one block: uniform parameters share them."""
-    weights = np.frombuffer(mass)
-    return waves_of(weights, [Block(0, len(weights), ordered)], child=True)
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
