@@ -76,7 +76,20 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
             repeats,
         ),
         "densities of all / np.histogram": ratio(lambda: small.densities(), histograms, repeats),
+        **ordinary_ratios(repeats),
     }
+
+
+def ordinary_ratios(repeats: int) -> dict[str, float]:
+    """The first answer of a study against Optuna's evaluator, and the command against a start with NumPy alone."""
+    import ordinary
+
+    result = {}
+    for rows, parameters in ((100, 8), (300, 10), (1000, 10)):
+        ours, peer, _ = ordinary.answer_and_peers(rows, parameters, repeats)
+        result[f"answer of {rows} × {parameters} / Optuna's PED-ANOVA"] = ours / peer
+    command, start = ordinary.command_and_start(repeats)
+    return {**result, "pedanova analyze of 200 × 12 / import numpy": command / start}
 
 
 def machine() -> str:

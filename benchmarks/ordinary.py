@@ -1,29 +1,38 @@
 """An ordinary study: CPU seconds of what users ask first, held against Optuna's evaluator in the same run.
 
     python benchmarks/ordinary.py [--sizes 300x8,1000x10,…] [--repeats 3] [--curve] [--answers]
+    python benchmarks/ordinary.py --command      # pedanova analyze study.db, 200 trials × 12, from start to last line
+    python benchmarks/ordinary.py --questions    # what each further question costs
+    python benchmarks/ordinary.py --many 1000x300,100000x1000    # report, reduce and compare of many columns
 
-``answer`` is the first `importance()` of an analysis, with intervals and p-values; ``one more`` a further question;
-``page`` and ``reduce`` begin with a new analysis each (``--answers`` leaves them out). The least of the repeats is
-taken; imports and the reading of the table are not counted, threads of all cores are. ``--curve`` prints the
+``answer`` is `analyze` and the first `importance()`, with intervals and p-values; ``one more`` a further question.
+``ratio`` is to Optuna's evaluator as it is, ``quickest`` to it with ``evaluate_on_local=False``, which compares with a
+uniform draw. ``page`` and ``reduce`` begin with a new analysis each (``--answers`` leaves them out). The least of
+the repeats is taken; imports are not counted (but of the command), threads of all cores are. ``--curve`` prints the
 cost from 40 rows to 20,000, ten parameters.
 """
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared import Lines, options_of, optuna_study, words
+from shared import Lines, options_of, optuna_study, take_turns, words
 
 # isort: split
 import numpy as np
 
 import pedanova as pa
 
-SIZES = ("300x8", "1000x10", "5000x20", "300x100")
+SIZES = ("100x8", "300x10", "1000x10", "5000x20", "300x100")
 CURVE = (40, 100, 300, 1000, 3000, 10_000, 20_000)
 
 
@@ -46,10 +55,10 @@ def peer_study(columns: dict[str, Any], loss: Any) -> Any:
     return optuna_study({name: column.tolist() for name, column in columns.items()}, kinds, loss.tolist())
 
 
-def by_optuna(study: Any) -> None:
+def by_optuna(study: Any, **how: Any) -> None:
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
-    get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
+    get_param_importances(study, evaluator=PedAnovaImportanceEvaluator(**how))
 
 
 def least(work: Callable[[pa.Analysis], object], make: Callable[[], pa.Analysis], repeats: int) -> float:
@@ -74,11 +83,9 @@ def cells_of(rows: int, parameters: int, repeats: int, *, answers: bool) -> list
         a.importance()
         return a
 
-    study = peer_study(columns, loss)
-    first = least(lambda a: a.importance(), new, repeats)
     more = least(lambda a: a.importance(0.05), with_an_answer, repeats)
-    peer = least(lambda _: by_optuna(study), new, repeats)
-    cells = [f"{first:.3f}", f"{more:.4f}", f"{peer:.3f}", f"{first / peer:.1f}"]
+    first, peer, quickest = answer_and_peers(rows, parameters, repeats)
+    cells = [f"{first:.3f}", f"{more:.4f}", f"{peer:.3f}", f"{first / peer:.1f}", f"{first / quickest:.1f}"]
     if not answers:
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
@@ -87,15 +94,119 @@ def cells_of(rows: int, parameters: int, repeats: int, *, answers: bool) -> list
     return cells
 
 
+def answer_and_peers(rows: int, parameters: int, repeats: int) -> tuple[float, float, float]:
+    """CPU seconds of `analyze` and `importance`, of Optuna's evaluator, and of its quickest configuration, in turns."""
+    columns, loss, space = table(rows, parameters)
+    study = peer_study(columns, loss)
+    works: dict[str, Callable[[], object]] = {
+        "ours": lambda: pa.analyze(columns, loss, space=space, direction="min").importance(),
+        "Optuna": lambda: by_optuna(study),
+        "quickest": lambda: by_optuna(study, evaluate_on_local=False),
+    }
+    spent = take_turns(works, repeats, time.process_time)
+    ours, peer, quickest = (min(spent[name]) for name in works)
+    return ours, peer, quickest
+
+
+def command_and_start(repeats: int, trials: int = 200, parameters: int = 12) -> tuple[float, float]:
+    """CPU seconds of ``pedanova analyze study.db`` as a process of its own, and of one that imports NumPy alone."""
+    columns, loss, _ = table(trials, parameters)
+    with tempfile.TemporaryDirectory() as folder:
+        study = peer_study(columns, loss)
+        import optuna
+
+        stored = optuna.create_study(storage=f"sqlite:///{folder}/study.db", direction="minimize")
+        stored.add_trials(study.trials)
+        # Installed packages have bytecode, so that of a checkout is made, too.
+        around = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+        words = (["-m", "pedanova", "analyze", f"{folder}/study.db"], ["-c", "import numpy"])
+
+        def run(arguments: list[str]) -> float:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, *arguments], env=around, stdout=subprocess.DEVNULL, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        spent = [[run(one) for one in words] for _ in range(repeats + 1)][1:]
+    command, start = (sorted(column)[len(column) // 2] for column in zip(*spent, strict=True))
+    return command, start
+
+
+QUESTIONS: dict[str, Callable[[pa.Analysis], object]] = {
+    "importance(0.05)": lambda a: a.importance(0.05),
+    "importance(0.1, 0.5)": lambda a: a.importance(0.1, 0.5),
+    "densities()": lambda a: a.densities(),
+    "pairs(x0, x1)": lambda a: a.pairs(["x0", "x1"]),
+    "effects()": lambda a: a.effects(),
+    "interactions()": lambda a: a.interactions(),
+    "gains()": lambda a: a.gains(),
+    "needed()": lambda a: a.needed(),
+    "next_trials()": lambda a: a.next_trials(),
+    "reduce()": lambda a: a.reduce(),
+    "profile()": lambda a: a.profile(),
+    "brief()": lambda a: a.brief(),
+}
+
+
+def print_questions(sizes: list[str], repeats: int) -> None:
+    """Milliseconds of each question to an analysis that has answered `importance`."""
+    tables = [table(*map(int, size.split("x"))) for size in sizes]
+    lines = Lines("CPU milliseconds", *sizes, first=22)
+    for name, question in QUESTIONS.items():
+        cells = []
+        for columns, loss, space in tables:
+
+            def asked(columns: Any = columns, loss: Any = loss, space: Any = space) -> pa.Analysis:
+                a = pa.analyze(columns, loss, space=space, direction="min")
+                a.importance()
+                return a
+
+            cells.append(f"{1e3 * least(question, asked, repeats):.0f}")
+        lines.row(name, *cells)
+
+
+def print_many(sizes: list[str]) -> None:
+    """CPU seconds of one run each, and the most memory so far, of tables of single-precision columns."""
+    lines = Lines("CPU seconds", "analyze", "importance", "reduce", "compare", "report", "peak, MB", first=16)
+    for size in sizes:
+        rows, parameters = map(int, size.split("x"))
+        rng = np.random.default_rng(0)
+        columns = {f"x{j}": rng.random(rows, dtype=np.float32) for j in range(parameters)}
+        x = [columns[f"x{j}"] for j in range(5)]
+        loss = 4 * (x[0] - 0.3) ** 2 + 2 * np.abs(x[1] - 0.6) * (x[2] + 0.5) + x[3] * x[4] + 0.1 * rng.normal(size=rows)
+        seconds = [time.process_time()]
+        a = pa.analyze(columns, loss, space=dict.fromkeys(columns, pa.Float(0, 1)), direction="min")
+        seconds.append(time.process_time())
+        with tempfile.TemporaryDirectory() as folder:
+            for work in (a.importance, a.reduce, a.compare, partial(a.report, Path(folder) / "page.html")):
+                work()
+                seconds.append(time.process_time())
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+        lines.row(f"{rows:,} × {parameters:,}", *(f"{second:.1f}" for second in np.diff(seconds)), peak)
+
+
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--sizes", type=words, default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--answers", action="store_true", help="leave page and reduction out")
+    parser.add_argument("--command", action="store_true", help="the command of 200 trials × 12 alone")
+    parser.add_argument("--questions", action="store_true", help="each further question alone")
+    parser.add_argument("--many", type=words, help="report, reduce and compare of these sizes alone")
     options = parser.parse_args()
+    if options.command:
+        command, start = command_and_start(options.repeats)
+        print(f"pedanova analyze, 200 trials × 12: {command:.2f} CPU seconds, {command / start:.1f} × import numpy")
+        return
+    if options.questions:
+        print_questions(["100x8", "300x10", "1000x10"], options.repeats)
+        return
+    if options.many:
+        print_many(options.many)
+        return
     sizes = [f"{rows}x10" for rows in CURVE] if options.curve else options.sizes
-    titles = ["answer", "one more", "Optuna", "ratio"] + ([] if options.answers else ["page", "reduce"])
+    titles = ["answer", "one more", "Optuna", "ratio", "quickest"] + ([] if options.answers else ["page", "reduce"])
     lines = Lines("CPU seconds", *titles, first=12)
     for size in sizes:
         rows, parameters = map(int, size.split("x"))
