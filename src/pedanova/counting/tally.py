@@ -99,11 +99,16 @@ class Tally:
 
     @property
     def rows(self) -> int:
-        return int(self.counts.sum())
+        return int(self._kept[0].sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """(cells + 2,) rows in the levels from `first` up to, not including, `last`."""
-        return np.asarray(self.counts[first:last].sum(axis=0))
+        if self._places is None:
+            return np.asarray(self._kept[0][first:last].sum(axis=0))
+        width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
+        inside = slice(*np.searchsorted(self._places, (first * width, last * width)))
+        np.add.at(total, self._places[inside] % width, self._kept[0][inside])
+        return total
 
     def rows_by_level(self) -> NDArray[np.int64]:
         return np.asarray(self.counts.sum(axis=1))
