@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.common import refuse
+from pedanova.errors import QueryError
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,11 @@ def a() -> pa.Analysis:
         + (table["kind"] == "sgd")
     )
     return pa.analyze(table, loss + random.normal(0, 0.3, rows), space=space)
+
+
+def test_an_option_of_other_questions_is_refused(a: pa.Analysis) -> None:
+    words = "draws= is not an option of densities; there are smoothing, estimator, seed, of"
+    refuse(QueryError, words, of=lambda: a.densities("grid", draws=5))  # type: ignore[call-overload]
 
 
 NAMES = ["lr", "grid", "width", "epochs", "units", "kind"]

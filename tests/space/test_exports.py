@@ -111,6 +111,8 @@ def test_what_a_form_cannot_say_is_said() -> None:
         exports.export(pa.Space({"a": pa.Float(0, 1), "b": pa.Moving("a", 1.0)}), "code")
     with pytest.raises(SpaceError, match="unknown"):
         exports.export(FLAT, "excel")
+    with pytest.raises(SpaceError, match="tool 'wandb' is unknown; use one of optuna, configspace, raytune, or export"):
+        exports.to_tool(FLAT, "wandb")
 
 
 @pytest.mark.parametrize(("call", "library", "extra"), [
