@@ -274,7 +274,9 @@ class GoodRegion:
     @classmethod
     def of(cls, search: Search, rows: Rows) -> Self:
         observed, reached = search.observed, search.reached()
-        best = best_part(observed, reached & np.isin(np.arange(len(reached)), rows))
+        looked_at = np.zeros_like(reached)
+        looked_at[rows] = True
+        best = best_part(observed, reached & looked_at)
         rng = np.random.default_rng([search.seed, 3])
         some = rows if len(rows) <= MOST_POINTS else np.sort(rng.choice(rows, MOST_POINTS, replace=False))
         wanted = (best if best[some].sum() >= ENOUGH_BEST else reached)[some].astype(np.float64)

@@ -68,6 +68,7 @@ class PageRequest:
 
 KEPT = 256  # answers
 REMEMBERED = 1_000  # changes
+LONG = 200_000  # rows of which a saved report has intervals of its first question alone: somebody waits for it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,8 +199,9 @@ class Session:
 
     def report(self, question: PageQuestion) -> str:
         """The page as a file, about the selected rows alone, opened at this question."""
-        here = inside(self.study_of(question), question)
+        a = self.study_of(question)
+        here = inside(a, question)
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
-        rows: dict[str, Any] = {"within": question.box() or None, "study": question.study}
+        rows: dict[str, Any] = {"within": question.box() or None, "study": question.study, "brief": a.rows > LONG}
         asked = [(here.target, here.region)]
-        return draw_page(payload_of(self.study_of(question), title, asked, **rows, **question.how(self.options)))
+        return draw_page(payload_of(a, title, asked, **rows, **question.how(self.options)))

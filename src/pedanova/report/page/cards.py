@@ -315,11 +315,13 @@ def payload_of(
     budget: str | None = None,
     group: str | None = None,
     study: StudyName | None = None,
+    brief: bool = False,
     **options: Unpack[How],
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`.
 
-    Of very many parameters it holds the questions that were asked for, and intervals of the first.
+    A `brief` one has intervals of the first question alone; one of very many parameters is brief, and holds no
+    questions but those that were asked for.
     """
     fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
     a = a if within is None else a.within(within)
@@ -341,7 +343,7 @@ def payload_of(
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
     for one in each:
-        sure = not many or one == own[0]
+        sure = one == own[0] or not (brief or many)
         result = answers.answer(a, one, sure=sure, **how)
         if fixed is not None and result["lines"] is not None:
             inner = answers.inside(a, one)
