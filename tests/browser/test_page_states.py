@@ -15,7 +15,7 @@ from pedanova.cli.inputs import parse_rows
 from pedanova.report.page.question import band_to_json
 
 ENTER, SELECT_ALL = "\ue007", "\ue009a\ue000"
-GONE = "return document.getElementById('headline').textContent.startsWith('Nobody answers')"
+GONE = "return document.getElementById('headline').textContent.startsWith('No answer')"
 
 
 @pytest.mark.slow
@@ -37,6 +37,44 @@ def test_no_rows_are_said_to_be_none(page: Page, explorer: str, analysis: pa.Ana
 
 
 @pytest.mark.slow
+def test_too_few_rows_are_told_without_python(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    good = np.sort(analysis.trials(limit=40).columns["lr"])
+    page.run("pedanova.state.select('lr', {range: [arguments[0], arguments[1]]})", float(good[0]), float(good[1]))
+    page.settle()
+    refused = page.answer()["refused"]
+    assert "target=" in refused or "pass " in refused  # as Python is told
+    assert "too few" in page.text("#headline")
+    selected = page.answer()["rows"]["selected"]
+    assert page.text(".counts").startswith(f"{selected} of 400 rows")
+    assert page.run("return document.body.textContent").count("force=True") == 0
+
+
+@pytest.mark.slow
+def test_rows_of_one_objective_are_refused_in_words(page: Page) -> None:
+    x = np.linspace(0, 1, 200)
+    with served(page, pa.analyze({"x": x, "y": x[::-1] ** 2, "loss": np.maximum(x, 0.5)}, "loss")):
+        page.run("pedanova.state.select('x', {range: [0, 0.4]})")
+        page.settle()
+        assert page.text("#headline") == "Objective 'loss' is 0.5 in every row; nothing can explain a constant."
+        assert page.text(".counts").startswith("80 of 200 rows")
+        assert page.complaints() == []  # no answer is an error of the server
+
+
+@pytest.mark.slow
+def test_notes_hold_no_python(page: Page) -> None:
+    random = np.random.default_rng(0)
+    x = random.random(300)
+    with served(page, pa.analyze({"x": x, "y": random.random(300), "loss": x**2}, "loss"), estimator="auto"):
+        tab(page, "notes")
+        said = page.text("#panel-notes")
+        assert "guessed from its name" in said
+        assert said.count("nswered by a model of the objective") == 1
+        for word in ("direction=", "estimator=", "pass "):
+            assert word not in said
+
+
+@pytest.mark.slow
 def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysis) -> None:
     with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as explorer:
         page.open(explorer.url)
@@ -50,7 +88,9 @@ def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysi
     assert set(names) == set(shown)
     assert page.run("return document.body.classList.contains('pending')")
     with analysis.explore(open=False, wait=False, estimator="counts", draws=100, port=explorer.port):
-        page.until("return !document.getElementById('headline').textContent.startsWith('Nobody')")  # and is asked again
+        page.until(
+            "return !document.getElementById('headline').textContent.startsWith('No answer')"
+        )  # and is asked again
     page.driver.get("about:blank")
     page.complaints()  # the browser's own words on a server that is gone
 

@@ -65,10 +65,12 @@ def serious(page: Page, *rules: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious_in_any_tab(live: Page, pytestconfig: pytest.Config, dark: bool) -> None:
+def test_axe_finds_nothing_serious_in_any_tab(live: Page, pytestconfig: pytest.Config, dark: bool, width: int) -> None:
     axe = axe_script(Path(pytestconfig.cache.mkdir("axe")))
     rules = ["color-contrast"] if dark else []  # nothing but colours is other in the dark
+    live.size(width)
     live.dark(on=dark)
     live.click("#tool-pin")
     live.run("pedanova.state.select('optimizer', { labels: ['adam'] })")

@@ -24,12 +24,12 @@ pedanova.chips = (function () {
     if (again) again.focus({ preventScroll: true });
   }
 
-  const BASELINES = [["region", "the region"], ["uniform", "a uniform draw"]];
+  const BASELINES = [["region", "that region"], ["uniform", "a uniform draw"]];
 
   function chipsOf(state, answer) {
     const { question } = state;
-    const found = [band("target", question.target, answer), make("span", "joint", "in"), band("region", question.region, answer)];
-    found.push(make("span", "joint", "against"), choice("baseline", question.baseline, BASELINES.filter(([base]) => pedanova.source.answers({ ...pedanova.asked(), baseline: base })), "What the target is compared with"));
+    const found = [band("target", question.target, answer), make("span", "joint", "among"), band("region", question.region, answer)];
+    found.push(make("span", "joint", "compared with"), choice("baseline", question.baseline, BASELINES.filter(([base]) => pedanova.source.answers({ ...pedanova.asked(), baseline: base })), "What the target is compared with"));
     found.push(...fixed());
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));

@@ -29,7 +29,7 @@ pedanova.front = (function () {
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
     pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives only for its first question.` : `Filled: ${target}. ${found.best}`, moved ? "warned" : "");
-    pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target));
+    pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
     pane.said(table.note, `Share for all objectives together, and for ${target} of each objective.`);
     pane.clear(table.body, make("div", "scroll", importances(found.importances, state)));
   }
@@ -51,8 +51,8 @@ pedanova.front = (function () {
     return make("p", "plane-picks", pick("across", "across"), pick("up", "up"));
   }
 
-  function legend(target) {
-    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", "goal-key front", "the front: rows that no other row beats in all objectives"));
+  function legend(target, many) {
+    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: rows that no other row beats in all objectives"));
   }
 
   function picture(found, many) {

@@ -13,7 +13,7 @@ pedanova.gains = (function () {
   }
 
   const span = (row) => `${pedanova.short(row.low)} to ${pedanova.short(row.high)}`;
-  const value = (one) => (typeof one === "number" ? pedanova.short(one) : one === null ? "" : String(one));
+  const value = (one) => (typeof one === "number" ? pedanova.short(one) : one === null ? "" : typeof one === "boolean" ? (one ? "True" : "False") : String(one));
 
   function draw(found, { moved }) {
     held = found;
@@ -27,7 +27,7 @@ pedanova.gains = (function () {
       make("div", "scroll", pane.table("gains-table", HEAD, rows)),
       steps.length ? make("h4", "", "From the default to the best") : null,
       steps.length ? make("div", "scroll", pane.table("gains-path", STEPS, steps)) : null,
-      found.notes.length ? make("ul", "remarks", ...found.notes.map((note) => make("li", "", note))) : null);
+      pane.remarks(found.notes));
   }
 
   function lines() {

@@ -40,7 +40,7 @@ pedanova.means = (function () {
 
   function key() {
     const mark = (kind) => make("i", `key-mark ${kind}`);
-    return make("p", "key", mark("target"), "mean at a value", mark("interval"), "95 % interval", mark("mean"), "mean of these rows");
+    return make("p", "key", mark("target"), "mean", mark("interval"), "95 % interval", mark("mean"), "mean of these rows");
   }
 
   /* One scale for all, so that plots can be compared; wild intervals of few rows leave it. */

@@ -28,14 +28,14 @@ pedanova.notes = (function () {
 
   function fill(piece, notes, nothing) {
     pane.clear(piece.body, notes.length
-      ? make("ul", "remarks", ...notes.map(([text, severity]) => make("li", severity === "warning" ? "doubt" : "", text)))
+      ? make("ul", "remarks", ...notes.map(([text, severity]) => make("li", severity === "warning" ? "doubt" : "", pedanova.page.plain(text))))
       : make("p", "pane-note", nothing));
   }
 
   const BY = { counts: "Answered by counting the rows.", surrogate: "Answered by a model of the objective, since the rows are few." };
 
   function show(state, answer) {
-    const notes = answer.refused ? [answer.refused] : [BY[answer.by], ...(answer.notes || [])].filter(Boolean);
+    const notes = answer.refused ? [answer.refused] : [...((answer.notes || []).some((one) => one.startsWith("answered by")) ? [] : [BY[answer.by]]), ...(answer.notes || [])].filter(Boolean);
     fill(ofAnswer, notes.map((text) => [text, ""]), "There are no notes.");
   }
 

@@ -345,12 +345,13 @@ pedanova.page = (function () {
     return `${text}.`;
   }
 
+  const plain = (text) => text.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, ""); // without what to type instead
   /* Why there is no answer, in words for those who look and do not type. */
   function refusal({ refused, rows }) {
-    if (rows && rows.selected === 0) return "No row is selected: widen the selection.";
+    if ((rows && rows.selected === 0) || / holds 0 rows/.test(refused)) return "No row is selected: widen the selection.";
     const many = refused.match(/^the target has (\d+) of ([\d,]+) rows/);
     if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]}, too few to say anything: widen the selection or the target.`;
-    const words = refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
+    const words = plain(refused);
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }
 
@@ -404,10 +405,10 @@ pedanova.page = (function () {
       if (open.able === true) open.mount(open.panel);
       else open.panel.append(make("p", "note", open.able));
     }
-    if (open.able === true) open.show(state, given);
+    if (open.able === true && (given.asked === pedanova.source.keyOf("answer", pedanova.asked()))) open.show(state, given); // bars come first
   }
 
-  return { start, isFew, isSettled, more, refusal, answer: () => answer, show, showNow, renew };
+  return { start, isFew, isSettled, more, plain, refusal, answer: () => answer, show, showNow, renew };
 })();
 
 pedanova.page.start().catch((error) => {

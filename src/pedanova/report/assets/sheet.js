@@ -93,7 +93,7 @@ pedanova.sheet = (function () {
 
   /* More names than bars: they are searched, and picked one by one. */
   function finder(parameter) {
-    const field = set(make("input", "rank-search"), { type: "search", "aria-label": `Search the values of ${parameter.name}` }), list = make("div", "");
+    const field = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": `Search the values of ${parameter.name}` }), list = make("div", "");
     const fill = () => {
       const fits = parameter.labels.filter((label) => label.toLowerCase().includes(field.value.trim().toLowerCase()));
       const pick = (label) => button(label, `Select or deselect ${label}`, () => pedanova.densities.toggle(parameter, label));

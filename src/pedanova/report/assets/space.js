@@ -20,7 +20,7 @@ pedanova.space = (function () {
     pane.clear(panel.body,
       make("p", "space-summary", found.summary),
       make("div", "scroll", pane.table("space-table", ["parameter", "verdict", "now", "suggested", "why"], rows)),
-      found.notes.length ? make("ul", "remarks", ...found.notes.map((note) => make("li", "", note))) : null,
+      pane.remarks(found.notes),
       codes(found));
   }
 

@@ -158,7 +158,7 @@ def answer(
     try:
         table = numbers(here, question, how, sure=sure, names=names)
         return result | table | (spread_of(here, question, shapes, how, sure=sure) if drawn else {})
-    except QueryError as error:
+    except PedanovaError as error:
         return result | {"refused": str(error)} | what_can_be_drawn(here, question, shapes, how)
 
 
@@ -273,14 +273,14 @@ def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str,
     """Densities of what is too little to be ranked, and how many rows there are."""
     try:
         inner = here.analysis
-    except QueryError:
+    except PedanovaError:
         return counted(here.rows, question)
     rows = here.count(inner.rows)
     try:
         first = inner.contrasts(here.target, here.region)[0][0]
         rows = here.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
         densities = spread_over(here, question, only(how, "estimator", "seed"))
-    except QueryError:
+    except PedanovaError:
         return {"rows": rows}
     return {"rows": rows, "densities": drawn(densities, question, shapes)}
 
