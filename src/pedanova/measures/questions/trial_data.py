@@ -163,7 +163,7 @@ class TrialData:
         cuts = frozenset(
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
-        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
+        key = "within", digest_of(mask), cuts
         cells = sum(tally.size for tally in self.tallies.values())
         most = max(1, min(KEPT, MOST_PARAMETERS // len(self.tallies), MOST_CELLS // cells))
         inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts), most=most)
@@ -186,7 +186,9 @@ class TrialData:
         model = self.row_model
         if model is None:
             return None
-        return RowModel(self.space, model.few.take(mask[model.few.rows]), around=model)
+        part = partial(RowModel, self.space, model.few.take(mask[model.few.rows]), around=model)
+        result: RowModel = self._recounts.get(("model", digest_of(mask)), part)  # for bars and for what follows them
+        return result
 
     def sample_of(self, mask: Mask) -> RowModel | None:
         """The sample's rows among some of the rows; None where there are too few, or no sample."""
@@ -463,6 +465,10 @@ class TrialData:
 def restricted(observed: Observations | None) -> bool:
     """Whether rows were left out by their place."""
     return observed is not None and observed.restricted
+
+
+def digest_of(mask: Mask) -> bytes:
+    return hashlib.blake2b(np.packbits(mask).tobytes()).digest()
 
 
 def first(tallies: Tallies) -> Tally:
