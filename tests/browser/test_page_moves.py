@@ -93,7 +93,7 @@ def test_a_chip_is_typed_into(page: Page, report: Path) -> None:
     assert bands(page) == [0.3, 1.0]  # the nearest step of the file
     page.click("[data-focus=target]")
     page.press(".chip-field", "\ue009a\ue000", "<= 0.4", ENTER)
-    assert "parts only" in page.run("return document.querySelector('.chip-field').validationMessage")
+    assert "only percentages" in page.run("return document.querySelector('.chip-field').validationMessage")
     page.press(".chip-field", ESCAPE)
     assert bands(page) == [0.3, 1.0]
 
@@ -168,7 +168,7 @@ def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     page.open(report)
     page.click(".density[data-parameter=lr] .card-name")
     assert page.run("return document.getElementById('sheet').open")
-    assert "explains" in page.text("#sheet")
+    assert "accounts for" in page.text("#sheet")
     assert page.run("return document.querySelectorAll('#sheet .plot .target').length") == 1
     page.press("#sheet summary", " ")
     assert page.run("return document.querySelectorAll('#sheet tbody tr').length") > 5

@@ -24,7 +24,7 @@ pedanova.chips = (function () {
     if (again) again.focus({ preventScroll: true });
   }
 
-  const BASELINES = [["region", "that region"], ["uniform", "a uniform draw"]];
+  const BASELINES = [["region", "the region"], ["uniform", "a uniform draw"]];
 
   function chipsOf(state, answer) {
     const { question } = state;
