@@ -31,7 +31,7 @@ pedanova.along = (function () {
     const whose = moved ? "This file has the budgets only for its first target. " : "";
     pane.said(chartPiece.note, `${whose}${found.summary} Selections do not apply to this card: every trial counts at the budgets it reached.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));
-    pane.clear(tablePiece.body, make("div", "scroll", ranking(found)));
+    pane.clear(tablePiece.body, pane.scroll(ranking(found)));
   }
 
   const shareOf = (row) => Math.max(0, (row && row.share) || 0);

@@ -31,7 +31,7 @@ pedanova.front = (function () {
     pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives only for its first question.` : `Filled: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
     pane.said(table.note, `Share for all objectives together, and for ${target} of each objective.`);
-    pane.clear(table.body, make("div", "scroll", importances(found.importances, state)));
+    pane.clear(table.body, pane.scroll(importances(found.importances, state)));
   }
 
   /* Which two of the objectives are drawn; of a file, which two it has. */

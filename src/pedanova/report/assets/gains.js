@@ -24,9 +24,9 @@ pedanova.gains = (function () {
     const steps = found.path.map((row) => [pedanova.nameOf(row.name), value(row.before), value(row.after), value(row.gain), span(row), value(row.objective)]);
     pane.clear(panel.body,
       make("p", "gains-summary", found.summary),
-      pedanova.set(make("div", "scroll", pane.table("gains-table", HEAD, rows)), { tabindex: 0 }),
+      pane.scroll(pane.table("gains-table", HEAD, rows)),
       steps.length ? make("h4", "", "From the default to the best") : null,
-      steps.length ? pedanova.set(make("div", "scroll", pane.table("gains-path", STEPS, steps)), { tabindex: 0 }) : null,
+      steps.length ? pane.scroll(pane.table("gains-path", STEPS, steps)) : null,
       pane.remarks(found.notes));
   }
 

@@ -36,7 +36,7 @@ pedanova.groups = (function () {
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
     pane.said(piece.note, `${which}${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
-    pane.clear(piece.body, set(make("div", "scroll", matrix(state)), { tabindex: 0 }), more(), code, pane.remarks(held.notes));
+    pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }
 
   /* A line for all studies, then one for each; a column for each parameter, by its mean share. */

@@ -21,8 +21,8 @@ pedanova.pane = (function () {
     others.forEach((one) => clear(one));
     return true;
   }
-
   const remarks = (notes) => (notes.length ? make("ul", "remarks", ...notes.map((note) => make("li", "", pedanova.page.plain(note)))) : null);
+  const scroll = (table) => pedanova.set(make("div", "scroll", table), { tabindex: 0 }); // by keys too
   const clear = (element, ...children) => { element.replaceChildren(...children.filter(Boolean)); return element; };
 
   /* Words of the selection, empty for all rows. */
@@ -206,5 +206,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, selectionWords, some, table, ticksOf, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, scroll, selectionWords, some, table, ticksOf, width };
 })();
