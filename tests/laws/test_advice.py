@@ -101,7 +101,7 @@ def test_few_rows_are_answered_at_the_strictest_target(rows: int) -> None:
     a = pa.analyze({"x": X[:rows], "z": Z[:rows], "loss": LOSS[:rows]}, "loss", params=["x", "z"])
     result = a.importance(**FAST)
     assert result["x"].n_target == 5
-    assert result.notes[0].startswith("the best 10 % has too few of")
+    assert result.notes[0].startswith("the best 10 % of ")
     assert a.importance(0.1, force=True, **FAST)["x"].n_target == int(np.ceil(rows / 10))
 
 

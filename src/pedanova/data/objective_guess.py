@@ -69,7 +69,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is no extreme or spread"
     yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by it"
-    yield [name for name in results if words_of(name) in SINGLE], "of several results the one with a general name"
+    yield [name for name in results if words_of(name) in SINGLE], "of several results, it has the most general name"
     yield [name for name in results if words_of(name)[0] in MIDDLES], "the only mean of several results"
     validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
     yield validation, "the only result of validation"

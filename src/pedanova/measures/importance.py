@@ -565,7 +565,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
             target, region = (int(c[block.cells].sum()) for c in (contrast.target, contrast.region))
             if len(block) > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
-                words = f"{rows} in the target; nothing can be said about its value there"
+                words = f"{rows} are in the target; nothing can be said about its value there"
                 notes.append(Note("answer", words, subject=contrast.name))
     return notes
 

@@ -193,7 +193,7 @@ class Judge:
             return unchanged(name, "keep", "less than one of its values could be cut off", parameter)
         several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
         what = "this value holds" if is_constant(after) else several
-        reason = f"{what} {percent(mass)} of the best of the target; {self.region.elsewhere(name, groups)}"
+        reason = f"{what} {percent(mass)} of the target's best rows; {self.region.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:

@@ -53,7 +53,7 @@ class Estimate:
     def __str__(self) -> str:
         if self.more is None:
             return f"more than {self.low:,}"
-        end = "no end" if self.high is None else f"{self.high:,}"
+        end = "unlimited" if self.high is None else f"{self.high:,}"
         return "none" if self.more == 0 == self.high else f"about {self.more:,} ({self.low:,} to {end})"
 
 

@@ -93,9 +93,9 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
             if result.rows[0].n_target >= LEAST_TARGET:
                 break
     else:
-        few = f"{words[0]} has too few of {rows:,} rows, and a wider target too many of them; run more trials, or pass "
+        few = f"{words[0]} of {rows:,} rows are too few, and a wider target has too many; run more trials, or pass "
         raise TooFewRowsError(few, Arg("force", True))
-    change = f"{words[0]} has too few of {rows:,} rows; {result.target} is the strictest target that can be answered"
+    change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target that can be answered"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 
 

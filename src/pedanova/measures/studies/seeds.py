@@ -129,7 +129,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
         many = "no configuration is" if repeated == 0 else "one configuration is"
-        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations), and {FEWEST} at least are "
+        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations), and at least {FEWEST} are "
         remedy = "to separate the seed from the parameters; run some again, or name columns such as a seed in "
         raise DataError(words, "needed ", remedy, Arg("exclude"))
     rows, notes = [], []
