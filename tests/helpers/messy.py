@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 
 from pedanova import Reading
 
@@ -281,7 +282,26 @@ def through_lines(messy: Messy, folder: Path) -> object:
     return str(path)
 
 
+def through_sheet(messy: Messy, folder: Path) -> object:
+    """A spreadsheet has numbers, text, truth and gaps; whatever else is written as text."""
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    book.active.append(list(messy.table))
+    for row in zip(*messy.table.values(), strict=True):
+        book.active.append([_cell(value) for value in row])
+    book.save(folder / "t.xlsx")
+    return str(folder / "t.xlsx")
+
+
+def _cell(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
 DOORS = {
     "dict": through_dict, "pandas": through_pandas, "Polars": through_polars, "CSV": through_csv,
-    "JSON lines": through_lines,
+    "JSON lines": through_lines, "Excel": through_sheet,
 }  # fmt: skip
