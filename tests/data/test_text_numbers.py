@@ -161,3 +161,9 @@ def test_a_part_that_holds_one_word_alone_does_not_decide(tmp_path: Path) -> Non
     for stream in (True, False):
         a = pa.analyze(str(tmp_path / "*.csv"), "loss", scan=pa.Scan(stream=stream))
         assert set(a.space["aug"].choices) == {"none", "flip"}  # type: ignore[union-attr]
+
+
+def test_very_long_texts_are_no_amounts() -> None:
+    """A number of thousands of digits took minutes."""
+    numbers = as_numbers(as_column("t", ["1h 20m", "1" * 4_301]))
+    assert numbers is None

@@ -326,7 +326,7 @@ FAMILIES: dict[FormName, dict[str, float]] = {
 }  # units that may stand side by side  # fmt: skip
 DEVIATION = re.compile(r"\s*(±|\+/-|\+-)\s*[0-9.,eE+-]+\s*%?$")  # behind a mean
 AMOUNT = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]+)\s*")
-LONGEST = 60  # letters of a number with its unit
+LONGEST = 60  # letters of a number with its unit; what is longer would take very long to look at
 PEEK = 20  # texts by which most columns of words are told at once
 
 
@@ -367,8 +367,8 @@ PLAIN = Form("plain")
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
     """The sum of amounts such as 1h 20m, in the unit that counts 1; 0 needs none."""
-    amounts = AMOUNT.findall(text)
-    if AMOUNT.sub("", text) or not amounts or any(unit not in units for _, unit in amounts):
+    amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
+    if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
     return sum(float(number) * units[unit] for number, unit in amounts)
 
