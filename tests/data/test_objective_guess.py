@@ -78,3 +78,12 @@ def test_a_refusal_names_the_likely_columns_first() -> None:
 
 def test_results_as_text_are_likely_too() -> None:
     assert likely_objectives({"acc": as_column("acc", [f"{value:.1%}" for value in A])}) == ["acc"]
+
+
+def test_what_the_user_names_otherwise_is_no_objective() -> None:
+    for options in ({"params": ["lr", "acc"]}, {"exclude": ["acc"]}, {"space": {"acc": pa.Float(0, 1)}}):
+        assert pa.analyze({"lr": LR, "acc": A, "train_loss": B}, **options).objective == "train_loss"
+
+
+def test_names_without_a_word() -> None:
+    assert len(pa.analyze({"lr": LR, "learning_rate": B, "é": A}, "é")) == ROWS

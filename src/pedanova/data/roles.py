@@ -567,7 +567,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
         if alike or (after and not _has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
-        if len(words) > 1 and words[-1] == own[-1] and words[-1].isalpha() and not _has_head(name):
+        if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not _has_head(name):
             yield Clue("result", SLIGHT, f"ends as the objective {objective!r} does")
 
 

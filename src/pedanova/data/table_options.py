@@ -103,7 +103,9 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
 def _with_objective(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
     """The column that a table was made for, where neither the user nor a tool names any result."""
     own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
-    guess = None if own else guess_objective(records.columns)
+    set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
+    left = {name: column for name, column in records.columns.items() if name not in set_by_user}
+    guess = None if own else guess_objective(left)
     if guess is None:
         return records, request
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])

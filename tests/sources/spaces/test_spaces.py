@@ -193,3 +193,48 @@ def test_a_guessed_space_is_that_of_the_analysis(data: dict[str, object]) -> Non
     study = optuna.create_study()
     study.add_trial(optuna.create_trial(params={"x": 1.0}, distributions={"x": FloatDistribution(0, 2)}, value=1.0))
     assert pa.guess_space(study)[0] == pa.Space({"x": pa.Float(0.0, 2.0)})
+
+
+HYDRA = """
+defaults: [_self_, {override hydra/sweeper: optuna}]
+hydra:
+  sweeper:
+    direction: minimize
+    params:
+      lr: tag(log, interval(0.001, 0.1))
+      model.depth: range(1, 9)
+      net: choice(small, large)
+      batch: 16,32,64
+      units: int(interval(1, 5))
+      seed: 3
+lr: 0.01
+"""
+
+
+def test_the_space_of_a_hydra_sweep(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    (tmp_path / "config.yaml").write_text(HYDRA)
+    assert pa.space_from(tmp_path / "config.yaml") == pa.Space(
+        {
+            "lr": pa.Float(0.001, 0.1, log=True),
+            "model.depth": pa.Int(1, 8),
+            "net": pa.Categorical(["small", "large"]),
+            "batch": pa.Ordinal([16, 32, 64]),
+            "units": pa.Int(1, 5),
+        }
+    )
+    described = {
+        "x": {"type": "float", "low": -5.5, "high": 5.5},
+        "n": {"type": "int", "low": 1, "high": 64, "log": True},
+        "k": {"type": "categorical", "choices": ["a", "b"]},
+    }
+    assert pa.space_from({"hydra": {"sweeper": {"search_space": described}}}) == pa.Space(
+        {"x": pa.Float(-5.5, 5.5), "n": pa.Int(1, 64, log=True), "k": pa.Categorical(["a", "b"])}
+    )
+    with pytest.raises(SpaceError, match="'normal\\(0, 1\\)' is no domain of Hydra's"):
+        pa.space_from({"hydra": {"sweeper": {"params": {"x": "normal(0, 1)"}}}})
+
+
+def test_the_space_in_the_configuration_of_a_script() -> None:
+    grid = {"name": "mlp", "trainer": {"epochs": 3}, "search_space": {"lr": [0.1, 0.2], "net": ["b", "a"]}}
+    assert pa.space_from(grid) == pa.Space({"lr": pa.Ordinal([0.1, 0.2]), "net": pa.Categorical(["b", "a"])})

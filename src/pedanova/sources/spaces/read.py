@@ -16,6 +16,7 @@ from pedanova.errors import Arg, DataError, FormatError, SpaceError
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.described import as_choices, domain_of_law, is_law
+from pedanova.sources.spaces.hydra_sweeps import override, sweep_in
 from pedanova.space.parameters import (
     KINDS,
     Categorical,
@@ -31,6 +32,7 @@ from pedanova.space.parameters import (
 from pedanova.space.values import LARGEST_INT, Label, as_label, shown
 
 SUFFIXES = (".json", ".yaml", ".yml")
+UNDER = ("search_space", "param_space", "param_grid", "hyperparameter_space", "space")
 MOST_EXPONENT = 700  # of e, that a float can hold
 LINEAR = ("uniform", "int_uniform", "q_uniform", "constant", "categorical")
 LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
@@ -94,12 +96,21 @@ def read_space_file(file: Path) -> tuple[Space, list[Note]]:
 
 
 def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
+    hydra = sweep_in(plain)
+    if hydra is not None:
+        return nested_space(hydra, override)
+    for key in UNDER:  # of a script's configuration
+        inside = plain.get(key)
+        if isinstance(inside, Mapping) and all(isinstance(one, Mapping | list | str) for one in inside.values()):
+            return space_from_mapping(inside)
     if "hyperparameters" in plain and isinstance(plain["hyperparameters"], list | Mapping):
         return space_from_configspace(plain)
     if "parameters" in plain and isinstance(plain["parameters"], Mapping):
         return nested_space(plain["parameters"], sweep_setting)
     if plain and all(is_distribution(one) for one in plain.values()):
         return Space({str(name): read_distribution(one, str(name)).domain for name, one in plain.items()}), []
+    if plain and all(isinstance(one, list) for one in plain.values()):  # a grid
+        return Space({str(name): as_choices(one, ordered=True) for name, one in plain.items()}), []
     if any(map(is_law, plain.values())):
         return Space({str(name): law_or_choices(str(name), one) for name, one in plain.items()}), []
     if any(map(holds_tune, plain.values())):
