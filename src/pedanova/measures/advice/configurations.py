@@ -179,6 +179,13 @@ class Rules:
                     row[name] = moved_value(parameter, row[name], row)
         return rows
 
+    def values_of(self, name: str, settings: Settings) -> list[Label | None]:
+        """The same of one parameter."""
+        if isinstance(self.space[name], Moving):
+            return [row[name] for row in self.values(settings)]
+        j = self.names.index(name)
+        return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
+
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
         """(values, parameters) A configuration with every value of one parameter; its own is the first."""
         j = self.names.index(name)

@@ -359,7 +359,7 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
     alone = amount(samples.base - along[:, place], samples.base - along.min(axis=1), slack)
     wrong = amount(along[:, int(middle.argmax())] - samples.base, along.max(axis=1) - samples.base, slack)
     left = samples.lost(behind)
-    values = [row[name] for row in tuning.rules.values(np.concatenate([tuning.default, line[[place]]]))]
+    values = tuning.rules.values_of(name, np.concatenate([tuning.default, line[[place]]]))
     return Gain(
         name=name,
         default=values[0],
