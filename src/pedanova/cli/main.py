@@ -65,7 +65,8 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run_program() -> int:
-    """What the shell runs: `main`, without a search for garbage at the end, when all of it goes away anyway."""
+    """What the shell runs: `main`, with few searches for garbage, and none at the end, when all of it goes away."""
+    gc.set_threshold(50_000)
     status = main()
     gc.freeze()
     return status
