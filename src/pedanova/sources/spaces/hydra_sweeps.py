@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pedanova.data.column import read_plain
@@ -31,9 +32,9 @@ def override(name: str, given: Any) -> Parameter | str:
     Examples
     --------
     >>> override("lr", "tag(log, interval(0.001, 0.1))")
-    Float(0.001, 0.1, log=True)
+    Float(low=0.001, high=0.1, log=True)
     >>> override("units", "range(16, 64, step=16)")
-    Int(16, 48, step=16)
+    Int(low=16, high=48, step=16, log=False)
     """
     if isinstance(given, Mapping):
         return _described(name, given)
@@ -43,21 +44,21 @@ def override(name: str, given: Any) -> Parameter | str:
         values = [_word(one) for one in text.split(",")]
         return as_choices(values, ordered=True) if len(values) > 1 else "is constant in the sweep"
     kind, parts = call[1], _parts(call[2])
-    if kind in ("tag", "shuffle", "sort", "float"):
-        inside = override(name, parts[-1])
-        log = kind == "tag" and "log" in parts[:-1] and isinstance(inside, Float | Int)
-        return _ranged(inside.low, inside.high, log=True) if log else inside  # type: ignore[union-attr]
     if kind == "choice":
         return as_choices([_word(one) for one in parts], ordered=True)
-    numbers = [read_plain(part.rpartition("=")[2].strip()) for part in parts]
-    if kind == "int" and len(parts) == 1 and isinstance(inner := override(name, parts[0]), Float):
-        return Int(int(inner.low), int(inner.high), log=inner.log)
-    if kind == "interval" and len(numbers) == 2 and None not in numbers:
-        return Float(float(numbers[0] or 0), float(numbers[1] or 0))
-    if kind == "range" and None not in numbers and 1 <= len(numbers) <= 3:
-        low, high, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
-        values = range(int(low or 0), int(high or 0), int(step or 1))
-        return Int(values[0], values[-1], step=values.step)
+    if kind in ("tag", "shuffle", "sort", "float", "int"):
+        inside = override(name, parts[-1])
+        if kind == "tag" and "log" in parts[:-1] and isinstance(inside, Float | Int):
+            return replace(inside, log=True)
+        if kind == "int" and isinstance(inside, Float):
+            return Int(int(inside.low), int(inside.high), log=inside.log)
+        return inside
+    numbers = [float(one) for part in parts if (one := read_plain(part.rpartition("=")[2].strip())) is not None]
+    if len(numbers) == len(parts) == 2 and kind == "interval":
+        return Float(numbers[0], numbers[1])
+    if len(numbers) == len(parts) <= 3 and kind == "range":
+        whole = range(*map(int, numbers))
+        return Int(whole[0], whole[-1], step=whole.step)
     raise SpaceError(f"{name}: {text!r} is no domain of Hydra's, such as interval(0, 1), range(1, 9) or choice(a, b)")
 
 
@@ -69,11 +70,9 @@ def _described(name: str, given: Mapping[Any, Any]) -> Parameter:
         raise SpaceError(f"{name}: {dict(given)!r} has neither choices nor low and high; write them")
     kind = str(given.get("type", given.get("integer", "")))
     log = bool(given.get("log")) or "log" in kind
-    return _ranged(int(low), int(high), log=log) if kind in ("int", "True") else Float(float(low), float(high), log=log)
-
-
-def _ranged(low: float, high: float, *, log: bool) -> Parameter:
-    return Int(low, high, log=log) if isinstance(low, int) else Float(low, high, log=log)  # type: ignore[arg-type]
+    if kind in ("int", "True"):
+        return Int(int(low), int(high), log=log)
+    return Float(float(low), float(high), log=log)
 
 
 def _word(text: str) -> Label:
