@@ -108,3 +108,9 @@ def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
     refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
     path.write_text(joined("0,1,2", "10,40,0.684"))  # as pandas names columns
     assert list(read_records(path).columns) == ["0", "1", "2"]
+
+
+def test_an_index_of_thousands_of_digits_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined("x,loss", "1" * 4_301 + ",1,2", "2" * 4_301 + ",3,4"))
+    refuse(FormatError, "every row has 3 fields where the header has 2", of=lambda: read_records(path))

@@ -369,11 +369,14 @@ def evened(
     return header, [Note("doubt", f"{words}the last are taken as empty")]
 
 
+LONGEST_INDEX = 19  # digits
+
+
 def _is_index(fields: Sequence[str]) -> bool:
     """Whether the first fields of all rows count these, or name each by a word of its own."""
     if len(set(fields)) < len(fields):
         return False
-    if all(map(WHOLE.fullmatch, fields)):
+    if all(map(WHOLE.fullmatch, fields)) and max(map(len, fields)) < LONGEST_INDEX:
         numbers = [int(field) for field in fields]
         return max(numbers) - min(numbers) == len(numbers) - 1
     return not any(map(REAL.fullmatch, fields))
