@@ -17,7 +17,7 @@ from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import DEFAULT, REGION, TARGET, How, Question
+from pedanova.measures.question import DEFAULT, INNER, REGION, TARGET, How, Question
 from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
@@ -162,7 +162,7 @@ class Output:
         path: str | os.PathLike[str],
         *,
         title: str = "Hyperparameter importance",
-        questions: Sequence[tuple[object, object]] = ((TARGET, REGION), (0.02, 0.1)),
+        questions: Sequence[tuple[object, object]] = ((TARGET, REGION), INNER),
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
         within: object = None,

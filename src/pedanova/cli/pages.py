@@ -20,7 +20,7 @@ from pedanova.cli.inputs import as_argument, estimation, is_saved, leave_out_gro
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.question import DEFAULT
+from pedanova.measures.question import DEFAULT, INNER
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.sentences import contrast
 from pedanova.report.terminal.tables import TerminalStyle, draw_questions, fill
@@ -59,7 +59,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     """The page about the question; the usual one brings a look inside the best 10 % along."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
-    questions = [question, (0.02, 0.1)] if usual else [question]
+    questions = [question, INNER] if usual else [question]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
     budget = getattr(options, "budget", None)
     group = getattr(options, "group", None)

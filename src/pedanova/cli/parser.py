@@ -95,7 +95,7 @@ GOAL = Option(
 ALLOWED = replace(WITHIN, help='a condition that they must meet, such as "depth > 2". Several must all hold')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
-BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
+BEST = replace(BY_NAME["target"], help=f"the best part of the rows (default {BY_NAME['target'].default:g})")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]

@@ -15,6 +15,7 @@ Baseline: TypeAlias = Literal["region", "uniform"]
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
+INNER = (0.02, 0.1)  # the second question of a page: a target inside the best rows
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:

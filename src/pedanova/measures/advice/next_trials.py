@@ -24,13 +24,13 @@ from pedanova.data.regions import RowSet, as_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.configurations import Rules
 from pedanova.measures.distributions import normal_below
+from pedanova.measures.question import TARGET
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
 from pedanova.space.grid import Reals
 from pedanova.space.parameters import Moving
 from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
-TARGET = 0.1  # the best part, whose edge is looked for
 STRADDLE = 1.96  # deviations that count as much as the distance to that edge
 STEP = 0.15  # of a range: how far a step goes, as a deviation
 NEAR_ROWS, MOVES = 12, 25  # of the best trials, and changes of each, that are candidates
@@ -220,7 +220,7 @@ def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
         return f"{chance} likely to beat the best"
-    return "far from all trials" if fill else f"{chance} likely in the best 10 %"
+    return "far from all trials" if fill else f"{chance} likely in the best {percent(TARGET)}"
 
 
 def check_movable(rules: Rules) -> None:

@@ -12,8 +12,9 @@ from pedanova.base.terminal import TableColumn
 from pedanova.data.regions import percent
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, known_percent
+from pedanova.measures.question import TARGET
 
-USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
+USUAL = (TARGET, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
@@ -107,11 +108,11 @@ class Profile(Table):
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """Each parameter at every step of `usable`; the most important first where the target is the best 10 %."""
+        """Each parameter at every step of `usable`; the most important first at the default target."""
         steps = self.usable()
         if not steps:
             return []
-        usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
+        usual = min(steps, key=lambda step: abs(float(step.quantile) - TARGET))
         by_name = [{row.name: row for row in step.rows} for step in steps]
         return [[rows[row.name] for rows in by_name] for row in usual.rows]
 

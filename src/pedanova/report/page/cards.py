@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, Unpack
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
-from pedanova.measures.question import REGION, TARGET, Baseline, How, Question, check_how
+from pedanova.measures.question import INNER, REGION, TARGET, Baseline, How, Question, check_how
 from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
@@ -290,7 +290,7 @@ def can_be_asked(a: TrialData) -> dict[str, bool | str]:
 # --- the file ----------------------------------------------------------------------------------------
 
 TITLE = "Hyperparameter importance"
-QUESTIONS = ((TARGET, REGION), (0.02, 0.1))
+QUESTIONS = ((TARGET, REGION), INNER)
 BASELINES: tuple[Baseline, ...] = ("region", "uniform")
 Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "extra", "answer"}, ...]}
 

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 from pedanova.data.regions import LONGEST, Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
-from pedanova.measures.question import DEFAULT, Baseline, How
+from pedanova.measures.question import DEFAULT, REGION, TARGET, Baseline, How
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
@@ -89,8 +89,8 @@ class StudyName:
 class PageQuestion:
     """One immutable question."""
 
-    target: Region = field(default_factory=lambda: as_region(0.1, "target"))
-    region: Region = field(default_factory=lambda: as_region(1, "region"))
+    target: Region = field(default_factory=lambda: as_region(TARGET, "target"))
+    region: Region = field(default_factory=lambda: as_region(REGION, "region"))
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
@@ -108,8 +108,8 @@ class PageQuestion:
         if not isinstance(selection, dict):
             raise QueryError(f"selection: {_brief(selection)} must be an object of parameters")
         return cls(
-            target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
-            region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
+            target=parse_band(data.get("target", {"part": [0, TARGET]}), "target"),
+            region=parse_band(data.get("region", {"part": [0, REGION]}), "region"),
             selection={name: parse_part(name, part, space) for name, part in selection.items()},
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
@@ -146,10 +146,10 @@ class PageQuestion:
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
+    """``{"part": [0, TARGET]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
-        raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
+        raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, TARGET]}} or {{"value": [null, 0.3]}}')
     if "part" in value:
         start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
         return as_region(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
