@@ -13,7 +13,7 @@ from helpers.levels import cut_levels
 from pedanova.base.kernel.selection import select_ranks, survey_rows
 from pedanova.counting import arrays
 from pedanova.counting import reference as judge
-from pedanova.counting.arrays import MANY_COLUMNS, RunningCounts, count_codes, kept_codes, kept_values
+from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, kept_values
 from pedanova.counting.levels import as_ladder
 from pedanova.data.column import Column, as_column, cells_of
 from pedanova.data.objectives import Goal
@@ -110,7 +110,7 @@ def test_one_look_at_the_kept_rows_tells_their_levels(observed: Observations, na
 def test_batches_of_any_form_add_up() -> None:
     """Numbers, codes and a column that comes as bytes first and as doubles later, the cells of which lie otherwise."""
     random, rows = np.random.default_rng(5), 3_000
-    space = {f"x{i}": pa.Float(0, 1) for i in range(MANY_COLUMNS)}
+    space = {f"x{i}": pa.Float(0, 1) for i in range(64)}
     space |= {"n": pa.Ordinal([99, 3, 50]), "kind": pa.Categorical(("a", "b"))}
     table: dict[str, Column] = {name: as_column(name, random.random(rows)) for name in space if name.startswith("x")}
     table["n"] = as_column("n", random.choice([3, 50, 99, 7], rows).astype(np.uint8))
@@ -124,7 +124,6 @@ def test_batches_of_any_form_add_up() -> None:
         return Observations(columns, (Goal("y", objective[part], "minimize", None),), pa.Space(space), {})
 
     running = RunningCounts(5, threads=2)
-    assert running.is_for(observed(slice(None)))
     for number, part in enumerate((slice(0, 1_000), slice(1_000, 1_000), slice(1_000, 3_000))):
         running.add(observed(part, as_doubles=number == 2), codes[part])
     found, whole = running.take(), arrays.count_by_judge(observed(slice(None)), codes, 5)

@@ -22,7 +22,6 @@ from pedanova.space.grid import Grid, grid_of
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
-MANY_COLUMNS = 64  # from here on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,15 +196,11 @@ def usable(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(slots=True, eq=False)
 class RunningCounts:
-    """Tables of every parameter by [code × cell]; a thread fills those of some columns."""
+    """Tables of every parameter by [code × cell], which fill batch after batch."""
 
     levels: int
     threads: int = 1
     _tables: dict[tuple[str, bool], tuple[Job, NDArray[Any]]] = field(default_factory=dict)
-
-    @staticmethod
-    def is_for(observations: Observations) -> bool:
-        return kernel.available() and len(observations.space) >= MANY_COLUMNS
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
         """Rows coded `levels` are left out."""

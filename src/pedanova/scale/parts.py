@@ -20,7 +20,7 @@ from pedanova.base.kernel import selection
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
-from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, kept_values, sum_moments, usable
+from pedanova.counting.arrays import RunningCounts, kept_codes, kept_values, sum_moments, usable
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
@@ -145,15 +145,10 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
     total, running = Counts(), RunningCounts(levels.count, threads)
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
-        tables: dict[str, list[NDArray[Any]]] = {}
-        if RunningCounts.is_for(observed):
-            running.add(observed, codes)
-        else:
-            counted = count_codes(observed, codes, levels.count, threads=threads)
-            tables = {name: list(both) for name, both in counted.items()}
+        running.add(observed, codes)
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
-        total.add(Counts(len(observed), rows, tables, moments, list(observed.notes), observed.idle))
+        total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle))
     total.tables.update(running.take())  # a part has all its columns in every batch
     return total
 
