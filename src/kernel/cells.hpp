@@ -77,7 +77,7 @@ struct Feature {
                         accept_low[0], accept_high[cells - 1],           missing_cell(), outside_cell()};
     }
     bool is_sound() const {
-        return is_known(dtype) && cells >= 1 && cells < INT32_MAX && (table != nullptr || counts != nullptr) &&
+        return is_known(dtype) && cells >= 1 && cells < INT32_MAX &&
                (!looked_up || is_whole(static_cast<Dtype>(dtype)));
     }
 };

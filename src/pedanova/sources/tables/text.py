@@ -38,6 +38,7 @@ LONGEST = 1 << 20  # letters of a line that is looked at
 NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 # Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
+BLOCK = 1 << 24  # bytes that are read at a time
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
@@ -256,14 +257,20 @@ def _arrow_table(file: Path, layout: Layout, comments: list[int], types: dict[st
 
     return arrow_csv.read_csv(
         io.BytesIO(read_bytes(file)) if is_packed(file) else file,
-        read_options=arrow_csv.ReadOptions(**layout.arrow_options),
-        parse_options=arrow_parsing(layout.delimiter, comments),
+        read_options=arrow_csv.ReadOptions(**layout.arrow_options, block_size=BLOCK),
+        parse_options=arrow_parsing(layout.delimiter, comments, quotes=is_packed(file) or holds_quotes(file)),
         convert_options=arrow_conversion(column_types=types),
     )
 
 
-def arrow_parsing(delimiter: str, comments: list[int]) -> Any:
-    """How pyarrow cuts lines: comments among them are passed over, and their fields put into the list."""
+def holds_quotes(file: Path) -> bool:
+    with file.open("rb") as source:
+        return any(b'"' in block for block in iter(lambda: source.read(BLOCK), b""))
+
+
+def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
+    """How pyarrow cuts lines: comments among them are passed over, and their fields put into the list. Without `quotes`
+    every end of a line is one, which takes a fifth less."""
     from pyarrow import csv as arrow_csv
 
     def passed_over(row: Any) -> str:
@@ -272,7 +279,7 @@ def arrow_parsing(delimiter: str, comments: list[int]) -> Any:
         comments.append(row.actual_columns)
         return "skip"
 
-    return arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=passed_over)
+    return arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quotes, invalid_row_handler=passed_over)
 
 
 def is_comment(line: str) -> bool:
