@@ -76,3 +76,14 @@ def test_what_cannot_be_answered_is_refused_in_the_same_words(a: pa.Analysis, bo
     with pytest.raises(QueryError) as short:
         _ = a.data.at_once(Question(target), within=(box,)).importances
     assert str(short.value) == str(long.value)
+
+
+@pytest.mark.parametrize("within", SELECTIONS[:1], ids=str)
+def test_a_glance_at_some_parameters_says_the_same_of_them(a: pa.Analysis, within: tuple[Any, ...]) -> None:
+    names = ["momentum", "lr"]
+    for target, region in bands(a):
+        asked = Question(target, region)
+        some, every = (a.data.at_once(asked, within=within, names=one) for one in (names, None))
+        shares = {row.name: row.share for row in every.importances.rows}
+        assert {row.name: row.share for row in some.importances.rows} == {name: shares[name] for name in names}
+        np.testing.assert_array_equal(some.densities["lr"].target, every.densities["lr"].target)

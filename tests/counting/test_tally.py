@@ -66,3 +66,15 @@ def test_sums_are_those_of_the_objective(data: dict[str, np.ndarray]) -> None:
     assert a.data.tallies["x"].sums.sum() == pytest.approx(data["y"].sum(), rel=1e-12)
     best = data["y"][data["y"] <= a.data.levels.thresholds[a.data.levels.index[10]]]
     assert a.data.tallies["x"].sums[: a.data.levels.index[10] + 1].sum() == pytest.approx(best.sum(), rel=1e-12)
+
+
+def test_a_table_of_few_rows_is_kept_as_the_cells_that_hold_some(data: dict[str, np.ndarray]) -> None:
+    few = pa.analyze(data, "y").data.tallies["x"]
+    dense = Tally("x", few.parameter, few.levels, few.counts, few.sums)
+    assert few.size <= 300 < few.counts.size
+    assert dense == few
+    assert (few + few).counts.tolist() == (2 * few.counts).tolist()
+    assert few.rows == 300
+    full = Tally("x", few.parameter, few.levels, few.counts + 1, few.sums)
+    assert full.size == few.counts.size
+    assert full.rows == few.rows + few.counts.size

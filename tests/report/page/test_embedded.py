@@ -50,6 +50,15 @@ def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
         assert PageQuestion.parse(question, a.space).to_json() == question
 
 
+def test_a_brief_file_has_the_intervals_of_its_first_question(a: pa.Analysis) -> None:
+    full, brief = (answered(payload(a, ladder=LADDER, brief=one)) for one in (False, True))
+    assert [one["question"] for one in brief] == [one["question"] for one in full]
+    assert [one["answer"]["sure"] for one in brief].count(True) == 1
+    for one, other in zip(full, brief, strict=True):
+        shares = [{row["parameter"]: row["share"] for row in x["answer"]["importances"]} for x in (one, other)]
+        assert shares[0] == shares[1]
+
+
 def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analysis) -> None:
     for one in payload(a, ladder=LADDER)["answers"]:
         question = PageQuestion.parse(one["question"], a.space)
