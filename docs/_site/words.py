@@ -19,15 +19,16 @@ ADVICE = {  # what a reader does about notes of a kind
     "rows": "Check that the rows that count are those you mean; `where=`, `repeats=` and "
     "`reading=` decide (`nan`, `failed`, `pruned`, `infeasible` of `pa.Reading`).",
     "roles": "Lists what each column is taken for. Pass `params=` or `exclude=` where that is wrong.",
-    "direction": "If the guess is wrong, the whole ranking is: pass `direction=`.",
+    "objective": "If another column was optimised, pass `objective=`.",
+    "direction": "If the guess is wrong, the whole ranking is wrong: pass `direction=`.",
     "space": "Right in most tables, and only a guess: the bounds are those of the data. Write the space down with "
-    "`pedanova space … -o space.json`, mend it, and pass `space=`.",
-    "condition": "A parameter that exists only under some settings is measured where it exists. If the condition is a "
-    "coincidence of your rows, give the space with `space=`.",
-    "unused": "Columns that look like results, states or names of runs are no settings. Name them in `params=` if they "
+    "`pedanova space … -o space.json`, correct it, and pass `space=`.",
+    "condition": "A parameter that exists only for some values of another is measured where it exists. If the "
+    "condition is a coincidence of your rows, give the space with `space=`.",
+    "unused": "Columns that look like results, states or names of runs are not parameters. Name them in `params=` if they "
     "are.",
     "question": "Says what your target and region mean in these rows. Choose others if that is not what you meant.",
-    "answer": "Says how the numbers were found: by a model or by counts, and why. `estimator=` decides otherwise.",
+    "answer": "Says how the numbers were computed: by a model or by counts, and why. `estimator=` decides otherwise.",
     "doubt": "Read it before you act: the numbers are right for what was asked, and something about the rows may make "
     "them answer another question. [When not to believe it](../importance.md#when-not-to-believe-it) goes through the "
     "cases.",
@@ -45,7 +46,7 @@ a = pa.analyze(pa.demo_trials(), "error")
 {{note.kind for note in a.importance().notes}}
 ```
 
-In a terminal the warnings stand below the table, `--notes` prints all, `--format json` holds them. Below are all
+In a terminal the warnings are printed below the table, `--notes` prints all, `--format json` holds them. Below are all
 sentences that there are, read out of the source; … stands for names and numbers of yours.
 {kinds}"""
 ERRORS = """# Errors

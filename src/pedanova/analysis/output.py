@@ -117,6 +117,8 @@ class Output:
 
         Examples
         --------
+        >>> import pedanova as pa
+        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.within("units > 100").trials(sort="units", limit=1).to_dict()["units"]
         [101]
         """

@@ -191,7 +191,7 @@ def between(low: float, high: float, *, values: bool = False) -> Region:
     --------
     >>> from pedanova import between
     >>> print(between(0.1, 0.3))
-    the rows behind the best 10 % up to the best 30 %
+    the rows between the best 10 % and the best 30 %
     >>> print(between(0.1, 0.3, values=True))
     rows with 0.1 ≤ objective ≤ 0.3
     """
