@@ -25,8 +25,8 @@ ADVICE = {  # what a reader does about notes of a kind
     "`pedanova space … -o space.json`, correct it, and pass `space=`.",
     "condition": "A parameter that exists only for some values of another is measured where it exists. If the "
     "condition is a coincidence of your rows, give the space with `space=`.",
-    "unused": "Columns that look like results, states or names of runs are not parameters. Name them in `params=` if they "
-    "are.",
+    "unused": "Columns that look like results, states or names of runs are not parameters. Name them in `params=` "
+    "if they are.",
     "question": "Says what your target and region mean in these rows. Choose others if that is not what you meant.",
     "answer": "Says how the numbers were computed: by a model or by counts, and why. `estimator=` decides otherwise.",
     "doubt": "Read it before you act: the numbers are right for what was asked, and something about the rows may make "
