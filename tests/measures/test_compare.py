@@ -163,3 +163,15 @@ class TestEstimatorOptions:
         wish = ["analyze", str(table), "--objective", "y", "--estimator", "surrogate", "--smoothing", "none"]
         assert main(wish) == 2
         assert "applies to counts only" in capsys.readouterr().err
+
+
+def test_a_forest_is_fitted_to_the_parameters_that_come_first(a: pa.Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask, "FOREST_VALUES", 500)
+    some = a.compare(top=1)
+    assert list(some["forest"]) == [next(iter(some["PED"]))]
+    assert len(some["PED"]) == 3
+    assert some.to_dict()["forest ratio"].count(None) == 2
+    notes = " ".join(map(str, some.notes))
+    assert "the 1 of 3 parameters" in notes
+    assert "a sample of 500 of 600 rows" in notes
+    refuse(QueryError, "top=0 must be a whole number", of=lambda: a.compare(top=0))

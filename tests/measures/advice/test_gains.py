@@ -11,6 +11,8 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import LevelsError, PedanovaError, QueryError, UnknownParameterError
+from pedanova.measures.surrogate.objective_model import Candidates, ObjectiveModel, objective_of
+from pedanova.measures.surrogate.row_model import RowModel
 
 LATTICE = {"a": pa.Ordinal([1, 2, 4, 8]), "b": pa.Int(0, 4), "k": pa.Categorical(["x", "y", "z"])}
 WORTH = {"x": 0.0, "y": 0.7, "z": 0.2}
@@ -251,3 +253,22 @@ def test_the_default_of_the_tool_is_taken(tmp_path: Any) -> None:
     assert 1 <= int(str(gains.default["n"])) <= 8
     assert any("the tool's own configuration space" in note for note in gains.notes)
     assert gains["x"].low - 1e-3 <= 0.49 <= gains["x"].high
+
+
+def test_candidates_that_change_are_as_if_computed_anew() -> None:
+    """One parameter after the other, of a range and of a category."""
+    model = pa.analyze(pa.demo_trials(), "error").first(200).data.row_model
+    assert isinstance(model, RowModel)
+    known = objective_of(model.rows, model.fitted(0), model.dependence.copies)
+    assert isinstance(known, ObjectiveModel)
+    names = list(model.space)
+    settings = np.stack([model.few.cells[name][:40] for name in names], axis=1).astype(np.int32)
+    some = np.arange(40) % 4 != 0
+    for name in ("learning_rate", "solver"):
+        j = names.index(name)
+        settings[:, j] = settings[0, j]
+        near = Candidates(known, settings)
+        near.change(j, int(settings[0, j] == 0), some)
+        np.testing.assert_allclose(near.middle(), known.middle(near.settings), rtol=1e-3)
+        assert (near.settings[some, j] != settings[some, j]).all()
+        assert (near.settings[~some] == settings[~some]).all()
