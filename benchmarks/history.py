@@ -4,8 +4,9 @@
     python benchmarks/history.py --show         # draws benchmarks/history.png of what was kept
 
 Every number is CPU time over that of something plain in the same run, so that machines can be compared a little: one
-read of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last 5
-runs on the same kind of machine.
+read of the same arrays, NumPy's own work on them, or another library's read of the same file. Lower is better. "On all
+cores" is wall time over that of a read by as many threads. A number is held against the best of the last 5 runs on the
+same kind of machine.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,21 +28,32 @@ import numpy as np
 
 import pedanova as pa
 from pedanova.base.kernel import library as kernel
+from pedanova.base.threads import as_threads, chunks, spread
+from pedanova.counting.pairs import tally_sets
 
 KEPT = Path(__file__).with_name("history.jsonl")
 LOSS = 0.10
 LAST = 5
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
+Work = Callable[[], object]
+
+
+def cpu_seconds(work: Work) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
-def ratio(work: Callable[[], object], limit: Callable[[], object], repeats: int) -> float:
+def wall_seconds(work: Work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def ratio(work: Work, limit: Work, repeats: int, seconds: Callable[[Work], float] = cpu_seconds) -> float:
     """Median of both, taking turns, so that a slow minute hits both."""
-    pairs = [(cpu_seconds(work), cpu_seconds(limit)) for _ in range(repeats)]
+    pairs = [(seconds(work), seconds(limit)) for _ in range(repeats)]
     ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
     return ours / theirs
 
@@ -58,6 +71,10 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
     def histograms() -> list[Any]:
         return [np.histogram(column, 100, (-5, 5)) for column in data.values()]
 
+    cores = as_threads(None)
+    pieces = [column[rows] for column in [*data.values(), objective] for rows in chunks(len(column), pieces=cores)]
+    groups = {name: (np.arange(1003) // 126).astype(np.uint8) for name in data}
+    halves = (objective > np.median(objective)).astype(np.uint8)
     counted = pa.analyze(data, objective, space=space, scan=pa.Scan(threads=1))
     small = pa.analyze(few, objective[:300], space=space, scan=pa.Scan(threads=1))
     fit = np.linalg.cholesky
@@ -68,6 +85,15 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
         ),
         "analyze / np.histogram": ratio(
             lambda: pa.analyze(data, objective, space=space, scan=pa.Scan(threads=1)), histograms, repeats
+        ),
+        "analyze on all cores / one read on all cores": ratio(
+            lambda: pa.analyze(data, objective, space=space),
+            lambda: spread(np.add.reduce, pieces, threads=cores),
+            repeats,
+            wall_seconds,
+        ),
+        "all pairs / np.histogram": ratio(
+            lambda: tally_sets(counted.data.observations, halves, groups), histograms, repeats
         ),
         "importance with intervals / np.histogram": ratio(lambda: counted.importance(), histograms, repeats),
         "300 trials with a model / 100 Cholesky of 600": ratio(
@@ -90,6 +116,41 @@ def ordinary_ratios(repeats: int) -> dict[str, float]:
         result[f"answer of {rows} × {parameters} / Optuna's PED-ANOVA"] = ours / peer
     command, start = ordinary.command_and_start(repeats)
     return {**result, "pedanova analyze of 200 × 12 / import numpy": command / start}
+
+
+def measure_files(rows: int, repeats: int) -> dict[str, float]:
+    """Files in parts and at once, on one thread, against what reads them."""
+    import polars as pl
+    from pyarrow import Table, compute, parquet, set_cpu_count
+
+    random = np.random.default_rng(0)
+    data = {f"x{i}": random.random(rows, dtype=np.float32) for i in range(9)}
+    data["loss"] = sum(5.0**-i * (data[f"x{i}"] - 0.5) ** 2 for i in range(4))
+    space = {f"x{i}": pa.Float(0, 1) for i in range(4)}
+    names = [*space, "loss"]
+    set_cpu_count(1)
+    with tempfile.TemporaryDirectory() as folder:
+        files = f"{folder}/trials.parquet", f"{folder}/trials.csv"
+        parquet.write_table(Table.from_pydict({name: data[name] for name in names}), files[0], row_group_size=250_000)
+        pl.DataFrame(data).write_csv(files[1])
+
+        def sums() -> None:
+            with parquet.ParquetFile(files[0]) as source:
+                for batch in source.iter_batches(1 << 20, columns=names, use_threads=False):
+                    for column in batch.columns:
+                        compute.sum(column)
+
+        def in_parts() -> pa.Analysis:
+            return pa.analyze(files[0], "loss", space=space, scan=pa.Scan(stream=True, threads=1))
+
+        return {
+            "Parquet in parts / pyarrow sums the columns": ratio(in_parts, sums, repeats),
+            "CSV / Polars reads it": ratio(
+                lambda: pa.analyze(files[1], "loss", params=list(space), scan=pa.Scan(threads=1)),
+                lambda: pl.read_csv(files[1]),
+                repeats,
+            ),
+        }
 
 
 def machine() -> str:
@@ -151,12 +212,13 @@ def main() -> None:
         draw(kept, place)
         print(place)
         return
+    measured = measure(options.rows, options.repeats) | measure_files(options.rows, options.repeats)
     now = {
         "when": datetime.now(UTC).strftime("%Y-%m-%d"),
         "commit": commit(),
         "machine": machine(),
         "rows": options.rows,
-        "ratios": {name: round(value, 4) for name, value in measure(options.rows, options.repeats).items()},
+        "ratios": {name: round(value, 4) for name, value in measured.items()},
     }
     for name, value in now["ratios"].items():
         print(f"{value:>9.2f}  {name}")
