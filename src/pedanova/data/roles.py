@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -177,6 +177,15 @@ class Values:
         if self.kind == "words":
             return 2 * len(self.texts) <= len(self.present)
         return self.kind == "flags" or self.levels is not None
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether several values are there equally often."""
+        levels = len(self.texts) or self.levels or 2
+        if levels == 1 or len(self.present) % levels:
+            return False
+        times = np.unique(self.present, return_counts=True)[1]
+        return len(times) > 1 and bool(times.min() == times.max())
 
     @property
     def differs(self) -> bool:
@@ -470,8 +479,7 @@ def _by_place(
     settings = [name for name in table if name in roles and roles[name].is_setting]
     ahead = [name for name in settings if table.index(name) < first]
     behind = settings[len(ahead) :]
-    own = {name for name in settings if values[name].has_own and not _has_head(name)}
-    close = list(takewhile(lambda name: name in own, ahead[::-1]))
+    close = list(takewhile(lambda name: values[name].has_own and not _has_head(name), ahead[::-1]))
     grid = ahead[: len(ahead) - len(close)]
     new = {}
     if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
@@ -483,7 +491,7 @@ def _by_place(
         new |= {name: replace(roles[name], doubt=doubt) for name in others}
     results = {*objectives, *(name for name, role in {**roles, **new}.items() if role.name == "result")}
     for before, name, after in zip(table, table[1:], table[2:], strict=False):
-        if name in settings and values[name].has_own and {before, after} <= results:
+        if name in settings and {before, after} <= results and values[name].has_own:
             new[name] = Role("result", "differs in every row and stands between results")
     return new
 
@@ -496,7 +504,8 @@ def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objective
     """Numbers that are no part of a full grid of others; in front of the objective only if they were measured."""
     rows = max((len(one.present) for one in settings.values()), default=0)
     whole = {name: one.present for name, one in settings.items() if one.full and len(one.present) == rows}
-    if not LEAST_GRID <= rows <= MOST_GRID:
+    few = (settings[name] for name in whole if settings[name].is_few)
+    if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
         return {}
     factors, others = full_grid(whole)
     first = min((table.index(name) for name in objectives if name in table), default=0)
