@@ -301,3 +301,8 @@ def test_names_of_one_family_and_counts_of_errors() -> None:
         "nominal_value"
     ].doubt
     assert doubt is not None
+
+
+def test_a_setting_beside_its_bounds_stays() -> None:
+    bounds = {"lr_min": RNG.choice([1e-5, 1e-4], ROWS), "lr_max": RNG.choice([0.1, 0.2], ROWS)}
+    assert all(role.is_setting for role in roles({**SETTINGS, **bounds, "r2": real()}, "r2").values())

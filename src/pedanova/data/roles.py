@@ -304,8 +304,10 @@ def roles_of(
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
-        alike = [words_of(other)[-1] for other in names if _stem(name) == _stem(other) != words_of(other)]
-        if one.kind == "numbers" and len(alike) > 1 and (not one.is_few or not {"min", "max"}.issuperset(alike)):
+        alike = [words_of(other) for other in names if _stem(name) == _stem(other)]
+        ends = {words[-1] for words in alike if words != _stem(name)}
+        summary = _stem(name) != words_of(name) and len(alike) > 1
+        if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
     siblings = [name for name, role in roles.items() if "named after" in role.why]
