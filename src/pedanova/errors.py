@@ -115,7 +115,7 @@ class PedanovaError(Exception):
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
-        """The same error with words before its own, such as the name of a file."""
+        """The same error, with text such as a file name put before its message."""
         return type(self)(*words, *self.words)
 
 

@@ -397,3 +397,29 @@ def test_two_studies_are_compared_by_difference(run) -> None:
     status, _, err = run("compare", DEMO, DEMO, "--objective", "error")
     assert status == 2
     assert f"pedanova difference {DEMO} {DEMO}" in err
+
+
+def test_the_next_command_has_a_target_with_rows_enough(run, tmp_path: Path) -> None:
+    """Of 60 trials a tenth is too few to decide about a space: the command that is named must change something."""
+    random = np.random.default_rng(0)
+    lr, depth = 10 ** random.uniform(-4, 0, 60), random.integers(1, 9, 60)
+    loss = (np.log10(lr) + 2) ** 2 + 0.1 * depth + 0.1 * random.normal(size=60)
+    file = tmp_path / "few.csv"
+    lines = [f"{a},{b},{c}" for a, b, c in zip(lr, depth, loss, strict=True)]
+    file.write_text("\n".join(["lr,depth,loss", *lines]))
+    out = run("analyze", file, "--objective", "loss")[1]
+    command = out.partition("Next, a smaller search space:")[2].partition("\n\n")[0]
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words[-2:] == ["--target", "0.2"]
+    assert "narrow" in run(*words[1:])[1]
+
+
+def test_a_target_that_is_too_small_inside_a_region_gets_advice_that_works(run, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    x = random.random(60)
+    file = tmp_path / "few.csv"
+    file.write_text("\n".join(["x,loss", *(f"{a},{(a - 0.3) ** 2}" for a in x)]))
+    status, _, err = run("analyze", file, "--objective", "loss", "--target", 0.01, "--region", 0.1)
+    assert status != 0
+    assert "--target 0.1 and --region 0.3" in err
+    assert run("analyze", file, "--objective", "loss", "--target", 0.1, "--region", 0.3)[0] == 0

@@ -196,12 +196,12 @@ class TestDeclared:
     def test_fillers_are_taken_as_inactive_and_told(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space=NESTED)
         filled = int(np.sum(gated["optimizer"] == "sgd"))
-        assert noted(a, f"beta: {filled} rows have a value where it is inactive; treated as inactive")
+        assert noted(a, f"beta: {filled} rows have a value where it is inactive; these values are ignored")
         assert noted(a, f"beta: {filled} of 600 rows are inactive and are kept in a separate bin")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
         assert a.importance(**COUNTS) == b.importance(**COUNTS)
-        assert not noted(b, "treated as inactive")
+        assert not noted(b, "these values are ignored")
 
     def test_missing_where_active_is_told(self, gated: Table) -> None:
         beta = np.where(np.arange(600) < 90, np.nan, gated["beta"])

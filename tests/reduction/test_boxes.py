@@ -56,7 +56,7 @@ class TestSwitch:
         same = pa.Switch("by", {"a": pa.Float(0, 1), "b": pa.Float(0, 1)})
         a = pa.analyze(data, "y", space={"x": same})
         idle = int(np.sum(by == "c"))
-        assert noted(a, f"x: {idle} rows have a value where it is inactive; treated as inactive")
+        assert noted(a, f"x: {idle} rows have a value where it is inactive; these values are ignored")
         when = pa.analyze(data, "y", space={"x": pa.Float(0, 1, when={"by": ["a", "b"]})})
         for name in ("value", "activity", "divergence", "share"):
             assert getattr(a.importance(**COUNTS)["x"], name) == getattr(when.importance(**COUNTS)["x"], name)
@@ -162,7 +162,7 @@ class TestMoving:
             (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no bound in 'low'; fill it"),
             (pa.Moving("low", 1), {"low": 2.0}, SpaceError, "b: row 3 has its lower bound above the upper one"),
             (pa.Moving("low", 1), {"low": -np.inf}, SpaceError, "b: row 3 has a bound that is not finite"),
-            (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a lower bound is not above 0 on a log scale"),
+            (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a log scale needs lower bounds above 0"),
             (pa.Moving(0.01, "low", log=True), {"low": -1.0}, SpaceError, "row 3 has its lower bound above the upper"),
             (pa.Moving("low", 1), {"b": 1.5}, OutsideSpaceError, "b: row 3 has 1.5, outside low … 1"),
             (pa.Moving("low", 1), {"b": np.inf}, OutsideSpaceError, "b: row 3 has inf, outside low"),

@@ -47,7 +47,7 @@ class Analysis(Output):
     Attributes
     ----------
     objective, direction
-        The name of the objective (of several, their names together), and which way it is better.
+        The objective's name (for several, all names joined), and whether lower or higher is better.
     space
         The search space: as given, as the log has it, or as guessed.
     notes
@@ -89,7 +89,7 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """Which parameters decide whether a row of the region is in the target, and how surely.
+        """Which parameters decide whether a row of the region is in the target, and how certain that is.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Analysis(Output):
             such as ``"epochs >= 10"``. It must lie inside the region; a quantile is taken within a region that is
             a mask, a box or a condition.
         region
-            The rows to compare within, in the same ways; by default all.
+            The rows to compare with, given in the same ways as `target`; all rows by default.
         baseline
             ``"region"``: the target against the rows of the region, right for adaptive samplers too.
             ``"uniform"``: against a uniform draw from the space.
@@ -127,7 +127,7 @@ class Analysis(Output):
         Raises
         ------
         QueryError
-            Target or region are out of range, or one is not inside the other.
+            The target or the region is out of range, or the target is not inside the region.
         TooFewRowsError
             The target holds fewer than 5 rows, and `force` was not given.
         LevelsError
@@ -224,8 +224,8 @@ class Analysis(Output):
         region
             As in `importance`.
         clip
-            A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the one there, so
-            that a few extreme values do not dominate. A quantile refers to the rows of the region.
+            A quantile, or `at_most` (`at_least` where larger is better): objectives worse than this limit count as
+            the limit, so that a few extreme values do not dominate. A quantile refers to the rows of the region.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
 
@@ -353,7 +353,7 @@ class Analysis(Output):
         Raises
         ------
         QueryError
-            `by` is neither, or an option does not go with it.
+            `by` is not "measure" or "objective", or an option cannot be used with it.
 
         Examples
         --------
@@ -384,7 +384,7 @@ class Analysis(Output):
         target, region
             Parts of the rows, the same at each budget: quantiles of its own rows.
         at
-            Budgets to use; None for all, or for twelve of very many.
+            Budgets to use; None for all, or for twelve of them if there are very many.
         among
             ``"all"``: every trial counts where it has a value, pruned ones too. ``"full"``: only configurations that
             reached the highest budget.
@@ -493,7 +493,7 @@ class Analysis(Output):
         Returns
         -------
         Analysis
-            Of the first rows, in the order of the table.
+            The analysis of the first rows, in table order.
 
         Examples
         --------
@@ -537,7 +537,7 @@ class Analysis(Output):
         region
             Where to tune, as in `importance`: values lie between those of the rows there.
         seed
-            Of the model: the same seed gives the same numbers.
+            The model's random seed: the same seed gives the same numbers.
 
         Returns
         -------
@@ -573,7 +573,7 @@ class Analysis(Output):
         within
             A box or a condition that they must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
         seed
-            Of the model and of the candidates.
+            The random seed of the model and of the candidates.
 
         Returns
         -------

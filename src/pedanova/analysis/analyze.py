@@ -105,7 +105,7 @@ def analyze(
         How text is read, and what to do with rows that failed, were pruned, are infeasible, have no number as
         objective or lie outside the space: ``pa.Reading(state="status", failed="worst")``.
     scan
-        How large tables are scanned, and who counts: ``pa.Scan(stream=True, threads=4)``.
+        How to scan large tables, and which engine counts: ``pa.Scan(stream=True, threads=4)``.
 
     Returns
     -------
@@ -286,7 +286,7 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     Returns
     -------
     Analysis
-        It answers as the one that was saved; what needs rows, only where they were saved too.
+        It answers like the saved one; questions that need rows are answered only if the rows were saved too.
 
     Raises
     ------

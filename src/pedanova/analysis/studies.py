@@ -281,7 +281,7 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
             words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
             raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
     if request.repeats not in (None, "all"):
-        words = " would average over studies; analyze each alone and give them by name"
+        words = " would average over studies; analyze each study alone and pass the analyses by name"
         raise QueryError(Arg("repeats", request.repeats), words)
     if isinstance(request.where, Region):
         raise QueryError(Arg("where"), " cannot be a part of all studies' rows; use ", Arg("region"), " within each")
@@ -348,7 +348,7 @@ def difference(
     names: tuple[str, str] = ("A", "B"),
     **how: Unpack[How],
 ) -> StudyDifferences | Differences:
-    """How two studies differ in what matters, parameter by parameter, and how surely.
+    """How two studies differ in what matters, parameter by parameter, and how certain each difference is.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Table:
         Returns
         -------
         dict of str to list
-            As long as the table each.
+            Each list is as long as the table.
         """
         return columns_of(self.rows) | {key: [getattr(row, key) for row in self.rows] for key in self.also}
 
@@ -164,7 +164,7 @@ class Table:
         return [list(line) for line in zip(*(column.cells for column in self.printed()), strict=True)]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a data frame of pandas.
+        """The table as a pandas data frame.
 
         Returns
         -------

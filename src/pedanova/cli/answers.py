@@ -37,7 +37,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances, is_narrow
-from pedanova.measures.question import DEFAULT
+from pedanova.measures.question import DEFAULT, LEAST_TO_REDUCE
 from pedanova.measures.questions.ask import Comparison, check_names
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.tables import (
@@ -121,9 +121,21 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     if not sure:
         wider = f"; or ask for a wider target: {command_line('analyze', options, target='0.3')}"
         return f"Next: run more trials{wider if is_narrow(result) else '.'}"
-    if a.data.observations is None or not result.whole:
+    target = target_of_reduce(a, options)
+    if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    return f"Next, a smaller search space: {command_line('reduce', options)}"
+    return f"Next, a smaller search space: {command_line('reduce', options, target=target)}"
+
+
+def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
+    """The target, or a wider one with rows enough for a decision; None where no target has them."""
+    rows, inside = LEAST_TO_REDUCE
+    if len(a) < rows:
+        return None
+    asked = as_float(options.target)
+    if asked is None or len(a) * asked >= inside:
+        return str(options.target)
+    return next((f"{part:g}" for part in (0.2, 0.3) if len(a) * part >= inside), None)
 
 
 def run_profile(options: argparse.Namespace) -> int:

@@ -132,7 +132,7 @@ def serve(explorer: Explorer) -> None:
 
 
 def demo_trials() -> Path:
-    """The bundled table: 1,000 random trainings of a neural network on handwritten digits.
+    """The bundled table: 1,000 training runs of a neural network with random settings, on handwritten digits.
 
     Ten parameters by trial, one of which (`lucky_number`) is not used by the training, the ``error`` on held-out
     digits, and the seconds that it took. It is what ``pedanova demo`` analyses.

@@ -50,7 +50,7 @@ PORT = output("port", 0, "of 127.0.0.1, where the page is served (default: a fre
 WATCH = Option("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = output("explore", False, "then explore these trials in the browser", flag=True)
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
-GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
+GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the studies' rankings are shown side by side")
 COLUMNS = output(
     "columns", "few", "all prints ratio, divergence and raw share too (default few)", choices=("few", "all")
 )

@@ -465,7 +465,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
         "doubt",
         f"{words}; pass ",
         Arg("decimal", ",", of="Reading"),
-        " if the comma is a decimal one",
+        " if the comma is the decimal separator",
         subject=column.name,
     )
 

@@ -79,7 +79,7 @@ def _silenced(
 
 
 def idle_note(name: str, rows: int) -> Note:
-    return Note("rows", Count(rows), " rows have a value where it is inactive; treated as inactive", subject=name)
+    return Note("rows", Count(rows), " rows have a value where it is inactive; these values are ignored", subject=name)
 
 
 def condition_in_words(parameter: Parameter) -> str:
@@ -120,7 +120,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
 
 def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool) -> None:
     if log and np.any(low[active] <= 0):
-        raise SpaceError(f"{name}: a lower bound is not above 0 on a log scale; pass log=False")
+        raise SpaceError(f"{name}: a log scale needs lower bounds above 0; pass log=False")
     for wrong, rule in (
         (~(np.isfinite(low) & np.isfinite(high)), "a bound that is not finite"),
         (low > high, "its lower bound above the upper one"),

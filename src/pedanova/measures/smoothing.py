@@ -108,7 +108,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
         width = np.where(width * step < NARROWEST, 0.0, width)
         return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to tell one cell from another
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
-        raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth in cells from 0 up")
+        raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth of 0 or more cells")
     return np.full(shape, float(smoothing) / step if block.ordered else 0.0)
 
 

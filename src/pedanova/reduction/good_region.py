@@ -75,7 +75,7 @@ class Search:
 
     def row_model(self) -> RowModel:
         if self.query.model is None:
-            raise TypeError("a model of a part needs the rows")
+            raise TypeError("a model of part of the rows cannot be fitted without the rows")
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:

@@ -25,7 +25,7 @@ from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.distributions import LEVEL
 from pedanova.measures.importance import NEVER, Importance, Importances
-from pedanova.measures.question import Question
+from pedanova.measures.question import LEAST_TO_REDUCE, Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
@@ -317,7 +317,7 @@ def may_be(parameter: Parameter, value: Any) -> bool:
             return True
 
 
-LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
+LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 ADAPTIVE = (
     "the trials were not drawn evenly (adaptive sampler): the best of them are compared with a uniform draw "
     "from the space, and what the sampler hardly tried counts as poor"

@@ -200,7 +200,7 @@ def read_database(place: str | Path, study: str | None) -> Records:
         if kind is not None:
             return read_as(kind, database, study)
     if not tables:
-        raise FormatError(f"{database.shown} is a database without any table; nothing was written to it yet")
+        raise FormatError(f"{database.shown} is a database without tables; nothing has been written to it yet")
     words = f"{database.shown} is a database of an unknown tool, with {listed(sorted(tables))}; export the trials"
     if database.family == "sqlite":
         name = shlex.quote(Path(database.shown).name)

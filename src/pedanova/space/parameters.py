@@ -170,7 +170,7 @@ class Categorical(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(ShortRepr):
-    """A real number whose bounds are numbers or the names of columns, row by row.
+    """A real number whose bounds are numbers, or columns that give the bound for each row.
 
     Each value is taken as its position between its own bounds, 0 to 1.
 
@@ -236,7 +236,8 @@ class Switch(ShortRepr):
         domains = self.domains
         pairs = tuple(domains.items()) if isinstance(domains, Mapping) else tuple(domains)
         if not isinstance(self.by, str) or not pairs:
-            raise SpaceError(f"Switch needs the name of a column and a domain by value, not {self.by!r}, {domains!r}")
+            words = "Switch needs the name of a column and a dict from its values to domains"
+            raise SpaceError(f"{words}, not {self.by!r}, {domains!r}")
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
                 raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
@@ -284,7 +285,7 @@ class Space(Mapping[str, Parameter]):
     Raises
     ------
     SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be.
+        It contradicts itself: bounds, steps or conditions that can never be met.
 
     Examples
     --------

@@ -231,7 +231,7 @@ def test_the_space_of_a_hydra_sweep(tmp_path: Path) -> None:
     assert pa.space_from({"hydra": {"sweeper": {"search_space": described}}}) == pa.Space(
         {"x": pa.Float(-5.5, 5.5), "n": pa.Int(1, 64, log=True), "k": pa.Categorical(["a", "b"])}
     )
-    with pytest.raises(SpaceError, match="'normal\\(0, 1\\)' is no domain of Hydra's"):
+    with pytest.raises(SpaceError, match="'normal\\(0, 1\\)' is not a Hydra domain"):
         pa.space_from({"hydra": {"sweeper": {"params": {"x": "normal(0, 1)"}}}})
 
 

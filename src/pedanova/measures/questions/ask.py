@@ -157,7 +157,7 @@ def effects_within(
     if clip is not None:
         worst = data.resolve(clip, "clip")
         if isinstance(worst, RowSet):
-            raise QueryError(f"clip ({worst}) must be a quantile such as 0.1, or at_most(v), at_least(v)")
+            raise QueryError(f"clip ({worst}) must be a quantile such as 0.1, at_most(v) or at_least(v)")
         ends = [worst]
     levels, tallies = data.cut_at(base, *ends)
     moments = data.moments if levels is data.levels else data.sum_moments_by(levels)

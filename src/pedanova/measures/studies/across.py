@@ -132,7 +132,7 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(Note("answer", f"not ranked, since a ranked parameter is missing there: {among(gone)}"))
+        notes.append(Note("answer", f"studies not ranked, because they lack a ranked parameter:  {among(gone)}"))
     return notes
 
 

@@ -265,7 +265,7 @@ def along_budgets(
         answer = _answer_at(data, budgets, replace(question, estimator="counts"), among)
         answers = [answer(one) for one in selected[::-1]]
         where = ", ".join(map(short, modelled))
-        words = f"counts answer at every budget, since a model could do so only at {budgets.name} {where}"
+        words = f"all budgets are answered from counts, because a model can answer only at {budgets.name} {where}"
         notes = [*notes, Note("answer", words)]
     others = [one for one in budgets.values.tolist() if one not in selected and budgets.rows[one] >= least]
     others = others if at is None else []

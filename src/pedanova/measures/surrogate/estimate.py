@@ -164,11 +164,18 @@ def model_query_of(
     return ModelQuery(fitted, samples, *spans, of_space)
 
 
-def check_enough(inside: int, region: int, question: Question) -> None:
+def check_enough(inside: int, region: int, query: Query, question: Question) -> None:
     """Refuse a target of too few rows, unless the question forces an answer."""
     if inside < LEAST_TARGET and not question.force:
-        wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
-        remedy = ("run more trials",) if wide is None else ("choose a wider target such as ", Arg("target", wide))
+        inner = query.region is not None and query.region.kind == "quantile" and not query.region.is_all
+        rows = query.count if inner else region  # of which a target is a part
+        wide = next((part for part in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5) if part * rows >= LEAST_TARGET), None)
+        remedy: tuple[str | Arg, ...] = "choose a wider target such as ", Arg("target", wide)
+        if wide is None:
+            remedy = ("run more trials",)
+        elif inner and 2.0 * wide * rows > region:
+            outer = Arg("region", min(1.0, round(3 * wide, 2)))
+            remedy = "choose both wider, such as ", Arg("target", wide), " and ", outer
         few = f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are needed to say anything; "
         raise TooFewRowsError(few, *remedy, ", or pass ", Arg("force", True))
 
@@ -180,7 +187,7 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     contrasts = with_repeats(query)
     counted = [measure(contrast, **how) for contrast in contrasts]
-    check_enough(counted[0].n_target, counted[0].n_region, question)
+    check_enough(counted[0].n_target, counted[0].n_region, query, question)
     if question.draws == 0:
         return ShareEstimate(counted, "counts", notes)
     p_values = p_values_for(query, question, None)
@@ -268,7 +275,7 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 def by_model(query: Query, question: Question, model_query: ModelQuery) -> ShareEstimate:
     """The importances by the model, blended with the counts where rows were drawn evenly."""
     inside, rows = model_query.rows
-    check_enough(inside, rows, question)
+    check_enough(inside, rows, query, question)
     samples, spans = model_query.samples, (model_query.target, model_query.region)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
     shares = sampled_shares(samples, *spans, baseline=question.baseline, children=children)

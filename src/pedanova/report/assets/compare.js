@@ -8,7 +8,7 @@ pedanova.compare = (function () {
   const pin = () => pedanova.state.change({ pinned: isPinned() ? null : pedanova.asked() });
   const differs = (state) => state.pinned !== null && pedanova.source.keyOf("answer", state.pinned) !== pedanova.source.keyOf("answer", pedanova.asked(state));
 
-  pedanova.tool({ key: "pin", label: "A|B", title: "Pin what is selected now as A, and compare", press: pin, pressed: isPinned });
+  pedanova.tool({ key: "pin", label: "A|B", title: "Pin the current selection as A, to compare others with it", press: pin, pressed: isPinned });
 
   pedanova.on("shown", (answer) => show(pedanova.state.get(), answer));
 

@@ -34,7 +34,7 @@ pedanova.groups = (function () {
     if (pane.refuses(held, piece)) return;
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} without an answer: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
-    pane.said(piece.note, `${which}${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
+    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }

@@ -8,7 +8,7 @@ pedanova.notes = (function () {
     ["target", "The rows we want to reach, by default the best 10 %. Ties stay together."],
     ["region", "The rows the target is compared with, by default all rows, or all that are selected."],
     ["selection", "Only these rows count, in every card. The good rows stay the same rows unless you say otherwise."],
-    ["share", "How much of whether a row is in the target the parameter accounts for on its own, beyond chance: 0 % is nothing, 100 % is all of it."],
+    ["share", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],
     ["ratio", "The share divided by the sum of all shares. The ratios of all parameters add up to 100 %."],
     ["interval", "In data like these, 95 of 100 such intervals contain the true share."],
     ["no clear effect", "A parameter without any effect would reach this share in more than 5 of 100 cases (adjusted for the number of parameters)."],

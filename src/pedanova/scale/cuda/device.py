@@ -67,7 +67,7 @@ def as_device_array(name: str, values: object) -> Any:
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise DataError(f"{name}: the array cannot be read from the GPU: {error}") from None
     if array.ndim != 1:
-        raise DataError(f"{name}: an array of shape {array.shape} is not a column; give one number a row")
+        raise DataError(f"{name}: an array of shape {array.shape} is not a column; give one number per row")
     if array.dtype == np.bool_:
         return array.view(np.uint8)
     if array.dtype == np.float16:

@@ -69,7 +69,7 @@ class LineLog:
 def _settings(line: Row, key: str) -> Mapping[str, Any]:
     settings = line[key]
     if not isinstance(settings, dict):
-        raise FormatError(f"{key}: {settings!r} must be an object of settings by name")
+        raise FormatError(f"{key}: {settings!r} must be an object that maps names to values")
     return settings
 
 

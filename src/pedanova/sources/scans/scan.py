@@ -201,7 +201,8 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     if isinstance(files[0], ObjectFile) and kind != "Parquet":
         if len(files) > 1:
             raise DataError(
-                f"{place}: over the network only Parquet is read in several files; name one, or download them"
+                f"{place}: over the network, several files can be read only if they are Parquet; "
+                "name one file, or download them"
             )
         return None  # brought here whole
     if kind not in LISTED:

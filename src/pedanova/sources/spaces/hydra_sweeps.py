@@ -59,7 +59,7 @@ def override(name: str, given: Any) -> Parameter | str:
     if len(numbers) == len(parts) <= 3 and kind == "range":
         whole = range(*map(int, numbers))
         return Int(whole[0], whole[-1], step=whole.step)
-    raise SpaceError(f"{name}: {text!r} is no domain of Hydra's, such as interval(0, 1), range(1, 9) or choice(a, b)")
+    raise SpaceError(f"{name}: {text!r} is not a Hydra domain such as interval(0, 1), range(1, 9) or choice(a, b)")
 
 
 def _described(name: str, given: Mapping[Any, Any]) -> Parameter:
