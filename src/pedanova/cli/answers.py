@@ -387,7 +387,10 @@ WINS = (
     "lost if it stays at its default and all others are tuned. safe: all safe parameters may stay together."
 )
 
-MARKED = "Keep the column pedanova_next: it shows a later analysis that these trials were chosen and not drawn evenly."
+MARKED = (
+    "Save them with --format csv -o next.csv, whose column pedanova_next shows a later analysis that these trials were "
+    "chosen and not drawn evenly."
+)
 
 
 def run_gains(options: argparse.Namespace) -> int:
@@ -429,7 +432,10 @@ def run_brief(options: argparse.Namespace) -> int:
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:
     """The table, what its columns mean, and the way from the default to the best."""
-    words = look.titled(gains.heading(), look.table(declared(gains)), WINS, gains.summary())
+    from pedanova.measures.advice.gains import default_in_words
+
+    default = default_in_words(gains, "--default NAME=VALUE")
+    words = look.titled(gains.heading(), look.table(declared(gains)), default, WINS, gains.summary())
     if look.alone or not gains.path.rows:
         return words
     return f"{words}\n\n{look.titled('From the default to the best', look.table(declared(gains.path)))}"

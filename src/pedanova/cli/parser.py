@@ -83,7 +83,11 @@ KEEP = Option(
 WIDEN = Option("widen", False, "extend ranges whose good values are at a bound", flag=True)
 FOLDS = Option("folds", 5, "folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
-    "default", None, "values to compare with, as NAME=VALUE,… (default: the medians)", metavar="V", several=True
+    "default",
+    None,
+    "values to compare with, as NAME=VALUE,… (default: the tool's, else the medians)",
+    metavar="V",
+    several=True,
 )
 NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", type=int)
 GOAL = Option(

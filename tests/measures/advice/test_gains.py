@@ -103,6 +103,7 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     assert gains.default["a"] == pytest.approx(np.median(columns["a"]), abs=1e-3)
     assert not gains.default_was_run
     assert any("was not run" in note for note in gains.notes)
+    assert str(gains).endswith("\ndefault: the median of your trials; default={...} sets another")
 
 
 def test_a_default_that_was_run_is_seen() -> None:
@@ -111,6 +112,7 @@ def test_a_default_that_was_run_is_seen() -> None:
     gains = pa.analyze(columns, "loss", space=SMOOTH).gains(first)
     assert gains.default_was_run
     assert not gains.notes
+    assert "default:" not in str(gains)
 
 
 def test_a_region_bounds_the_values() -> None:
@@ -252,6 +254,7 @@ def test_the_default_of_the_tool_is_taken(tmp_path: Any) -> None:
     assert gains.default["x"] == 0.9
     assert 1 <= int(str(gains.default["n"])) <= 8
     assert any("the tool's own configuration space" in note for note in gains.notes)
+    assert "default: the tool's own default; default={...} sets another" in str(gains)
     assert gains["x"].low - 1e-3 <= 0.49 <= gains["x"].high
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def test_the_first_two_are_told_apart() -> None:
     apart = analysis(300, second=0.05).needed()
     assert apart.pair[0] == "a"
     assert apart.apart.more == 0
+    assert apart.summary() == f"a and {apart.pair[1]} are already told apart. {apart.stop}"
     close = analysis(100, second=0.9).needed()
     assert close.apart.more is None or close.apart.more > 0
     assert close.stop.first_stays < apart.stop.first_stays
@@ -72,6 +74,9 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     done = pa.analyze(settled_table(), "loss", space=space).needed().stop
     assert done.settled
     assert str(done).startswith("More trials will hardly change this: a stays first")
+    better = replace(done, settled=False, better=0.5)
+    assert str(better).startswith("More trials may still improve the best value, by at most 0.5 (")
+    assert "a stays first with a probability of" in str(better)
     going = analysis(60, second=0.9, noise=0.1).needed().stop
     assert not going.settled
     assert str(going).startswith(("Run more trials", "It is not clear whether to stop"))
@@ -94,6 +99,24 @@ def test_the_sentence_stands_beside_the_answer(tmp_path: Any, capsys: pytest.Cap
     noise = {name: rng.random(60) for name in ("a", "b", "loss")}
     answer = pa.analyze(noise, "loss")
     assert stop_sentence(answer.data, answer.importance()) == ""
+
+
+def test_the_terminal_says_what_the_default_is_and_how_to_save(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {name: values[:60] for name, values in settled_table().items()}
+    lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    source = [str(tmp_path / "t.csv"), "--objective", "loss"]
+    assert main(["gains", *source]) == 0
+    assert "default: the median of your trials; --default NAME=VALUE sets another" in capsys.readouterr().out
+    assert main(["gains", *source, "--default", "a=1,b=1,c=0.5"]) == 0
+    assert "sets another" not in capsys.readouterr().out
+    assert main(["next", *source, "--number", "2", "--goal", "win"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "Save them with --format csv -o next.csv, whose column pedanova_next shows" in words
+    assert "expected" in words
+    assert "better than any setting tried, noise aside" in words
 
 
 def test_the_watched_page_says_it() -> None:

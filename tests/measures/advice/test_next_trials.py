@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.base.digits import short
 from pedanova.errors import LevelsError, QueryError
 
 SPACE = {
@@ -66,7 +67,9 @@ def test_proposals_lie_in_a_conditional_space(goal: str) -> None:
     for trial in proposed:
         check_valid(dict(trial.values))
         assert trial.low <= trial.expected <= trial.high
-        assert trial.reason
+        assert ("better than any setting tried, noise aside" in trial.reason) == (trial.goal == "win")
+    assert proposed.header()[-3:] == ["expected", "95 % interval", "why"]
+    assert short(proposed.rows[0].expected) in str(proposed)
     goals = [trial.goal for trial in proposed]
     assert goals == {"know": ["know"] * 12, "win": ["win"] * 12, "both": ["know", "win"] * 6}[goal]
 

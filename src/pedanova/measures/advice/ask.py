@@ -97,8 +97,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
+    source = "the median of your trials" if default is None else ""
     if default is None and inner.observed().default:
-        default = known_values(rules, inner.observed().default)
+        default, source = known_values(rules, inner.observed().default), "the tool's own default"
         notes.append(Note("answer", "the default is the one of the tool's own configuration space"))
     start = rules.usual() if default is None else rules.given(default)
     check_inside(rules, start, kept)
@@ -135,6 +136,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         direction=data.direction,
         region=str(base),
         default_was_run=was_run,
+        default_source=source,
         notes=tuple(notes),
     )
 

@@ -15,8 +15,8 @@ from pedanova.base.terminal import printable, shorten
 from pedanova.errors import PedanovaError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
-from pedanova.measures.advice.needed import Needed
-from pedanova.measures.importance import OF_TRIALS, Importances
+from pedanova.measures.advice.needed import FIRST_STAYS, Needed
+from pedanova.measures.importance import OF_TRIALS, Importance, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
@@ -200,11 +200,15 @@ def attempt(words: Callable[[], str]) -> str:
 
 
 def matters_in_words(answer: Importances) -> str:
-    sure = [row for row in answer.rows if row.significant is not False and row.varied][:NAMED]
+    sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({span(row.low, row.high)})" for row in sure]
     words = ", ".join(parts) or "nothing clearly (all may be chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
+
+
+def clear_rows(answer: Importances) -> list[Importance]:
+    return [row for row in answer.rows if row.significant is not False and row.varied]
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -212,30 +216,35 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def where_in_words(data: TrialData, answer: Importances, question: Question) -> str:
-    densities = densities_of_all(data, question)
+    clear = clear_rows(answer)[:LOCATED]
+    densities = densities_of_all(data, question) if clear else {}
     parts = []
-    for name in list(answer)[:LOCATED]:
-        good = [one.words for one in densities[name].good()][:2]
-        parts += [f"{named(name)} {' or '.join(good)}"] if good else []
+    for row in clear:
+        good = [one.words for one in densities[row.name].good()][:2]
+        parts += [f"{named(row.name)} {' or '.join(good)}"] if good else []
     return "; ".join(parts) or "no clear ranges"
 
 
 def sure_in_words(needed: Needed) -> str:
     first, second = map(named, needed.pair)
     go_on = "more trials will hardly change this" if needed.stop.settled else "run more trials"
+    if not needed.stop.settled and needed.stop.better is not None and needed.stop.first_stays >= FIRST_STAYS:
+        go_on = "more trials may improve the best value"
     stays = f"{first} stays first with {percent(needed.stop.first_stays)} probability"
-    return f"{go_on}; {stays}; {needed.apart} more separate it from {second}"
+    apart = f"told apart from {second}" if needed.apart.more == 0 else f"{needed.apart} more separate it from {second}"
+    return f"{go_on}; {stays}; {apart}"
 
 
 def gain_in_words(gains: Gains) -> str:
     safe = f"; safe at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
-    return f"tuning all gains {gains.total} over the medians{safe}"
+    return f"tuning all gains {gains.total} over {gains.default_source}{safe}"
 
 
 def next_in_words(data: TrialData, seed: int) -> str:
     trial = next_trials_of(data, 1, "win", None, seed).rows[0]
     values = ", ".join(f"{named(name)}={short(value, 2)}" for name, value in trial.values.items())
-    return f"{trial.reason}: {values}"
+    why = trial.reason if trial.expected is None else f"expected {short(trial.expected, 2)}"
+    return f"{why}: {values}"
 
 
 def beware_in_words(answer: Importances) -> str:

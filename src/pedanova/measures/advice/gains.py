@@ -178,6 +178,8 @@ class Gains(NamedTable[Gain]):
         Of what, which way it is better, and where.
     default_was_run
         Whether some row has exactly the default's values; running it once about halves the error.
+    default_source
+        What the default is where none was given: the median of the trials, or the tool's own.
 
     Examples
     --------
@@ -198,6 +200,7 @@ class Gains(NamedTable[Gain]):
     direction: str
     region: str = ""
     default_was_run: bool = False
+    default_source: str = ""
     notes: tuple[Note, ...] = field(default=())
 
     @property
@@ -228,6 +231,14 @@ class Gains(NamedTable[Gain]):
         return (
             f"{words} Safe to leave at the default: {', '.join(self.safe)}; loses at most {short(self.safe_loss, 2)}."
         )
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (NamedTable.__str__(self), default_in_words(self, "default={...}"))))
+
+
+def default_in_words(gains: Gains, option: str) -> str:
+    """What the default is where none was given, and the option that sets another; empty where one was given."""
+    return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,6 +120,9 @@ class StopAdvice:
         gain = f"the best value improves by at most {short(self.better, 2)}"
         if self.settled:
             return f"More trials will hardly change this: {stays}, and {gain}."
+        if self.first_stays >= FIRST_STAYS:
+            limit = f"at most {short(self.better, 2)} ({short(self.negligible, 2)} would be negligible)"
+            return f"More trials may still improve the best value, by {limit}; {stays}."
         return f"Run more trials: {stays}, and {gain} ({short(self.negligible, 2)} would be negligible)."
 
 
@@ -170,6 +173,8 @@ class Needed(NamedTable[NeededTrials]):
     def summary(self) -> str:
         """Sentences on the first two, and on whether to stop."""
         first, second = self.pair
+        if self.apart.more == 0:
+            return f"{first} and {second} are already told apart. {self.stop}"
         return f"To separate {first} from {second}: {self.apart} more. {self.stop}"
 
 

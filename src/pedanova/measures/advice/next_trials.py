@@ -123,7 +123,16 @@ class NextTrials(Table):
 
     def printed(self) -> Printed:
         names = [TableColumn(n, [short(row.values.get(n)) for row in self.rows], "words") for n in self.parameters]
-        return [*names, self.column("why", lambda row: row.reason, kind="words")]
+        return [
+            *names,
+            self.column("expected", lambda row: short(row.expected)),
+            self.column("95 % interval", interval_of, leave=1),
+            self.column("why", lambda row: row.reason, kind="words"),
+        ]
+
+
+def interval_of(trial: NextTrial) -> str:
+    return "" if trial.low is None else f"{short(trial.low)} to {short(trial.high)}"
 
 
 def check_goal(goal: object) -> Goal:
@@ -219,7 +228,7 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
 def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
-        return f"{chance} likely to beat the best"
+        return f"{chance} likely better than any setting tried, noise aside"
     return "far from all trials" if fill else f"{chance} likely in the best {percent(TARGET)}"
 
 
