@@ -37,7 +37,7 @@ FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of 
 FEW_LOGS = 10_000  # which mostly suffice to tell a scale
 CLEARLY = 0.06  # nats a row, many times what so few can be off
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
-CORNER = 0.05  # of a linear range
+CORNER, SOME_ROWS = 0.05, 1000  # of a linear range, and rows that tell whether most lie there
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
 
@@ -332,7 +332,7 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
         or column.values.dtype.kind not in "iuf"
     ):
         return None
-    finite = column.values[:: max(1, len(column.values) // FEW_LOGS)]
+    finite = column.values[:: max(1, len(column.values) // SOME_ROWS)]
     finite = finite[np.isfinite(finite)]
     corner = parameter.low + CORNER * (parameter.high - parameter.low)
     if not len(finite) or float(np.median(finite)) > corner:
