@@ -301,10 +301,13 @@ def roles_of(
     values = {name: Values.of(columns[name]) for name in names}
     # Several columns that are permutations are a design, such as a Latin hypercube; one is a number of the rows.
     single = sum(one.is_permutation for one in values.values()) == 1
+    families: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for name in names:
+        families.setdefault(_stem(name), []).append(words_of(name))
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
-        alike = [words_of(other) for other in names if _stem(name) == _stem(other)]
+        alike = families[_stem(name)]
         ends = {words[-1] for words in alike if words != _stem(name)}
         summary = _stem(name) != words_of(name) and len(alike) > 1
         if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
