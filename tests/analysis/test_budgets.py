@@ -156,7 +156,7 @@ def test_very_many_budgets_are_asked_where_it_matters() -> None:
     )
     assert found.since == 17
     assert len(found) < 20
-    assert any("budgets are asked" in note for note in found.notes)
+    assert any("budgets are used" in note for note in found.notes)
 
 
 @pytest.mark.slow

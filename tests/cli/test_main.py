@@ -100,7 +100,6 @@ def test_space_and_params(run, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["analyze", "absent.csv", "--objective", "y"], "absent.csv does not exist"),
-        (["analyze", str(DEMO)], "--objective is missing"),
         (["analyze", str(DEMO), "--objective", "eror"], "did you mean 'error'?"),
         (["analyze", str(DEMO), "--objective", "solver"], "objective 'solver' holds text"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "0"], "--target 0.0 must be a quantile above 0"),
