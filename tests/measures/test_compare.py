@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.common import refuse
 from pedanova.cli.main import main
 from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterError
-from pedanova.measures.questions import ask
+from pedanova.measures import forest
 from pedanova.results import Comparison
 
 
@@ -65,7 +65,7 @@ class TestWhatCannotBeAnswered:
         def absent(*_: object, **__: object) -> None:
             raise MissingLibraryError("forest f-ANOVA needs scikit-learn")
 
-        monkeypatch.setattr(ask, "forest_effects", absent)
+        monkeypatch.setattr(forest, "forest_effects", absent)
         found = a.compare()
         assert list(found) == ["PED", "PED local", "f-ANOVA", "f-ANOVA local"]
         assert "forest: left out, forest f-ANOVA needs scikit-learn" in found.notes
