@@ -13,6 +13,7 @@ from helpers.common import refuse
 from pedanova.cli.main import main
 from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures import forest
+from pedanova.measures.questions import ask
 from pedanova.results import Comparison
 
 
