@@ -34,7 +34,7 @@ def test_an_empty_database(tmp_path: Path) -> None:
         database.execute("CREATE TABLE t (x)")
         database.execute("DROP TABLE t")
     database.close()
-    refuse(FormatError, "without any table", of=lambda: pa.analyze(path, "y"))
+    refuse(FormatError, "without tables", of=lambda: pa.analyze(path, "y"))
 
 
 @pytest.mark.parametrize("name", ["study.db", "trials.csv", "trials.parquet", "log.json"])

@@ -128,7 +128,7 @@ class TestServers:
         with engine.connect() as connection:
             connection.execute(text("CREATE DATABASE nothing"))
         engine.dispose()
-        refuse(FormatError, "without any table", of=lambda: pa.analyze(empty))
+        refuse(FormatError, "without tables", of=lambda: pa.analyze(empty))
 
 
 def reads_while_writing(study: optuna.Study, source: object) -> None:
@@ -258,7 +258,7 @@ class TestSQLite:
         empty.write_bytes(b"")
         with sqlite3.connect(other) as connection:
             connection.execute("CREATE TABLE things (a, b)")
-        for path, words in ((text, "not a SQLite"), (empty, "without any table"), (other, "things")):
+        for path, words in ((text, "not a SQLite"), (empty, "without tables"), (other, "things")):
             refuse(FormatError, words, of=lambda path=path: pa.analyze(f"sqlite:///{path}"))
             refuse(PedanovaError, path.name, of=lambda path=path: pa.analyze(path))
         refuse(DataError, "no such file", of=lambda: pa.analyze("sqlite:///nowhere/at/all.db"))
