@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import pedanova
 from helpers.common import refuse
 from helpers.logs import cells, read_untouched, tolerate, write
-from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError, QueryError
+from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources import read_records
 from pedanova.sources.reader import read_yaml
 
@@ -60,7 +60,8 @@ def test_marked_columns(tmp_path: Path) -> None:
 
 def test_plain_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export(""))
-    refuse(QueryError, "objective=", "val_loss", of=lambda: pedanova.analyze(path))
+    guessed = pedanova.analyze(path, scan=pedanova.Scan(threads=1))
+    assert any("val_loss is taken as the objective" in note for note in guessed.notes)
     a = pedanova.analyze(path, "val_loss", scan=pedanova.Scan(threads=1))
     assert set(a.data.tallies) == {"lr", "opt"}
     assert not [note for note in a.notes if note.kind == "doubt"]
