@@ -89,7 +89,7 @@ sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null
 	$(BIN)/cmake --build build/sanitize > /dev/null
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 PEDANOVA_KERNEL=build/sanitize/_kernel.so \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEDANOVA_KERNEL=build/sanitize/_kernel.so \
 	$(BIN)/python -m pytest tests/counting tests/laws tests/base/kernel -p no:cacheprovider
 
 clean:  ## remove environments and builds
