@@ -51,7 +51,7 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert found.to_latex().startswith("\\begin{tabular}{lr}")
     assert found.in_full().to_latex().startswith("\\begin{tabular}{lrrrr}")
     assert ">lr</td>" in found._repr_html_()
-    assert found.heading() == "What separates the best 10 % from all rows"
+    assert found.heading() == "Importance: the best 10 % compared with all rows"
     assert " ".join(str(found).split()).startswith(" ".join(found.summary().split()))
     profile = analysis.profile(estimator="counts")
     assert profile.to_pandas().shape[0] == len(profile) * 5
@@ -240,5 +240,5 @@ def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
     assert both.importance(0.2, **COUNTS).to_dict() == one.importance(0.2, **COUNTS).to_dict()
     assert analysis.within() is analysis
     assert analysis.within("layers > 2", "layers <= 3").data is both.data  # the same rows are not counted again
-    with pytest.raises(QueryError, match=r"layers > 2 and rows where layers < 2\) holds 0 rows"):
+    with pytest.raises(QueryError, match=r"layers > 2 and rows where layers < 2\) has 0 rows"):
         analysis.within("layers > 2", "layers < 2")

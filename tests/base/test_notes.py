@@ -57,7 +57,7 @@ def test_what_is_said_of_several_is_said_once() -> None:
     several = [Note("space", "2 categories", subject=name) for name in "abc"]
     assert gathered([several[0], failed(1, 2), *several[1:], several[0]]) == [
         "a, b, c: 2 categories",
-        "1 of 2 rows failed and are dropped",
+        "1 of 2 rows failed and is dropped",
     ]
     # A colon in somebody's text is no subject.
     assert gathered([Note("source", "a: 1"), Note("source", "b: 1")]) == ["a: 1", "b: 1"]

@@ -166,7 +166,7 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
     settled(page)
     said = page.text(".pane-space .pane-note")
     assert "the best 10 %" in said
-    assert "the question has changed" in said
+    assert "not for the current one" in said
     assert page.run("return document.querySelector('.pane-space').classList.contains('moved')")
     page.run("pedanova.state.undo()")
     settled(page)

@@ -33,7 +33,7 @@ def test_triples_in_words_and_numbers(run, place: Path) -> None:
     found = pa.analyze(place, "loss").interactions(0.4, order=3, estimator="counts")
     status, out, _ = run(*given(place, "--order", "3"))
     assert status == 0
-    assert "by sets of 3" in out
+    assert "of sets of 3" in out
     first = next(line for line in out.splitlines() if "×" in line)
     assert first.startswith("x × y × z ")
     assert "~" not in first

@@ -28,7 +28,7 @@ def test_the_table(run) -> None:
     status, out, err = run(*BASE)
     assert (status, err) == (0, "")
     assert "1,000 rows, 10 parameters, minimize error" in " ".join(out.split())
-    assert "learning_rate matters most: it accounts for" in out
+    assert "learning_rate matters most for whether a trial" in out
     rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
     assert rows[0] == "learning_rate"
     assert "Notes" in out
@@ -107,7 +107,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--target", "nan"], "--target nan must be a quantile"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "x"], "no column is called 'x'"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "<=x"], "--target '<=x' must have a number"),
-        (["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"], "must lie inside"),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"], "all must be inside"),
         (["analyze", str(DEMO), "--objective", "error", "--smoothing", "lots"], "--smoothing 'lots' must be"),
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
@@ -121,7 +121,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         ([str(DEMO)], f"put a command before it: pedanova analyze {DEMO}"),
         (["--verison"], "no option is called '--verison'; did you mean '--version'?"),
         (["analyze", str(DEMO), "--targt", "0.1"], "did you mean '--target'? see pedanova analyze --help"),
-        (["analyze", str(DEMO), "error"], "'error' is left over"),
+        (["analyze", str(DEMO), "error"], "'error' is one argument too many"),
         (["analyze", str(DEMO), "error"], "write --objective error"),
         (["demo", "trials.csv"], "this command takes no source"),
         (["analyze", str(DEMO.with_name("demo_trails.csv"))], f"did you mean {DEMO}?"),
@@ -161,7 +161,7 @@ def test_the_demo(run, tmp_path: Path) -> None:
     assert "learning_rate" in out
     assert "Among the best 30 %, learning_rate falls" in out
     *_, last, explore = out.split("\n\n")
-    assert explore == "pedanova demo --explore opens these trials in the browser, to explore them.\n"
+    assert explore == "To explore these trials in the browser: pedanova demo --explore\n"
     assert last.startswith(f"Report: {tmp_path / 'report.html'}\n")
     assert "lucky_number" in last
     page = (tmp_path / "report.html").read_text()
@@ -407,7 +407,7 @@ def test_the_next_command_has_a_target_with_rows_enough(run, tmp_path: Path) -> 
     lines = [f"{a},{b},{c}" for a, b, c in zip(lr, depth, loss, strict=True)]
     file.write_text("\n".join(["lr,depth,loss", *lines]))
     out = run("analyze", file, "--objective", "loss")[1]
-    command = out.partition("Next, a smaller search space:")[2].partition("\n\n")[0]
+    command = out.partition("so it is wider):")[2].partition("\n\n")[0]
     words = shlex.split(command.replace("\\\n", " "))
     assert words[-2:] == ["--target", "0.2"]
     assert "narrow" in run(*words[1:])[1]

@@ -78,7 +78,7 @@ def test_refusals(run: Run, folder: Path) -> None:
         (("across", folder / "trials.csv", *FAST), "--group"),
         (("across", folder / "trials.csv", one, "--group", "dataset", *FAST), "--group"),
         (("difference", one), "two sources, not 1"),
-        (("difference", one, one), "named twice"),
+        (("difference", one, one), "given twice"),
     ):
         status, out, err = run(*arguments)
         assert (status, out) == (2, "")

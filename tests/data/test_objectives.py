@@ -17,13 +17,13 @@ X = np.random.default_rng(2).uniform(size=ROWS)
 def doubted(values: Any, **options: Any) -> list[str]:
     a = pa.analyze({"x": X, "m": values, "y": Y}, "y", **options)
     assert "m" in a.space
-    return [note for note in a.notes if "moves exactly with" in note]
+    return [note for note in a.notes if "orders the rows exactly like" in note]
 
 
 @pytest.mark.parametrize("form", [lambda y: y, lambda y: 1 - y, lambda y: 100 * y, np.exp, lambda y: -(y**3)])
 def test_another_form_of_the_objective(form: Any) -> None:
     (note,) = doubted(form(Y))
-    assert note.startswith("m: moves exactly with y")
+    assert note.startswith("m: orders the rows exactly like y")
     assert note.severity == "warning"  # type: ignore[attr-defined]
 
 

@@ -291,7 +291,7 @@ def test_words(analysis: pa.Analysis, inside: np.ndarray) -> None:
 def test_a_target_outside_its_region_says_how_many_rows(analysis: pa.Analysis, trials: Trials) -> None:
     layers = trials["layers"]
     stray, target = int(np.sum(layers == 3)), int(np.sum(layers <= 3))
-    words = f"has {stray} of its {target} rows outside region .*; it must lie inside"
+    words = f"{stray} of the {target} rows of target .* are outside region .*, and all must be inside"
     for wanted, region in (
         ({"layers": (1, 3)}, {"layers": (1, 2)}),
         ("layers <= 3", "layers <= 2"),
@@ -302,7 +302,7 @@ def test_a_target_outside_its_region_says_how_many_rows(analysis: pa.Analysis, t
             analysis.importance(wanted, region, **COUNTS)
     best = trials["loss"] <= np.sort(trials["loss"])[39]
     stray = int(np.sum((layers == 1) & ~best))
-    with pytest.raises(QueryError, match=f"has {stray} of its {np.sum(layers == 1)} rows outside"):
+    with pytest.raises(QueryError, match=f"{stray} of the {np.sum(layers == 1)} rows of target"):
         analysis.importance({"layers": 1}, 0.1, **COUNTS)
 
 
@@ -322,11 +322,11 @@ def invalid() -> list[tuple[object, str]]:
         ({"lr": {np.nan}}, "only finite numbers"),
         ({"lr": set()}, "are empty"),
         ({"optimizer": ("a", "b")}, "optimizer=.* must be .low, high. for numbers, or a set of values"),
-        ({"optimizer": {"nobody"}}, "(holds|leaves) (0|no) row"),
-        ({"lr": (5, 6)}, "(holds|leaves) (0|no) row"),
-        ("lr > 5", "(holds|leaves) (0|no) row"),
-        (np.zeros(400, dtype=bool), "(holds|leaves) (0|no) row"),
-        (one, "(holds|leaves) (1|one) row"),
+        ({"optimizer": {"nobody"}}, "(has|leaves) (0|no) row"),
+        ({"lr": (5, 6)}, "(has|leaves) (0|no) row"),
+        ("lr > 5", "(has|leaves) (0|no) row"),
+        (np.zeros(400, dtype=bool), "(has|leaves) (0|no) row"),
+        (one, "(has|leaves) (1|one) row"),
         (one[:-1], "marks 399 rows of 400; give one boolean per row"),
         ([True, False], "marks 2 rows of 400"),
         ([], "must be True or False for each row"),
@@ -357,11 +357,11 @@ def test_invalid_rows(analysis: pa.Analysis, trials: Trials, rows: object, words
 
 
 def test_empty_and_full_targets(analysis: pa.Analysis) -> None:
-    with pytest.raises(QueryError, match=r"target .* holds no row; choose a wider one"):
+    with pytest.raises(QueryError, match=r"target .* contains no row; choose a wider target"):
         analysis.importance("lr > 5", **COUNTS)
-    with pytest.raises(QueryError, match="hold the same 400 rows; choose a smaller target"):
+    with pytest.raises(QueryError, match="contain the same 400 rows; choose a smaller target"):
         analysis.importance("lr > 0", **COUNTS)
-    with pytest.raises(QueryError, match="hold the same"):
+    with pytest.raises(QueryError, match="contain the same"):
         analysis.importance({"layers": 3}, "layers == 3", **COUNTS)
 
 

@@ -152,11 +152,11 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
         "looks like a time stamp",
         Categorical(("2024-01-01T10:00:00.5", "2024-01-02 11:30")),
     ),
-    "dates": ("x", np.arange(20).astype("M8[D]"), "holds dates or times; left out", None),
-    "durations": ("x", np.arange(20).astype("m8[s]"), "holds dates or times; left out", None),
-    "nothing": ("x", [None] * 20, "holds no value at all; left out", None),
-    "NaN only": ("x", np.full(20, np.nan), "holds no value at all; left out", None),
-    "infinite only": ("x", np.array([np.inf, -np.inf] * 9), "holds no finite number; left out", None),
+    "dates": ("x", np.arange(20).astype("M8[D]"), "contains dates or times; left out", None),
+    "durations": ("x", np.arange(20).astype("m8[s]"), "contains dates or times; left out", None),
+    "nothing": ("x", [None] * 20, "has no value in any row; left out", None),
+    "NaN only": ("x", np.full(20, np.nan), "has no value in any row; left out", None),
+    "infinite only": ("x", np.array([np.inf, -np.inf] * 9), "has no finite number; left out", None),
     "too many words": (
         "x",
         [f"w{i % 1500}" for i in range(4500)],
@@ -343,7 +343,7 @@ MIXED_TABLE: dict[str, Any] = {"decay": DECAY, "depth": DEPTH, "part": PART, "lo
 def test_a_number_written_in_another_way_than_the_others_is_told() -> None:
     part = np.where(np.arange(MIXED_ROWS) == 7, "0,01", PART)
     notes = pa.analyze({"part": np.where(part == "auto", "0.5", part), "loss": LOSS}, "loss").notes
-    (told,) = [note for note in notes if "has only 1 row;" in note]
+    (told,) = [note for note in notes if "has only 1 row, so" in note]
     assert "'0,01'" in told
     assert "meant as a number" in told
 

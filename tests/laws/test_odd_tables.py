@@ -146,11 +146,11 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
     ("table", "given", "question", "words"),
     [
         (with_loss(np.zeros_like), {}, {}, "nothing can explain a constant"),
-        (some(slice(5, None), np.inf), {}, {"target": 0.5}, "hold the same 60 rows"),
-        (some(slice(5, None), np.nan), {"reading": pa.Reading(nan="worst")}, {"target": 0.2}, "hold the same 60 rows"),
+        (some(slice(5, None), np.inf), {}, {"target": 0.5}, "contain the same 60 rows"),
+        (some(slice(5, None), np.nan), {"reading": pa.Reading(nan="worst")}, {"target": 0.2}, "contain the same 60 rows"),
         (some(slice(2, None), np.nan), {}, {}, "the target has 1 of 2 rows, and at least 5"),
-        (plain(), {}, {"target": pa.at_most(-1)}, "holds no row"),
-        (plain(), {}, {"target": 0.5, "region": 0.2}, "must lie inside"),
+        (plain(), {}, {"target": pa.at_most(-1)}, "contains no row"),
+        (plain(), {}, {"target": 0.5, "region": 0.2}, "all must be inside"),
         (plain(30), {}, {"target": 0.1, "region": 0.5}, "at least 5 are needed to say anything"),
     ],
 )

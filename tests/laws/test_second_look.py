@@ -106,14 +106,14 @@ class TestSentences:
     def test_many_equal_parameters(self, random: np.random.Generator) -> None:
         x = random.random((3000, 40))
         found = pa.analyze(x, x.sum(axis=1)).importance(**COUNTS)
-        assert found.headline().startswith(f"{found.rows[0].name} matters most: ")
+        assert found.headline().startswith(f"{found.rows[0].name} matters most for whether ")
 
     def test_a_noisy_first_place_hides_nothing(self, random: np.random.Generator) -> None:
         b = random.integers(0, 2, 2000).astype(bool)
         data = {"b": b, "c": random.integers(0, 40, 2000).astype(str), "y": b + random.normal(size=2000)}
         found = pa.analyze(data, "y").importance(**COUNTS)
         assert beats_chance(found["b"])
-        assert found.headline().startswith("b matters most: ")
+        assert found.headline().startswith("b matters most for whether ")
 
     @pytest.mark.slow
     def test_noise_is_rarely_called_a_cause(self) -> None:

@@ -113,7 +113,7 @@ class TestCommand:
             assert main(["compare", str(table), "--objective", "y"]) == 0
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
-        assert "PED: what separates the best 10 % from all rows" in shown[0]
+        assert "PED: which parameters decide whether a row is in the best 10 %" in shown[0]
         assert "PED local: left out, the target has 1 of" in shown[0]
         assert main(["compare", str(table), "--objective", "y", "--format", "json"]) == 0
         answer = json.loads(capsys.readouterr().out)

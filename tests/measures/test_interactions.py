@@ -271,7 +271,7 @@ class TestQuestions:
         refuse(UnknownParameterError, "did you mean", of=lambda: a.interactions(params=["x0", "x11"]))
         refuse(QueryError, "a pair needs two", of=lambda: a.interactions(params=["x0"]))
         refuse(QueryError, "list of two names", of=lambda: a.interactions(params="x0"))
-        refuse(QueryError, "must lie inside", of=lambda: a.interactions(0.5, 0.1))
+        refuse(QueryError, "all must be inside", of=lambda: a.interactions(0.5, 0.1))
         a.save(tmp_path / "a.pedanova", rows=False)
         loaded = pa.load(tmp_path / "a.pedanova")
         refuse(LevelsError, "no longer available", "analyze", of=loaded.interactions)
@@ -308,7 +308,7 @@ class TestTable:
 
     def test_it_prints(self, found: Interactions) -> None:
         text = str(found)
-        assert text.startswith("What separates the best 10 % from all rows, by pairs:\npair")
+        assert text.startswith("Interactions of pairs: the best 10 % compared with all rows:\npair")
         assert " × " in text
         assert len(text.splitlines()) == 13
         assert len(found) == 10
@@ -576,7 +576,7 @@ class TestQuestionsOfSets:
         a, _ = lattice(SIZES, 0)
         found = a.interactions(0.25, order=3, estimator="counts")
         assert list(found.to_dict())[:4] == ["parameter_1", "parameter_2", "parameter_3", "interaction"]
-        assert "by sets of 3" in str(found)
+        assert "of sets of 3" in str(found)
         assert "p0 × p1 × p2" in found.to_text()
         assert "<table" in found._repr_html_()
         assert ("p2", "p1", "p0") in found

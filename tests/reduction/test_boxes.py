@@ -65,7 +65,7 @@ class TestSwitch:
         by = np.r_[np.zeros(95, dtype=int), np.ones(5, dtype=int)]
         data = {"x": random().random(100), "by": by, "y": random(1).random(100)}
         a = pa.analyze(data, "y", space={"x": pa.Switch("by", {0: pa.Float(0, 1), 1: pa.Float(0, 2)})})
-        assert noted(a, "has only 5 rows; its part is rough")
+        assert noted(a, "has only 5 rows, so its numbers are rough")
         assert len(a) == 100
 
     def test_values_outside_the_chosen_domain(self) -> None:
@@ -74,7 +74,7 @@ class TestSwitch:
         with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, outside the domain that by chooses"):
             pa.analyze(data, "y", space=space)
         assert noted(
-            pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")), "1 of 4 rows lie outside the space"
+            pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")), "1 of 4 rows lies outside the space"
         )
 
     @pytest.mark.slow

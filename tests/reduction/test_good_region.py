@@ -86,7 +86,7 @@ def test_what_the_sampler_left_is_cut_off(found: ReducedSpace) -> None:
     assert found.space["kind"] == pa.Categorical(["b"])
     assert found["wd"].advice == "widen"
     assert found["wd"].beyond[1] is not None
-    assert "of 200 trials looked elsewhere" in found["lr"].reason
+    assert "of 200 trials had other values" in found["lr"].reason
     assert any("not drawn evenly" in note for note in found.notes)
 
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so()
     row = a.reduce(folds=0)["dull"]
     assert a.importance()["dull"].p_value > 0.05  # type: ignore[operator]
     assert row.advice == "narrow"
-    assert "by itself it is not distinguishable from noise" in row.reason
+    assert "on its own it has no clear effect" in row.reason
     assert isinstance(row.after, pa.Float)
     best = np.argsort(loss)[:LEAST_OF_WHOLE]  # all of them, for 0.95 of twenty are nineteen
     inside = (columns["dull"][best] >= row.after.low) & (columns["dull"][best] <= row.after.high)

@@ -236,7 +236,7 @@ def test_few_rows_decide_nothing() -> None:
     assert {row.advice for row in reduced.rows} == {"undecided"}
     assert reduced.space == a.space
     assert reduced.evidence is None
-    assert "Nothing is changed" in str(reduced)
+    assert "No parameter is changed" in str(reduced)
 
 
 def test_many_rows_by_counts() -> None:
@@ -301,7 +301,7 @@ def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_t
     assert isinstance(around, pa.Float)
     assert (around.low, around.high) == (low.low, high.high)
     assert reduced["wd"].advice == "narrow"
-    assert "hardly any in between" in reduced["wd"].reason
+    assert "hardly any lie between them" in reduced["wd"].reason
     assert any("wd: good values lie in several ranges" in note for note in reduced.notes)
     assert len(reduced["wd"].pieces) == 2
     assert not reduced["lr"].pieces

@@ -26,8 +26,8 @@ def a() -> pa.Analysis:
 def test_the_headline_leads_with_the_share_and_its_interval(a: pa.Analysis) -> None:
     found = a.importance(estimator="counts", draws=200)
     first, second = found.rows[:2]
-    assert found.headline().startswith(f"{first.name} matters most: it accounts for {percent(first.share)} (")
-    assert found.headline().endswith("of whether a trial is in the best 10 %.")
+    words = f"{first.name} matters most for whether a trial is in the best 10 %: its importance is"
+    assert found.headline().startswith(f"{words} {percent(first.share)} (")
     text = found.summary()
     assert text.startswith(found.headline())
     assert f"Its good values: {found.good[first.name]}." in text
@@ -52,7 +52,7 @@ def test_good_values_are_those_of_the_densities(a: pa.Analysis) -> None:
 
 def test_an_answer_inside_a_region_names_it(a: pa.Analysis) -> None:
     text = a.importance(0.1, 0.5, estimator="counts", draws=200).headline()
-    assert text.endswith("of whether a trial among the best 50 % is in the best 10 %.")
+    assert "for whether a trial among the best 50 % is in the best 10 %: its importance is" in text
 
 
 @given(
@@ -77,7 +77,7 @@ def test_a_share_that_is_no_part_is_not_told_as_one(a: pa.Analysis) -> None:
     row = row_named("x", 1.7, True)
     assert beats_chance(row)
     text = Importances((row,), "the best 10 %", "all rows", "uniform").headline()
-    assert "accounts" not in text
+    assert "its importance" not in text
     assert text.startswith("x matters most: it has ")
 
 

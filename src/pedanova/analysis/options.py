@@ -48,7 +48,7 @@ TABLE = (
     Option(
         "direction",
         None,
-        "once, or once for each objective (default: from the log or the objective's name)",
+        "which way is better; once, or once for each objective (default: from the log or the objective's name)",
         choices=("minimize", "maximize", "min", "max"),
         several=True,
     ),
@@ -62,7 +62,7 @@ TABLE = (
     ),
     reading("nan", "what to do with rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
     reading("outside", "what to do with values outside the given space", "columns", choices=get_args(Outside)),
-    columns("params", help="columns to use, separated by commas (default: all others)", group="columns"),
+    columns("params", help="the parameters, separated by commas (default: guessed)", group="columns"),
     columns("exclude", help="columns to leave out, separated by commas", group="columns"),
     Option(
         "where",
@@ -71,13 +71,13 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    columns("feasible", help="a boolean column, or columns that must be at most 0", group="rows"),
+    columns("feasible", help="constraints: a boolean column, or columns that must be at most 0", group="rows"),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
     reading("pruned", "what to do with rows that were pruned", "rows", choices=get_args(PrunedEnding)),
     Option("repeats", None, "what to do with rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
-    Option("study", None, "the study or experiment to read, where a store holds several", "rows", metavar="NAME"),
+    Option("study", None, "the study or experiment to read, if the source has several", "rows", metavar="NAME"),
     reading(
         "delimiter", "the separator of a CSV file, such as ';' or tab (default: detected)", "columns", metavar="SIGN"
     ),
@@ -101,21 +101,23 @@ QUESTION = (
     ),
     question(
         "baseline",
-        "compare the target with the region's rows (default) or with a uniform draw",
+        "what the target is compared with: the region's rows (default) or a uniform draw from the space",
         choices=get_args(Baseline),
     ),
-    question("smoothing", "auto, none, or a bandwidth in cells", metavar="S", shell_default="auto"),
+    question(
+        "smoothing", "of densities: auto (default), none, or a bandwidth in cells", metavar="S", shell_default="auto"
+    ),
     question(
         "estimator",
-        "counts of the rows, surrogate: a model for few rows, or auto: the more accurate one (default)",
+        "counts: count the rows; surrogate: a model, for few rows; auto (default): the more accurate of both",
         choices=get_args(Estimator),
     ),
     question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
-        "of", "after an adaptive sampler: quantiles of the space (default) or of the rows", choices=get_args(PartsOf)
+        "of", "after an adaptive sampler: the best part of the space (default) or of the rows", choices=get_args(PartsOf)
     ),
-    question("force", "answer from fewer than 5 target rows too", flag=True),
+    question("force", "answer even if the target has fewer than 5 rows", flag=True),
 )
 BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *TABLE, *QUESTION)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pedanova.base.notes import Note
@@ -171,17 +172,17 @@ class Output:
         group: str | None = None,
         budget: str | None = None,
         **how: Unpack[How],
-    ) -> None:
-        """Write one interactive HTML file: docs/report.md says what is in it.
+    ) -> Path:
+        """Write one interactive HTML file; docs/report.md describes its contents.
 
         Parameters
         ----------
         path
-            Where to; a file that is there is replaced.
+            The file to write; an existing file is replaced.
         title
-            Of the page.
+            The title of the page.
         questions
-            (target, region): the one that is shown first, then others that must be on the page.
+            Pairs (target, region). The page shows the first pair first and contains the others too.
         ladder
             The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
@@ -193,14 +194,20 @@ class Output:
         budget
             The budget that a tab follows, as in `along`; None for the budgets of the source.
         how
-            The other options of `importance`; `baseline` is the one that is shown first.
+            The other options of `importance`; the page starts with this `baseline`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
 
         Examples
         --------
         >>> import tempfile, pathlib, pedanova as pa
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
         >>> a = pa.analyze(pa.demo_trials(), "error")
-        >>> a.report(path, ladder=[0.1, 1.0], questions=[(0.1, 1.0)], estimator="counts", reduce=False)
+        >>> a.report(path, ladder=[0.1, 1.0], questions=[(0.1, 1.0)], estimator="counts", reduce=False) == path
+        True
         >>> path.stat().st_size < 1_000_000
         True
         """
@@ -211,6 +218,7 @@ class Output:
         place = check_output_path(path)  # before the long work
         shown: dict[str, Any] = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, "budget": budget}
         write_file(place, draw_page(payload_of(self.data, title, questions, **shown, **how)).encode())
+        return place
 
     def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
         """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.

@@ -268,7 +268,7 @@ def grouped_analyses(
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     if len(observed) != records.rows:
-        raise QueryError(Arg("group"), " needs every row of the source; it uses only some of them; choose with where=")
+        raise QueryError(Arg("group"), " needs every row of the source, but some are left out; choose rows with where=")
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
     return Groups(groups, Analysis), (*notes, *observed.notes, *unnamed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
@@ -27,6 +28,8 @@ SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unus
 ORDER = ("warning", "info", "guess")
 MOST_ALIKE = 3  # notes that differ in their counts alone; more are told as one
 MOST_SHOWN = 20  # of a kind, where all are shown
+ONE_ROW = re.compile(r"(?<![\d,.])1 (of [\d,]+ rows|(?:pruned )?rows)( [^;:]*)")
+OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "lies"}
 
 
 class Count(int):
@@ -45,7 +48,7 @@ class Note(str):
     severity: Severity
 
     def __new__(cls, kind: Kind, *words: Word, subject: str = "", severity: Severity | None = None) -> Note:
-        text = in_python(words)
+        text = ONE_ROW.sub(_of_one_row, in_python(words))
         self = super().__new__(cls, f"{' '.join(subject.split())}: {text}" if subject else text)
         self.kind, self.subject, self.words = kind, subject, words
         self.severity = severity or SEVERITIES.get(kind, "info")
@@ -62,7 +65,7 @@ class Note(str):
         return _note(self.kind, self.words, subject, self.severity)
 
     def in_shell(self) -> str:
-        text = in_shell(self.words)
+        text = ONE_ROW.sub(_of_one_row, in_shell(self.words))
         return f"{self.subject}: {text}" if self.subject else text
 
     def is_like(self) -> tuple[Any, ...]:
@@ -95,6 +98,12 @@ class Note(str):
 
 def _note(kind: Kind, words: Sequence[Word], subject: str, severity: Severity) -> Note:
     return Note(kind, *words, subject=subject, severity=severity)
+
+
+def _of_one_row(found: re.Match[str]) -> str:
+    """A part of a sentence with its verbs in the singular: counts add up, so it is written for many rows."""
+    many = found[1] if found[1].startswith("of") else found[1].removesuffix("s")
+    return f"1 {many}" + re.sub(r"\b(?:have|are|were|count|lie)\b", lambda verb: OF_ONE[verb[0]], found[2])
 
 
 def _plain(word: Word) -> object:

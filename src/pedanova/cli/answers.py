@@ -65,7 +65,7 @@ SHOWN = 3  # densities, where no parameter is named
 
 def run_roles(options: argparse.Namespace) -> int:
     if is_saved(options):
-        raise QueryError(Arg("roles", True), f" is for tables; {options.file} holds only the parameters")
+        raise QueryError(Arg("roles", True), f" is for tables; {options.file} contains only the parameters")
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
     return answer(options, roles, draw_roles, key="roles")
@@ -90,6 +90,7 @@ def run_analyze(options: argparse.Namespace) -> int:
         from pedanova.cli.pages import write_report
 
         write_report(a, options.report, options)
+        complain(f"the report is in {options.report}")
 
     def drawn(result: Importances, look: TerminalStyle) -> str:
         words = draw_importances(result, look, nesting_of(a.data.tallies), next_step(a, result, options))
@@ -119,12 +120,13 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     """What to do with the answer, and the command for it."""
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
-        wider = f"; or ask for a wider target: {command_line('analyze', options, target='0.3')}"
+        wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"
         return f"Next: run more trials{wider if is_narrow(result) else '.'}"
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    return f"Next, a smaller search space: {command_line('reduce', options, target=target)}"
+    wider = f" (its target needs at least {LEAST_TO_REDUCE[1]} rows, so it is wider)" * (target != options.target)
+    return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
@@ -173,7 +175,7 @@ def run_densities(options: argparse.Namespace) -> int:
     def drawn(chosen: DensityTable, look: TerminalStyle) -> str:
         plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
         others = 0 if options.names else len(a.space) - len(plots)
-        hint = f"{others} more can be named: pedanova densities SOURCE NAME …" if others > 0 else ""
+        hint = f"{others} more parameters, by name: pedanova densities SOURCE NAME …" if others > 0 else ""
         parts = [draw_key(words, look), *plots, fill(hint, look.width)]
         return "\n\n".join(part for part in parts if part)
 
@@ -230,7 +232,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
-        noise = "~ marks no clear effect, for measures that test it."
+        noise = "~ marks parameters without a clear effect, if the measure has a test."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
         return words if look.alone else words + "\n\n" + "\n".join(meanings)
@@ -357,7 +359,7 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
             alone = argparse.Namespace(file=place)
         analyses[name] = source_opened(alone)
     if len(analyses) < len(places):
-        raise QueryError("a source is named twice; name two different ones")
+        raise QueryError("a source is given twice; give two different sources")
     return analyses
 
 
@@ -383,13 +385,14 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 
 WINS = (
-    "gain: what tuning this parameter alone gains. worst loses: the loss at its worst value. if left: the most that is "
-    "lost if it stays at its default and all others are tuned. safe: all safe parameters may stay together."
+    "gain: improvement if only this parameter is tuned. worst loses: the loss at its worst value. if left: the largest "
+    "loss if this parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay "
+    "at their defaults together."
 )
 
 MARKED = (
-    "Save them with --format csv -o next.csv, whose column pedanova_next shows a later analysis that these trials were "
-    "chosen and not drawn evenly."
+    "To save these trials: --format csv -o next.csv. Keep the column pedanova_next in your log: it tells a later "
+    "analysis that these trials were not drawn at random."
 )
 
 

@@ -32,7 +32,7 @@ def is_saved(options: argparse.Namespace) -> bool:
         return False
     for option in (OBJECTIVE, *TABLE):
         if option is not THREADS and getattr(options, option.name, option.default) != option.default:
-            words = " cannot change a saved analysis; analyze the table again with it"
+            words = " cannot change a saved analysis; analyze the table again with this option"
             raise QueryError(Arg(option.name), words)
     return True
 

@@ -25,10 +25,10 @@ from pedanova.errors import PedanovaError, unknown_name
 if TYPE_CHECKING:
     from pedanova.cli import answers, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
 
-OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
+OVERVIEW = """pedanova: which hyperparameters matter, where their good values are, and how sure that is.
 
 Try it:
-  pedanova demo --report report.html a real random search, and a report
+  pedanova demo --report report.html analyzes 1,000 real trials, writes a report
 
 Ask about your own trials (a table, a study, the folder of a tool):
 {questions}
@@ -118,12 +118,12 @@ def left_over(command: Command | None, rest: Sequence[str], source: str = "") ->
         flags = tuple(f"--{option.name.replace('_', '-')}" for option in command.options)
         return unknown_name(first.partition("=")[0], (*flags, "--help"), what="option")
     if not command.source:
-        return f"{first!r} is left over; this command takes no source"
+        return f"{first!r} is one argument too many: this command takes no source"
     if command.name == "compare" and Path(first).exists():
         return f"compare takes one source; to compare two studies: pedanova difference {source} {first}"
     objective = any(option.name == "objective" for option in command.options)
     hint = f"; if that is the column to optimise, write --objective {first}" if objective else ""
-    return f"{first!r} is left over: the source is {command.name}'s only argument{hint}"
+    return f"{first!r} is one argument too many: {command.name} takes only the source{hint}"
 
 
 # --- completion: the shell starts the program with _ARGCOMPLETE set --------------------------------

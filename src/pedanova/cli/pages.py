@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 USUAL_QUESTION = (str(DEFAULT.target), str(DEFAULT.region))  # as typed
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
 DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
-DEMO_EXPLORE = "pedanova demo --explore opens these trials in the browser, to explore them."
+DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
     "drawn at random. One of them, lucky_number, is not used at all."
 )
-DEMO_KEY = "~ marks no clear effect."
+DEMO_KEY = "~ marks parameters without a clear effect."
 DEMO_LOOK = (
-    "Open it in a browser; it needs no network. Look first at the ranking: lucky_number stands near its end, as "
-    "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
-    "set the target to 10 % and the region to 30 %: units and epochs rise once the learning rate is right."
+    "Open the file in a browser; it needs no network. First look at the ranking: lucky_number is near the end, "
+    "because it has no effect. Then look at the densities: most good values of learning_rate lie between about 0.002 "
+    "and 0.3. Then set the target to 10 % and the region to 30 %: among good trials, units and epochs matter more."
 )
-STOP = "Ctrl-C ends it. Only this machine can open it; the address lets one browser in."
+STOP = "Press Ctrl-C to stop. Only this machine can open the page, and the address works in one browser only."
 
 
 def run_report(options: argparse.Namespace) -> int:
@@ -69,12 +69,12 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
-            words = " cannot start a page; start with a quantile or a value, and select rows on the page"
+            words = " cannot be the start of a page; start with a quantile or a value, and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:
         if is_saved(options):
-            raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
+            raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not grow")
         watched = Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
         first = cast("TrialData", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))
@@ -156,7 +156,7 @@ def run_demo(options: argparse.Namespace) -> int:
     wide, narrow = (a.importance(*question) for question in DEMO_QUESTIONS)
     width = line_width()
     titles = [
-        fill(f"{word}: what separates {result.target} from {result.region}", width)
+        fill(f"{word}: {result.target} compared with {result.region}", width)
         for word, result in (("global", wide), ("local", narrow))
     ]
     table = draw_questions(wide, narrow, TerminalStyle(width, wants_colour()))
@@ -171,5 +171,5 @@ def run_demo(options: argparse.Namespace) -> int:
     if options.explore:
         serve(a.explore(port=options.port, open=options.open, wait=False, title=DEMO_TITLE, start=DEMO_QUESTIONS[0]))
     elif not options.report and sys.stdout.isatty():
-        complain("pedanova demo --report report.html writes a page to look at as well")
+        complain("pedanova demo --report report.html also writes a report to open in a browser")
     return 0

@@ -30,38 +30,38 @@ output = partial(Option, group="output")
 WITHIN = Option(
     "within",
     None,
-    "use only these rows, as a condition; quantiles are then parts of them. May be given several times",
+    "use only rows that meet this condition; quantiles then refer to these rows. May be given several times",
     metavar="CONDITION",
     several=True,
 )
-OUTPUT = output("output", None, "write there instead of to the terminal", metavar="FILE")
-FORMAT = output("format", "text", "how to print (default text)", choices=FORMATS)
+OUTPUT = output("output", None, "write to this file instead of the terminal", metavar="FILE")
+FORMAT = output("format", "text", "the output format (default text)", choices=FORMATS)
 NOTES = output("notes", False, "print every note in full, not only the three most important", flag=True)
-ROLES = output("roles", False, "print what every column is taken for, and why, instead of the ranking", flag=True)
-QUIET = output("quiet", False, "print the table alone", flag=True)
+ROLES = output("roles", False, "instead of the ranking, print the role of every column, and why", flag=True)
+QUIET = output("quiet", False, "print only the table", flag=True)
 SAVE = output("save", None, "save the counts in a .pedanova file, for later questions", metavar="FILE")
-SAVE_ROWS = output("save_rows", None, "keep the rows in it even if they are more than 5,000", flag=True)
-REPORT = output("report", None, "write an HTML report as well", metavar="FILE")
-PAGE = output("output", "report.html", "where to (default report.html)", metavar="FILE")
-TITLE = output("title", None, "above the page (default: the name of the source)", metavar="TEXT")
-OPEN = output("open", False, "show it in the browser", flag=True)
+SAVE_ROWS = output("save_rows", None, "save the rows too, even if there are more than 5,000", flag=True)
+REPORT = output("report", None, "also write an HTML report to this file", metavar="FILE")
+PAGE = output("output", "report.html", "the file to write (default report.html)", metavar="FILE")
+TITLE = output("title", None, "the title of the page (default: the name of the source)", metavar="TEXT")
+OPEN = output("open", False, "open the page in the browser", flag=True)
 SHOW = replace(OPEN, default=True)
-PORT = output("port", 0, "of 127.0.0.1, where the page is served (default: a free one)", metavar="N", type=int)
+PORT = output("port", 0, "the port of the page on this machine (default: a free port)", metavar="N", type=int)
 WATCH = Option("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
-EXPLORE = output("explore", False, "then explore these trials in the browser", flag=True)
+EXPLORE = output("explore", False, "also open a live page of these trials in the browser", flag=True)
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the studies' rankings are shown side by side")
 COLUMNS = output(
-    "columns", "few", "all prints ratio, divergence and raw share too (default few)", choices=("few", "all")
+    "columns", "few", "all: also print ratio, divergence and raw share (default few)", choices=("few", "all")
 )
 TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
-TO = output("to", None, "write the space for a tool instead of the verdicts", choices=FORMS)
+TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
 LADDER = Option(
     "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
-ORDER = Option("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
-CELLS = Option("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
+ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
+CELLS = Option("cells", "auto", "cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
     "budget", None, "a column of budgets, or step for intermediate values (default: from the source)",
     metavar="COLUMN",
@@ -70,22 +70,22 @@ AT = Option(
     "at", None, "budgets to show, such as 1,5,50 (default: all, at most a dozen)", metavar="B,B,…", several=True
 )
 AMONG = Option(
-    "among", "all", "all trials with a value at the budget (default), or only those that reached the full budget",
+    "among", "all", "all: trials with a value at the budget (default); full: those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
     "keep",
     0.95,
-    "part of the very best rows that every narrowed range must keep (default 0.95)",
+    "the part of the target's best rows that each narrowed range must keep (default 0.95)",
     metavar="K",
     type=float,
 )
-WIDEN = Option("widen", False, "extend ranges whose good values are at a bound", flag=True)
+WIDEN = Option("widen", False, "also extend ranges whose good values are at a bound", flag=True)
 FOLDS = Option("folds", 5, "folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
     "default",
     None,
-    "values to compare with, as NAME=VALUE,… (default: the tool's, else the medians)",
+    "the default configuration, as NAME=VALUE,… (default: that of the tool, or the medians of the trials)",
     metavar="V",
     several=True,
 )
@@ -93,14 +93,14 @@ NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", typ
 GOAL = Option(
     "goal",
     "both",
-    "know: a surer ranking; win: likely good ones; both in turn (default)",
+    "know: trials that make the ranking surer; win: trials that are likely good; both: in turn (default)",
     choices=("know", "win", "both"),
 )
-ALLOWED = replace(WITHIN, help='a condition that they must meet, such as "depth > 2". Several must all hold')
+ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
-BEST = replace(BY_NAME["target"], help=f"the best part of the rows (default {BY_NAME['target'].default:g})")
-COLUMN = replace(OBJECTIVE, help="the column to optimise, which is not a parameter")
+BEST = replace(BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})")
+COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
@@ -199,7 +199,7 @@ COMMANDS = (
     ),
     Command(
         "profile",
-        "the ranking for stricter and wider targets",
+        "the ranking for several targets, from strict to wide",
         (*(o for o in QUESTION if o.name != "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK),
     ),
     Command(
@@ -240,7 +240,7 @@ COMMANDS = (
     ),
     Command(
         "brief",
-        "all findings in at most 300 tokens",
+        "all results in at most 300 tokens",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
     ),
     Command(
@@ -251,7 +251,7 @@ COMMANDS = (
     ),
     Command(
         "seeds",
-        "how much of the result is only the random seed",
+        "how much of the result is due to the random seed",
         (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
     ),
@@ -286,11 +286,11 @@ COMMANDS = (
         SOURCE_HELP,
     ),
     Command("mcp", "a server that answers agents about a folder (MCP)", (FOLDER,), source=None, module="mcp_server"),
-    Command("formats", "every kind of source, with an example each", source=None),
+    Command("formats", "all kinds of sources, each with an example", source=None),
     Command(
         "demo",
         "analyze a real random search that ships with pedanova",
-        (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
+        (REPORT, EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
     ),
@@ -309,7 +309,7 @@ def build_parser(only: str | None = None) -> Parser:
     """The options of every command, or of one: most of the time only one is asked for."""
     parser = Parser(
         prog="pedanova",
-        description="Which hyperparameters matter, globally and inside the best x %.",
+        description="Which hyperparameters matter, over all trials and among the best ones.",
         epilog=f"examples:{USUAL_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -33,7 +33,7 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
     if region.kind == "value" and several:
         names = objective.split(", ")
         raise QueryError(
-            f"{name} ({region}): {len(names)} objectives have no one value; use a quantile, "
+            f"{name} ({region}): with {len(names)} objectives one value is not enough; use a quantile, "
             f"or a condition such as {f'{names[0]} <= 1'!r}"
         )
 
@@ -46,21 +46,21 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     """Target rows must be some, but not all, of the region's rows."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
-    ties = " (by ties, or because both were chosen so); choose a smaller target or a larger region"
+    ties = " (because of ties, or because both are the same); choose a smaller target or a larger region"
     check_sizes(wanted, base, inside, inside - common, rows, ties)
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, same: str) -> None:
     """`inside` rows of the target, `stray` of them not in the region's `rows`."""
     if inside == 0:
-        raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
+        raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
         raise QueryError(
-            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside: "
-            "shrink the target or widen the region"
+            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}), and all must be inside: "
+            "choose a smaller target or a wider region"
         )
     if inside == rows:
-        raise QueryError(f"target ({wanted}) and region ({base}) hold the same {rows:,} rows{same}")
+        raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows{same}")
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
@@ -76,14 +76,14 @@ def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) ->
     low, high = bounds(region)
     if many == rank_of(high, total) - rank_of(low, total):
         return []
-    why = "with ties" if own else "by the levels given"
+    why = "with ties" if own else "by the given levels"
     return [Note("question", f"{why}, {region} are {percent(Fraction(many, total))} of the rows", subject=name)]
 
 
 def few_rows_note(inside: int) -> list[Note]:
     if inside >= FEW_ROWS:
         return []
-    words = f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"
+    words = f"the target has only {inside} row{'s' * (inside > 1)}, so these numbers are rough"
     return [Note("doubt", words)]
 
 

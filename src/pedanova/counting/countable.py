@@ -142,7 +142,7 @@ def assembled(
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])
-        raise SpaceError(f"{name}: its condition {condition} holds in no row; check the values")
+        raise SpaceError(f"{name}: its condition {condition} is true in no row; check the values")
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
@@ -159,7 +159,7 @@ def check_inside(tallies: Tallies, source: Countable) -> None:
             remedy = (
                 "; widen the space, or pass ",
                 Arg("outside", "count", of="Reading"),
-                " to count them in a bin of their own",
+                " to keep such rows in a separate bin",
             )
             raise OutsideSpaceError(f"{name}: {first}{more}", *remedy)
 
@@ -195,7 +195,7 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
     """A word with digits among numbers is most likely a number that was written in another way."""
-    words = f"has only {rows} row{'s' * (rows != 1)}; its part is rough"
+    words = f"has only {rows} row{'s' * (rows != 1)}, so its numbers are rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
         return f"its domain {domain} {words}"
     (value,) = domain.choices

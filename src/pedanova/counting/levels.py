@@ -152,8 +152,8 @@ class Levels:
             return int(np.searchsorted(signed, cut.signed, side="right"))
         have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
-            f"the objective was not cut at {self.sign * cut.signed:g} and the data is no longer "
-            f"at hand; there are cuts at {have}"
+            f"rows were not counted at the objective {self.sign * cut.signed:g}, and the data is no longer available; "
+            f"choose one of {have}"
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:

@@ -171,7 +171,7 @@ def result_like_notes(
     for name in names:
         for goal in goals:
             if follows(columns[name], goal.values, keep):
-                words = f"moves exactly with {goal.name}; exclude it if it is another form of the result"
+                words = f"orders the rows exactly like {goal.name}; exclude it if it is another form of the result"
                 notes.append(Note("doubt", words, subject=name))
                 break
     return notes

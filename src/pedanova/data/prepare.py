@@ -128,7 +128,7 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
 
 def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
     infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
-    words = " rows have an infinite objective; they rank as best or worst"
+    words = " rows have an infinite objective; infinite values rank as best or worst"
     return [Note("rows", Count(infinite.sum()), words)] if infinite.any() else []
 
 
@@ -151,7 +151,7 @@ def _collapse(
     fewer = Records(take(records.columns, firsts) | averages, records.notes, records.metadata)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     before, after = int(status.keep.sum()), int(keep.sum())
-    words = f"{before:,} rows are {after:,} configurations; objectives are their {how}s"
+    words = f"{before:,} rows have {after:,} different configurations; the {how} objective of each is used"
     if before == after:
         words = f"no configuration repeats in {before:,} rows; exclude columns such as a seed to average over them"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
@@ -197,7 +197,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
         column = observed.goals[0].name
         raise QueryError(
             Arg("where", shown=f"{region}"),
-            f': {len(observed.goals)} objectives have no one value; write "{column} <= …"',
+            f': {len(observed.goals)} objectives need a condition, not one value; write "{column} <= …"',
         )
     mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
     before = np.ones(len(mask), dtype=bool) if observed.keep is None else observed.keep

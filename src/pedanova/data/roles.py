@@ -351,7 +351,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if values.kind == "words" and REMARKS.match(name):
         yield Clue("text", FAIR, "looks like a remark")
     if STATUS_NAMES.search(name) and are_states(values.texts):
-        yield Clue("status", SURE, f"holds the states of trials ({', '.join(values.texts[:3])})")
+        yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     words = words_of(name)
     if values.kind == "flags" and words and words[-1] in OUTCOMES:
         yield Clue("status", FAIR, "says whether a trial succeeded")
@@ -377,29 +377,29 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
         yield Clue("result", FAIR, "named like a difference, and has both signs")
     elif _has_head(name):
-        yield Clue("setting", FAIR, f"a name that ends in {words[-1]!r} is a setting's")
+        yield Clue("setting", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
         return
     elif len(words) > 1 and words[-1] in DEVIATIONS and SPLITS.issuperset(words[:-1]):
-        yield Clue("result", SURE, f"ends in {words[-1]!r}, as the spread of a result does")
+        yield Clue("result", SURE, f"its name ends in {words[-1]!r}, like the spread of a result")
     elif words and known_form(words[0]) in RESULTS and not few:
-        yield Clue("result", FAIR, f"begins with {words[0]!r}, a result")
+        yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
-        yield Clue("result", FAIR, f"begins with {words[0]!r}, as results do")
+        yield Clue("result", FAIR, f"its name begins with {words[0]!r}, like that of a result")
     if len(words) > 1 and not is_limit(name):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
-                yield Clue(role, FAIR, f"ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
+                yield Clue(role, FAIR, f"its name ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
     if len(words) > 2 and words[-2] == "per" and {words[0], words[-1]} & (UNITS["time"] | {"watt", "token"}):
         yield Clue("result", SURE, "named like a speed")
 
 
 def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
     if values.kind == "dates":
-        yield Clue("time", SURE, "holds dates or times")
+        yield Clue("time", SURE, "contains dates or times")
     elif values.kind == "empty":
-        yield Clue("empty", SURE, "holds no value at all")
+        yield Clue("empty", SURE, "has no value in any row")
     elif values.kind == "words":
         yield from _by_texts(name, values)
     elif values.kind == "numbers":
@@ -410,7 +410,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
         if values.counts_rows:
             yield Clue("identifier", SURE, "counts the rows one by one and looks like an id")
         elif values.is_permutation and single:
-            yield Clue("identifier", SURE + 1, "holds every number from 0 or 1 up once, like an id")
+            yield Clue("identifier", SURE + 1, "contains every number from 0 or 1 up once, like an id")
         if INDEX_NAMES.match(name) and values.whole:
             yield Clue("identifier", SURE, "looks like an index saved with the table")
         elif ID_NAMES.match(name) and values.levels != 1:
@@ -425,9 +425,9 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
     if all(TIME_TEXT.match(text) for text in texts[:100]):
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
-        yield Clue("status", FAIR, f"holds words for how trials ended ({', '.join(texts[:3])})")
+        yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
     if (last_telling(name) or ("",))[0] in RESULTS and _kind_of_texts(texts) == "lists":
-        yield Clue("result", SURE, "named like a result, and holds lists")
+        yield Clue("result", SURE, "named like a result, and contains lists")
     many = len(texts) > 0.5 * rows and rows >= LEAST_ROWS
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
         what = _kind_of_texts(texts)
@@ -488,16 +488,16 @@ def _by_place(
     grid = ahead[: len(ahead) - len(close)]
     new = {}
     if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
-        why = "differs in every row and follows the objective of a grid"
+        why = "different in every row and behind the objective, in the table of a grid"
         new = {name: Role("result", why) for name in behind if values[name].has_own and len(grid) > 1}
-        doubt = Clue("result", SLIGHT, "stands beside the objective of a grid, as results do")
+        doubt = Clue("result", SLIGHT, "next to the objective, in the table of a grid, where results usually are")
         numbers = [name for name in behind if name not in new and values[name].kind == "numbers"]
         others = [*close, *numbers] if len(grid) > 1 else [name for name in numbers if values[name].has_own]
         new |= {name: replace(roles[name], doubt=doubt) for name in others}
     results = {*objectives, *(name for name, role in {**roles, **new}.items() if role.name == "result")}
     for before, name, after in zip(table, table[1:], table[2:], strict=False):
         if name in settings and {before, after} <= results and values[name].has_own:
-            new[name] = Role("result", "differs in every row and stands between results")
+            new[name] = Role("result", "different in every row and between two results")
     return new
 
 
@@ -514,7 +514,7 @@ def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objective
         return {}
     factors, others = full_grid(whole)
     first = min((table.index(name) for name in objectives if name in table), default=0)
-    why = f"changes although the table holds every combination of {listed(factors, most=4)}"
+    why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
     new = {}
     for name in (name for name in others if settings[name].kind == "numbers"):
         if ID_NAMES.match(name) and settings[name].whole:
@@ -525,7 +525,7 @@ def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objective
         if behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
         elif not _has_head(name):
-            new[name] = Role("setting", "nothing speaks for anything else", Clue("result", SLIGHT, why))
+            new[name] = Role("setting", "nothing suggests another role", Clue("result", SLIGHT, why))
     return new
 
 
@@ -582,7 +582,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
         if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not _has_head(name):
-            yield Clue("result", SLIGHT, f"ends as the objective {objective!r} does")
+            yield Clue("result", SLIGHT, f"its name ends like that of the objective {objective!r}")
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:

@@ -58,7 +58,8 @@ def status_of_rows(
         states = states_of(reading.state, table, rows)
         status = status.end(states == "unfinished", "drop", "are unfinished")
         failed = states == "failed"
-        status = status.end(failed, reading.failed, f"failed{_shared_score(goals, failed & status.undecided)}")
+        what = f"failed{_shared_score(goals, failed & status.undecided)}{_by_column(reading.state)}"
+        status = status.end(failed, reading.failed, what)
         if reading.pruned == "last":
             count = Count(np.sum((states == "pruned") & status.keep))
             note = Note("rows", count, " pruned rows count with their last value")
@@ -80,6 +81,12 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
         if len(scores) == 1 and np.count_nonzero(failed) > 1:
             return f", with {goal.name} {scores[0]:g}"
     return ""
+
+
+def _by_column(state: object) -> str:
+    """How rows that failed were recognised, where a column of the table says it."""
+    name = state if isinstance(state, str) else getattr(state, "name", "")
+    return f" (by the column {name})" if name else ""
 
 
 def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:

@@ -87,11 +87,11 @@ def constant(parameter: Parameter, value: object) -> Guess:
 
 def guess(column: Column) -> Guess:
     if column.is_time:
-        return unused("holds dates or times; left out (turn it into a number to use it)")
+        return unused("contains dates or times; left out (turn it into a number to use it)")
     whole_column = column.labels is None and column.missing is None and all_finite(column.values)
     present = column.values if whole_column else column.values[~column.absent()]
     if len(present) == 0:
-        return unused("holds no value at all; left out")
+        return unused("has no value in any row; left out")
     if column.labels is not None:
         return _guess_labels(column, present)
     if present.dtype.kind == "b":
@@ -121,7 +121,7 @@ def _guess_labels(column: Column, present: NDArray[Any]) -> Guess:
 def _guess_numbers(present: NDArray[Any]) -> Guess:
     finite = present if all_finite(present) else present[np.isfinite(present)]
     if len(finite) == 0:
-        return unused("holds no finite number; left out")
+        return unused("has no finite number; left out")
     special = special_number(finite)
     if special is not None:
         rest = finite[finite != special]

@@ -253,12 +253,12 @@ def effects_of(
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
     if rows < 2:
-        raise QueryError(f"region ({region}) holds {rows} rows; it needs at least two")
+        raise QueryError(f"region ({region}) has {rows} rows, and at least two are needed; choose a wider region")
     if math.isnan(spread.scaled):
-        clip = () if clipped else (Arg("clip", 0.1), " (worse values count as the best 10 %'s worst), ")
+        clip = () if clipped else (Arg("clip", 0.1), " (values worse than the 10 % quantile count as that quantile), ")
         raise QueryError(
-            f"region ({region}) holds an objective that is infinite, NaN or too large to square, ",
-            "which has no variance; use ",
+            f"region ({region}) has an objective that is infinite, NaN or too large to square, ",
+            "so the variance is not defined; use ",
             *clip,
             "a narrower region, or ",
             Arg("where"),
@@ -332,7 +332,7 @@ def marginal_of(
 def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> list[Note]:
     notes = []
     if not TINY <= spread.variance < math.inf:
-        notes.append(Note("answer", "the variance itself is beyond what a number can hold; shares and ratios are not"))
+        notes.append(Note("answer", "the variance is outside the range of floating-point numbers; shares are still valid"))
     if total < FEW_ROWS:
         notes.append(Note("doubt", f"the region has only {total} rows; take these numbers as rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:

@@ -217,7 +217,7 @@ class Importances(ShareTable[Importance]):
         return columns
 
     def heading(self) -> str:
-        return f"What separates {self.target} from {self.region}"
+        return f"Importance: {self.target} compared with {self.region}"
 
     def headline(self) -> str:
         """What matters most, and how surely, in one sentence.
@@ -243,10 +243,10 @@ class Importances(ShareTable[Importance]):
         else:
             name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
             interval = f" ({interval_in_words(first)})" if first.low is not None else ""
-            lead = f"{name} matters most: it accounts for {percent(first.share)}{interval} of whether"
-            forms = [f"{lead} {goal}." for goal in goals]
+            much = f"its importance is {percent(first.share)}{interval}"
+            forms = [f"{name} matters most for whether {goal}: {much}." for goal in goals]
             if first.share > 1:  # against a uniform draw, where the rows are far from uniform: no part of anything
-                forms = [f"{name} matters most: it has {percent(first.ratio)} of all importance."]
+                forms = [f"{name} matters most: it has {percent(first.ratio)} of the sum of all importances."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:

@@ -186,7 +186,7 @@ class Interactions(Table, Mapping[Names, Interaction]):
 
     def heading(self) -> str:
         sets = "pairs" if self.order == 2 else f"sets of {self.order}"
-        return f"What separates {self.target} from {self.region}, by {sets}"
+        return f"Interactions of {sets}: {self.target} compared with {self.region}"
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.rows) if not row.significant)

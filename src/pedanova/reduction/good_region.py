@@ -269,7 +269,7 @@ class GoodRegion:
     influence: Mapping[str, float] = field(default_factory=dict)  # of each parameter on a model, an upper end
     estimator: ClassVar[str] = "counts"
     even: ClassVar[bool] = True  # rows were drawn evenly, or are held against each other
-    spread: ClassVar[str] = "good values are spread over all of it"  # why a parameter that matters is not cut
+    spread: ClassVar[str] = "good values are spread over all its values"  # why a parameter that matters is not cut
 
     @classmethod
     def of(cls, search: Search, rows: Rows) -> Self:
@@ -304,7 +304,7 @@ class GoodRegion:
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
         """What is known of the part that is cut off."""
-        return "elsewhere good rows are rare"
+        return "good rows are rare elsewhere"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -341,7 +341,7 @@ class TrialGoodRegion(GoodRegion):
     tried: Mapping[str, Groups]  # every row's groups
     wider: Cloud  # the whole target
     even = False
-    spread = "the rest of it holds good trials, too, or was hardly tried"
+    spread = "the rest of its range has good trials too, or was hardly tried"
 
     @classmethod
     def by(cls, search: Search, rows: Rows, target: Region) -> Self:
@@ -375,7 +375,7 @@ class TrialGoodRegion(GoodRegion):
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:
         places = self.tried[name]
         outside = int(np.sum((places >= 0) & ~np.isin(places, list(groups))))
-        return f"{outside} of {len(places):,} trials looked elsewhere"
+        return f"{outside} of {len(places):,} trials had other values"
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:

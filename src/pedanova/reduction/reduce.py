@@ -137,7 +137,7 @@ def proportion_of(part: float, total: int) -> Proportion:
 
 
 LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
-NOISE = "not distinguishable from noise"
+NOISE = "no clear effect"
 INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter that is fixed
 
 
@@ -160,14 +160,14 @@ class Judge:
         row = self.importances[name]
         if name in self.importances.copies and name not in self.box.left:
             original = self.importances.copies[name]
-            return unchanged(name, "keep", f"carries the same information as {original}; see there", parameter)
+            return unchanged(name, "keep", f"carries the same information as {original}: see {original}", parameter)
         if not row.varied:
-            return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; not changed", parameter)
+            return unchanged(name, "undecided", f"{NEVER}, so its effect is not known; not changed", parameter)
         if name not in self.surely and name not in self.box.left:
             return self.unsure(name, parameter, row)
         if name not in self.surely:  # cut all the same, by an adaptive sampler's rows
             cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; by itself it is {NOISE}")
+            return replace(cut, reason=f"{cut.reason}; on its own it has {NOISE}")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
@@ -182,7 +182,7 @@ class Judge:
         if name not in self.box.left:
             row = self.importances[name]
             matters = "may matter" if row.significant is False else "matters"  # among all, or alone
-            why = f"{matters} ({small(row.share)} of the target), but {self.region.spread}"
+            why = f"{matters} (importance {small(row.share)}), but {self.region.spread}"
             return unchanged(name, "keep", why, parameter)
         groups, axis = self.box.left[name], self.region.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
@@ -191,9 +191,9 @@ class Judge:
         mass = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
             return unchanged(name, "keep", "less than one of its values could be cut off", parameter)
-        several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
-        what = "this value holds" if is_constant(after) else several
-        reason = f"{what} {percent(mass)} of the target's best rows; {self.region.elsewhere(name, groups)}"
+        several = "have these values" if isinstance(parameter, Categorical) else f"lie in {percent(part)} of its range"
+        what = "have this value" if is_constant(after) else several
+        reason = f"{percent(mass)} of the target's best rows {what}; {self.region.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
@@ -204,7 +204,7 @@ class Judge:
             return cut
         pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in ranges)
         part = float(axis.prior[[group for run in ranges for group in run]].sum() / axis.prior.sum())
-        words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, and hardly any lie between them"
         before = f"{cut.reason}; " if cut.advice == "narrow" else ""
         return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
 
@@ -237,20 +237,20 @@ class Judge:
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
         if not any(other.significant for other in self.importances.rows):
-            return "undecided", "no parameter is distinguishable from noise, so nothing is changed"
+            return "undecided", "no parameter has a clear effect, so nothing is changed"
         if not self.region.even:
             return "undecided", f"{NOISE} in trials that were not drawn evenly; not changed"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
-            return "undecided", f"{NOISE}, but it may account for up to {most} of the target; not changed"
+            return "undecided", f"{NOISE}, but its importance may be up to {most}; not changed"
         local = self.ask_locally()
         if local is None:
-            few = "too few rows show what it does among the best"
+            few = "there are too few rows to test its effect among the best"
             return "undecided", f"{NOISE}, but {few}; not changed"
         if local[name] <= LEVEL:
             return "keep", "no clear effect over all rows, but it matters among the best"
         if any(name in parents_of(parameter) for parameter in self.space.values()):
             return "keep", "other parameters exist only for some of its values"
-        return "fix", f"no clear effect over all rows or among the best (it accounts for at most {most})"
+        return "fix", f"no clear effect over all rows or among the best (its importance is at most {most})"
 
 
 def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:
@@ -269,7 +269,7 @@ def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | Non
         if new is not None
     ]
     narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
-    return f"good values pile up at the {' and at the '.join(sides)} if the parameter allows it{narrowed}"
+    return f"good values are most frequent at the {' and at the '.join(sides)} if the parameter allows it{narrowed}"
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -283,8 +283,9 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "it exists only for values that are cut off" if gone else verdict.reason
-                settled[i] = replace(verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice)
+                reason = "it exists only for values of another parameter that are cut off" if gone else verdict.reason
+                advice, part = ("drop", 0.0) if gone else (verdict.advice, verdict.part)
+                settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)
                 after[verdict.name] = now
     return tuple(settled)
 
@@ -320,9 +321,9 @@ def may_be(parameter: Parameter, value: Any) -> bool:
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 ADAPTIVE = (
     "the trials were not drawn evenly (adaptive sampler): the best of them are compared with a uniform draw "
-    "from the space, and what the sampler hardly tried counts as poor"
+    "from the space, and values that the sampler hardly tried count as poor"
 )
-IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"
+IN_PIECES = "{}: good values lie in several ranges; the space and its exports contain one range around all of them"
 
 
 def reduce_space(

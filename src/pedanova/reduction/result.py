@@ -19,7 +19,7 @@ FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
-OF_THIS_RUN = "These are trials of the same adaptive run: another run may settle elsewhere."
+OF_THIS_RUN = "The held-out rows are trials of the same adaptive run; another run may end in another part of the space."
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +194,22 @@ class ReducedSpace(NamedTable[Verdict]):
         """One sentence on what it is worth."""
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
-            return "It was not checked on held-out rows." if changed else "Nothing is changed."
+            return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
-            likelier = (
-                f", and a random draw is {short(e.enrichment, 2)} times as likely to land in the target as before"
-            )
+            likelier = f", and a random draw is {short(e.enrichment, 2)} times as likely to be in the target as before"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
-            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds; "
-            f"on held-out rows {e.kept}, and {e.best} of their best fifth."
+            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds "
+            f"together; on held-out rows {e.kept}, and of the best fifth of these {e.best}."
         )
+        if sum(row.advice == "narrow" for row in self.rows) > 1:
+            worth += (
+                f" Each narrowed range on its own keeps about {percent(self.keep)} of the target's best rows; a row must "
+                "lie inside all ranges, so together they keep fewer. A range is wider than the good values, which are "
+                "only the values that are clearly more frequent in the target."
+            )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
     def _repr_html_(self) -> str:

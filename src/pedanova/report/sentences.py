@@ -55,7 +55,7 @@ def shares_over_studies(pooled: Pooling) -> str:
     if not first:
         return f"Over {len(pooled.answers)} studies no parameter matters clearly."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"What separates {pooled.target} from {pooled.region} over {len(pooled.answers)} studies: {named}."
+    return f"Over {len(pooled.answers)} studies {named} matter most for whether a row is in {pooled.target}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
@@ -64,20 +64,21 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"
     words = {
-        "importance": f"importance: how much of whether a row {reached_in_words(importances.target)} the parameter "
-        f"accounts for on its own{drawn}, corrected for chance (share in Python)"
-        + ("; of a conditional parameter, its value only" if importances.is_conditional else "")
+        "importance": "importance: how well the parameter alone explains whether a row "
+        f"{reached_in_words(importances.target)}{drawn} (0 %: not at all; 100 %: fully), corrected for chance; "
+        "in Python: share"
+        + ("; for a conditional parameter: the effect of its value only" if importances.is_conditional else "")
         + ("; ~ no clear effect" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
-        "good values": "good values: where the target is clearly denser than other rows.",
-        "ratio": "ratio: part of the sum of all importances.",
-        "in best trials": "in best trials: the same, for the best of your trials against a uniform draw.",
+        "good values": "good values: values that are clearly more frequent in the target than in other rows.",
+        "ratio": "ratio: importance divided by the sum of all importances.",
+        "in best trials": "in best trials: the ratio if the best of your trials are compared with a uniform draw.",
         "divergence": f"divergence: how far the values of the target are from those of {base} (PED in the paper).",
         "raw share": "raw share: the importance before the correction for chance.",
-        "active in": "active in: part of all rows that have a value.",
-        "by presence": "by presence: part of the divergence due to the parameter being present, not to its value.",
+        "active in": "active in: the part of all rows in which the parameter has a value.",
+        "by presence": "by presence: the part of the divergence due to the parameter being present, not to its value.",
     }
     if against_region and not importances.whole:
-        words[""] = "Inside a region importances may overlap and add to more than 100 %."
+        words[""] = "Inside a region, importances may overlap and add up to more than 100 %."
     return words

@@ -250,7 +250,7 @@ class TestAnalysis:
             ({"direction": ["minimize", "up"]}, "direction='up' must be 'minimize' or 'maximize'"),
             ({"direction": {"loss": "minimize"}}, "must be 'minimize' or 'maximize'"),
             ({"objective": []}, "objective"),
-            ({"where": pa.at_most(0.3)}, 'objectives have no one value; write "loss <= …"'),
+            ({"where": pa.at_most(0.3)}, 'objectives need a condition, not one value; write "loss <= …"'),
             ({"space": {"loss": pa.Float(0, 9)}}, "the space holds the objective 'loss'"),
         ],
     )
@@ -286,7 +286,7 @@ def test_several_objectives_have_no_one_value() -> None:
     random = np.random.default_rng(0)
     a = pa.analyze({"x": random.random(50), "l1": random.random(50), "l2": random.random(50)}, ["l1", "l2"])
     for question in ({"target": pa.at_most(3)}, {"region": pa.at_least(0.1)}):
-        with pytest.raises(QueryError, match=r"2 objectives have no one value.*'l1 <= 1'"):
+        with pytest.raises(QueryError, match=r"with 2 objectives one value is not enough.*'l1 <= 1'"):
             a.importance(**question, **COUNTS)
 
 

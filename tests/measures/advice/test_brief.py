@@ -59,7 +59,7 @@ def test_what_cannot_be_known_is_said() -> None:
     brief = pa.analyze(noise, "loss").brief()
     check(brief)
     lines = {line.topic: line.text for line in brief.rows}
-    assert lines["matters"].startswith("nothing clearly")
+    assert lines["matters"].startswith("no parameter clearly")
     assert lines["where"] == "no clear ranges"
     assert lines["gain"].startswith("not known: gains need a model")
     both = pa.analyze({**study(), "time": rng.random(80)}, ["loss", "time"]).brief()

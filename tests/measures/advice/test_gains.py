@@ -102,7 +102,7 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     gains = pa.analyze(columns, "loss", space=SMOOTH).gains()
     assert gains.default["a"] == pytest.approx(np.median(columns["a"]), abs=1e-3)
     assert not gains.default_was_run
-    assert any("was not run" in note for note in gains.notes)
+    assert any("no trial has the default values" in note for note in gains.notes)
     assert str(gains).endswith("\ndefault: the median of your trials; default={...} sets another")
 
 
@@ -177,7 +177,7 @@ def test_a_copy_has_the_gain_of_its_original() -> None:
     columns = {**columns, "log_n": np.log10(columns["n"])}
     gains = pa.analyze(columns, "loss").gains()
     assert gains["log_n"].gain == gains["n"].gain
-    assert any("moves with" in note for note in gains.notes)
+    assert any("changes together with" in note for note in gains.notes)
 
 
 def test_diverged_rows_count_as_the_worst() -> None:
@@ -225,7 +225,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Any) -> None:
     a.save(saved)
     assert pa.load(saved).gains().to_dict() == a.gains().to_dict()
     two = pa.analyze({**smooth_trials(60, 0), "time": rng.random(60)}, ["loss", "time"])
-    with pytest.raises(PedanovaError, match="several objectives have no one gain"):
+    with pytest.raises(PedanovaError, match="gains need a single objective"):
         two.gains()
 
 
@@ -253,7 +253,7 @@ def test_the_default_of_the_tool_is_taken(tmp_path: Any) -> None:
     gains = pa.analyze(run).gains()
     assert gains.default["x"] == 0.9
     assert 1 <= int(str(gains.default["n"])) <= 8
-    assert any("the tool's own configuration space" in note for note in gains.notes)
+    assert any("come from the tool's configuration space" in note for note in gains.notes)
     assert "default: the tool's own default; default={...} sets another" in str(gains)
     assert gains["x"].low - 1e-3 <= 0.49 <= gains["x"].high
 

@@ -62,7 +62,7 @@ def test_the_first_two_are_told_apart() -> None:
     apart = analysis(300, second=0.05).needed()
     assert apart.pair[0] == "a"
     assert apart.apart.more == 0
-    assert apart.summary() == f"a and {apart.pair[1]} are already told apart. {apart.stop}"
+    assert apart.summary() == f"a and {apart.pair[1]} clearly differ in importance. {apart.stop}"
     close = analysis(100, second=0.9).needed()
     assert close.apart.more is None or close.apart.more > 0
     assert close.stop.first_stays < apart.stop.first_stays
@@ -114,9 +114,9 @@ def test_the_terminal_says_what_the_default_is_and_how_to_save(
     assert "sets another" not in capsys.readouterr().out
     assert main(["next", *source, "--number", "2", "--goal", "win"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert "Save them with --format csv -o next.csv, whose column pedanova_next shows" in words
+    assert "To save these trials: --format csv -o next.csv. Keep the column pedanova_next" in words
     assert "expected" in words
-    assert "better than any setting tried, noise aside" in words
+    assert "better than any trial so far with probability" in words
 
 
 def test_the_watched_page_says_it() -> None:

@@ -120,7 +120,7 @@ def test_too_few_good_rows_are_refused_in_words_and_drawn(session: Session) -> N
     assert found["rows"]["target"] == 4
     assert set(found["densities"]) == {"lr", "momentum", "optimizer"}
     none = session.ask({"part": "answer", "question": {"selection": {"lr": {"range": [5, 6]}}}})
-    assert "holds 0 rows" in none["refused"]
+    assert "has 0 rows" in none["refused"]
 
 
 WORDS = ["lr", "optimizer", "adam", "answer", "target", "part", "value", "range", "labels", "all", "x", "y"]

@@ -388,7 +388,7 @@ def test_one_line_for_each_kind() -> None:
     found = [note.in_shell() for note in in_short([*DOUBTS, *ROWS, *SPACE, ODD, RESULTS, Note("source", "read so")])]
     assert found == [
         "s, t: named like a seed",
-        "3 of 9 rows failed; 1 rows were pruned",
+        "3 of 9 rows failed; 1 row was pruned",
         "left out: id; --params names the columns to use",
         "9 notes in full: --notes",
     ]

@@ -62,7 +62,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     """The model of the rows, or of a sample of very many."""
     if data.levels.several:
         first = data.objective.split(", ")[0]
-        raise QueryError(f"{data.objective}: several objectives have no one gain; use .alone({first!r}) first")
+        raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
     observed = data.observed()
     model, notes = data.row_model, []
     if data.rows > MOST_ROWS:
@@ -93,14 +93,14 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     part, notes = model_at_hand(inner)
     model = part.around or part
     if len(model.rows) < FEWEST_ROWS:
-        raise QueryError(f"gains need a model, and {len(model.rows)} rows are too few for one; {FEWEST_ROWS} do")
+        raise QueryError(f"gains need a model, and {len(model.rows)} rows are too few; at least {FEWEST_ROWS} are needed")
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
     source = "the median of your trials" if default is None else ""
     if default is None and inner.observed().default:
         default, source = known_values(rules, inner.observed().default), "the tool's own default"
-        notes.append(Note("answer", "the default is the one of the tool's own configuration space"))
+        notes.append(Note("answer", "the default values come from the tool's configuration space"))
     start = rules.usual() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     tuning = Tuning(rules, known, start, kept, seed)
@@ -112,12 +112,12 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
-        notes.append(Note("answer", f"moves with {original}: both have its gain", subject=copy))
+        notes.append(Note("answer", f"changes together with {original}: both have the same gain", subject=copy))
     sign = data.levels.sign
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
-        notes.append(Note("answer", "the default was not run; running it once about halves the error of gains"))
+        notes.append(Note("answer", "no trial has the default values; one such trial about halves the error of the gains"))
     values = rules.values(start)[0]
     for name, value in (default or {}).items():
         values[name] = None if values[name] is None else exactly(rules.space[name], value)
@@ -217,17 +217,19 @@ def next_trials_of(data: TrialData, n: object, goal: object, within: object, see
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
     if len(candidates) < many:
-        raise QueryError(Arg("n", n), f" is more than there is left to run ({len(candidates):,} configurations)")
+        raise QueryError(Arg("n", n), f" is too large: only {len(candidates):,} configurations were not yet run")
     fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
     objective = process_of(model.rows, fitted, model.dependence.copies)
     if objective is None:
-        notes.append(Note("answer", "too few different trials for a model: the proposals are drawn evenly"))
+        notes.append(Note("answer", "too few different trials for a model: the proposals are drawn uniformly"))
         trials = [NextTrial(present(one), "know", "drawn evenly", None, None, None) for one in rules.values(candidates)]
         return NextTrials(tuple(trials[:many]), tuple(rules.names), tuple(notes))
     trusted = fitted is not None and fitted.settings is not None
     if not trusted:
         why = f"{len(model.rows)} rows are few" if fitted is None else fitted.objection
-        notes.append(Note("answer", f"the model is not reliable yet ({why}): every other proposal fills a gap"))
+        notes.append(
+            Note("answer", f"the model is not reliable yet ({why}): every second proposal is far from all trials")
+        )
     best = float(objective.process.predict(objective.embed(run)).min())
     chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)
     places = [place for place, *_ in chosen]
@@ -245,11 +247,11 @@ def present(values: Mapping[str, Label | None]) -> dict[str, Label]:
 def needed_of(data: TrialData, width: object, question: Question) -> Needed:
     """How many more trials make the answer sure, and whether to stop."""
     if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width <= 1:
-        raise QueryError(Arg("width", width), " must be a part above 0 and at most 1, such as 0.1")
+        raise QueryError(Arg("width", width), " must be a number above 0 and at most 1, such as 0.1")
     answer = importance_of(data, question)
     rows = [row for row in answer.rows if row.varied and row.high is not None]
     if len(rows) < 2:
-        raise QueryError("fewer than two parameters varied; there is no ranking to make sure of")
+        raise QueryError("fewer than two parameters varied, so there is no ranking")
     needs = []
     for row in rows:
         wide = (row.high or 0.0) - (row.low or 0.0)

@@ -203,7 +203,7 @@ def matters_in_words(answer: Importances) -> str:
     sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({span(row.low, row.high)})" for row in sure]
-    words = ", ".join(parts) or "nothing clearly (all may be chance)"
+    words = ", ".join(parts) or "no parameter clearly (all may be chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 

@@ -225,12 +225,11 @@ class Gains(NamedTable[Gain]):
 
     def summary(self) -> str:
         """One sentence on all together, and one on what may stay."""
-        words = f"Tuning all of them gains {self.total} in {self.objective}."
+        words = f"Tuning all parameters gains {self.total} in {self.objective}."
         if not self.safe:
-            return f"{words} None is known to be safe to leave at its default."
-        return (
-            f"{words} Safe to leave at the default: {', '.join(self.safe)}; loses at most {short(self.safe_loss, 2)}."
-        )
+            return f"{words} No parameter is known to be safe at its default."
+        loss = short(self.safe_loss, 2)
+        return f"{words} Safe at the default: {', '.join(self.safe)}; leaving them there loses at most {loss}."
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (NamedTable.__str__(self), default_in_words(self, "default={...}"))))

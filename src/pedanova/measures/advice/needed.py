@@ -116,7 +116,7 @@ class StopAdvice:
     def __str__(self) -> str:
         stays = f"{self.first} stays first with a probability of {percent(self.first_stays)}"
         if self.better is None:
-            return f"It is not clear whether to stop: {stays}, and no model says how much better the best may become."
+            return f"It is not clear whether to stop: {stays}, and no model can predict how much the best value improves."
         gain = f"the best value improves by at most {short(self.better, 2)}"
         if self.settled:
             return f"More trials will hardly change this: {stays}, and {gain}."
@@ -174,8 +174,8 @@ class Needed(NamedTable[NeededTrials]):
         """Sentences on the first two, and on whether to stop."""
         first, second = self.pair
         if self.apart.more == 0:
-            return f"{first} and {second} are already told apart. {self.stop}"
-        return f"To separate {first} from {second}: {self.apart} more. {self.stop}"
+            return f"{first} and {second} clearly differ in importance. {self.stop}"
+        return f"To distinguish {first} from {second}: {self.apart} more trials. {self.stop}"
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:

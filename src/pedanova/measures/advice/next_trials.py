@@ -228,8 +228,8 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
 def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
-        return f"{chance} likely better than any setting tried, noise aside"
-    return "far from all trials" if fill else f"{chance} likely in the best {percent(TARGET)}"
+        return f"better than any trial so far with probability {chance} (without noise)"
+    return "far from all trials" if fill else f"in the best {percent(TARGET)} with probability {chance}"
 
 
 def check_movable(rules: Rules) -> None:

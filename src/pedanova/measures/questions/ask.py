@@ -131,8 +131,8 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
-        (same, "by ties the same rows as the next stricter target"),
-        (beyond, "holding none of the region's rows, or all"),
+        (same, "because of ties they have the same rows as the next stricter target"),
+        (beyond, "they contain none of the region's rows, or all"),
     )
     for some, why in whys:
         notes += [Note("question", f"left out, {why}: {', '.join(map(part_in_words, some))}")] if some else []
@@ -405,18 +405,21 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
     ways: Ways = {
         "PED": (
-            f"what separates the best {whole} from all rows",
+            f"which parameters decide whether a row is in the best {whole}, compared with all rows",
             lambda: importance_of(data, Question(part, seed=seed)),
         ),
         "PED local": (
-            f"what separates the best {tenth} from the best {whole}",
+            f"the same for the best {tenth}, compared with the best {whole}",
             lambda: importance_of(data, Question(part / 10, part, seed=seed)),
         ),
-        "f-ANOVA": ("what moves the objective itself, by counts", lambda: effects_within(data)),
-        "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: effects_within(data, part)),
-        "forest": ("what moves a random forest's prediction over the space", lambda: by_forest(None)),
+        "f-ANOVA": ("which parameters explain the variance of the objective, by counts", lambda: effects_within(data)),
+        "f-ANOVA local": (f"the same inside the best {whole}", lambda: effects_within(data, part)),
+        "forest": (
+            "which parameters explain the variance of a random forest's prediction over the space",
+            lambda: by_forest(None),
+        ),
         "forest clipped": (
-            f"the same, everything worse than the best {whole} taken as equal",
+            f"the same, with all objectives worse than the best {whole} set to its limit",
             lambda: by_forest(float(part)),
         ),
     }

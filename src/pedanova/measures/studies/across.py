@@ -208,7 +208,7 @@ class Pooling(NamedTable[PooledShare]):
         ]
 
     def heading(self) -> str:
-        return f"What separates {self.target} from {self.region}, over {len(self.answers)} studies"
+        return f"Importance over {len(self.answers)} studies: {self.target} compared with {self.region}"
 
 
 def pooled_interval(row: PooledShare) -> str:

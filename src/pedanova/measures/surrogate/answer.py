@@ -143,10 +143,10 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate,
     """Notes on what it means for this answer that rows were not drawn evenly."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
-        words = "quantiles are parts of the space, as a model estimates them; "
-        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " takes the best trials instead")]
+        words = "so the best part of the search space is used, as a model estimates it; "
+        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " uses the best trials instead")]
     if adaptive and question.baseline == "region":
-        return [Note("doubt", ADAPTIVE, "importance holds for these rows, not for the whole space")]
+        return [Note("doubt", ADAPTIVE, "importance is that in these rows, not in the whole space")]
     if result.model_query is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies]

@@ -58,7 +58,7 @@ pedanova.chips = (function () {
     const selected = said.selected ?? pedanova.facts.rows, parts = [];
     parts.push(selected !== all ? `${pedanova.count(selected)} of ${pedanova.plural(all, "row")}` : pedanova.plural(all, "row"));
     if (said.target !== undefined && said.target !== null) parts.push(`${pedanova.count(said.target)} good`);
-    if (answer.sample) parts.push(`first answer from ${pedanova.count(answer.sample)} rows`);
+    if (answer.sample) parts.push(`first answer, from a sample of ${pedanova.count(answer.sample)} rows`);
     const words = parts.join(" · ");
     if (counts.textContent !== words) counts.textContent = words;
     counts.classList.toggle("few", pedanova.page.isFew(answer));
@@ -94,7 +94,7 @@ pedanova.chips = (function () {
     const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
     if (!found) throw new Error('type a part (0.05 or 5 %), two (0.1..0.3), or values (<= 0.03)');
     const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
-    if (kind !== "part" && !live) throw new Error("this file takes only percentages, such as 5 %");
+    if (kind !== "part" && !live) throw new Error("this file accepts only percentages, such as 5 %");
     if (kind === "part" || kind === "parts") {
       const [from, to] = kind === "part" ? [0, match[2] ? first / 100 : first] : [match[2] || match[4] ? first / 100 : first, match[4] || match[2] ? second / 100 : second];
       if (!(from >= 0 && from < to && to <= 1)) throw new Error("enter a part between 0 and 1: 0.05 or 5 %");

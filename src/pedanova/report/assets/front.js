@@ -6,7 +6,7 @@ pedanova.front = (function () {
 
   function mount(element) {
     plane = pane.piece("goals", "Good rows and the front", { csv: planeLines, drawing: () => plane.body.querySelector("svg") });
-    table = pane.piece("goal-importance", "What matters for each", { csv: tableLines });
+    table = pane.piece("goal-importance", "What matters for each objective", { csv: tableLines });
     const both = make("div", "pairs-grid pane", plane.element, table.element);
     element.append(both);
     asking = pane.asker("objectives", both, draw);
@@ -28,9 +28,9 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
-    pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives only for its first question.` : `Filled: ${target}. ${found.best}`, moved ? "warned" : "");
+    pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives only for its first question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
-    pane.said(table.note, `Share for all objectives together, and for ${target} of each objective.`);
+    pane.said(table.note, `Shares for all objectives together, and for ${target} of each single objective.`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));
   }
 

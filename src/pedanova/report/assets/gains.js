@@ -2,7 +2,7 @@
 "use strict";
 pedanova.gains = (function () {
   const { make, pane } = pedanova;
-  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "loss if left, at most", "verdict"];
+  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "largest loss if left at default", "verdict"];
   const STEPS = ["change", "from", "to", "gain", "95 % interval", "objective"];
   let panel = null, asking = null, held = null;
 
@@ -18,14 +18,14 @@ pedanova.gains = (function () {
   function draw(found, { moved }) {
     held = found;
     if (pane.refuses(found, panel)) return;
-    const about = `Over the default, in units of ${pedanova.facts.objective.name}; positive is better.`;
-    pane.said(panel.note, moved ? `${about} This file has it only for its first question; the question has changed since.` : about, moved ? "warned" : "");
+    const about = `Gain over the default, in units of ${pedanova.facts.objective.name}; positive means better.`;
+    pane.said(panel.note, moved ? `${about} This file has gains only for its first question, not for the current one.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [pedanova.nameOf(row.name), value(row.default), value(row.best), value(row.gain), span(row), value(row.left_high), row.verdict]);
     const steps = found.path.map((row) => [pedanova.nameOf(row.name), value(row.before), value(row.after), value(row.gain), span(row), value(row.objective)]);
     pane.clear(panel.body,
       make("p", "gains-summary", found.summary),
       pane.scroll(pane.table("gains-table", HEAD, rows)),
-      steps.length ? make("h4", "", "From the default to the best") : null,
+      steps.length ? make("h4", "", "Steps from the default to the best configuration") : null,
       steps.length ? pane.scroll(pane.table("gains-path", STEPS, steps)) : null,
       pane.remarks(found.notes));
   }

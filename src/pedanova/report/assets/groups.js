@@ -32,9 +32,9 @@ pedanova.groups = (function () {
   function draw(state) {
     shownFor = keyOf(state);
     if (pane.refuses(held, piece)) return;
-    const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} without an answer: the notes say why.` : "";
+    const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
-    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
+    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows. ◆: the parameter matters clearly more or less in this study than in all others.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }
@@ -84,7 +84,7 @@ pedanova.groups = (function () {
   function bar(row, top, what, differs) {
     const at = (share) => (ROOM * Math.min(top, Math.max(0, share))) / top;
     const words = `${pedanova.percent(Math.max(0, row.share))}${differs ? " ◆" : ""}`, known = row.low !== null && row.low !== undefined;
-    const told = `${what}: ${pedanova.percent(row.share)}${known ? `\n95 % interval ${pedanova.percent(row.low)} … ${pedanova.percent(row.high)}` : ""}${row.significant === false ? "\nnot distinguishable from noise" : ""}`;
+    const told = `${what}: ${pedanova.percent(row.share)}${known ? `\n95 % interval ${pedanova.percent(row.low)} … ${pedanova.percent(row.high)}` : ""}${row.significant === false ? "\nno clear effect" : ""}`;
     const drawing = svg("svg", { class: "groups-cell", width: WIDE, height: HIGH, viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": told.replace(/\n/g, ", ") });
     drawing.append(svg("rect", { class: row.significant === false ? "bar noise" : "bar", x: 0, y: 5, width: at(row.share).toFixed(1), height: 12 }));
     if (known) drawing.append(svg("line", { class: "interval", x1: at(row.low).toFixed(1), x2: at(row.high).toFixed(1), y1: 11, y2: 11 }));

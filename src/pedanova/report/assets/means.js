@@ -7,7 +7,7 @@ pedanova.means = (function () {
   let piece = null, asking = null, held = null, shownFor = "", all = false;
 
   function mount(element) {
-    piece = pane.piece("means", `Mean ${pedanova.facts.objective.name} along each parameter`, { csv: lines });
+    piece = pane.piece("means", `Mean ${pedanova.facts.objective.name} by parameter value`, { csv: lines });
     element.append(piece.element);
     asking = pane.asker("marginal", piece.element, (found, how) => { held = { found, ...how }; draw(pedanova.state.get()); });
   }
@@ -35,12 +35,12 @@ pedanova.means = (function () {
   function said(found, moved, question) {
     const { objective } = pedanova.facts, of = pane.bandWords(question.region, true), chosen = pane.selectionWords(question);
     const rows = `${of[0].toUpperCase()}${of.slice(1)}${chosen ? ` with ${chosen}` : ""}: ${pedanova.plural(found.rows, "row")}, mean ${short(found.mean)}, ${objective.direction === "minimize" ? "lower" : "higher"} is better.`;
-    return `${moved ? "This file has the means only for the steps of the region. " : ""}${rows} Beside each name: the part of the variance of ${objective.name} that the parameter accounts for on its own.`;
+    return `${moved ? "This file has means only for the region's own steps. " : ""}${rows} The percentage next to each name is the part of the variance of ${objective.name} that the parameter alone explains.`;
   }
 
   function key() {
     const mark = (kind) => make("i", `key-mark ${kind}`);
-    return make("p", "key", mark("target"), "mean", mark("interval"), "95 % interval", mark("mean"), "mean of these rows");
+    return make("p", "key", mark("target"), "mean", mark("interval"), "95 % interval", mark("mean"), "mean of all these rows");
   }
 
   /* One scale for all, so that plots can be compared; wild intervals of few rows leave it. */

@@ -5,16 +5,16 @@ pedanova.notes = (function () {
   let ofAnswer = null, ofData = null, words = null;
 
   const WORDS = [
-    ["target", "The rows we want to reach, by default the best 10 %. Ties stay together."],
-    ["region", "The rows the target is compared with, by default all rows, or all that are selected."],
-    ["selection", "Only these rows count, in every card. The good rows stay the same rows unless you say otherwise."],
+    ["target", "The good rows: by default the best 10 %. Rows with the same objective stay together."],
+    ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
+    ["selection", "Every card uses only these rows. Which rows are good does not change, unless you choose \"best of these rows\"."],
     ["share", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],
     ["ratio", "The share divided by the sum of all shares. The ratios of all parameters add up to 100 %."],
     ["interval", "In data like these, 95 of 100 such intervals contain the true share."],
     ["no clear effect", "A parameter without any effect would reach this share in more than 5 of 100 cases (adjusted for the number of parameters)."],
-    ["more often", "Where the target's rows lie more densely than the region's, beyond what chance alone would do."],
-    ["interaction", "What two parameters account for together, beyond the sum of both."],
-    ["counts, model", "Where rows are few, a model of the objective answers; where they are many, the counts themselves. Each answer says which."],
+    ["more often", "Values that are more frequent in the target than in the region, beyond what chance alone would give."],
+    ["interaction", "What two parameters explain together, beyond what each explains alone."],
+    ["counts, model", "With few rows, the answer comes from a model of the objective; with many rows, from counts. Each answer says which."],
   ];
   const SEVERAL = ["the best 10 %", "With several objectives, rows are ordered by Pareto fronts, then by crowding distance; the best 10 % are the first rows in that order."];
 
@@ -22,7 +22,7 @@ pedanova.notes = (function () {
     [ofAnswer, ofData, words] = [["answer", "On this answer"], ["data", "On the data"], ["words", "What the words mean"]].map(([key, title]) => pane.piece(`notes-${key}`, title));
     const list = pedanova.facts.objective.several ? [SEVERAL, ...WORDS] : WORDS;
     words.body.append(make("dl", "words", ...list.flatMap(([word, meaning]) => [make("dt", "", word), make("dd", "", meaning)])));
-    fill(ofData, pedanova.facts.notes.map((note) => [note.text, note.severity]), "Nothing was assumed about these data.");
+    fill(ofData, pedanova.facts.notes.map((note) => [note.text, note.severity]), "There are no notes on these data.");
     element.append(make("div", "notes-grid", make("div", "", ofAnswer.element, ofData.element), words.element));
   }
 
@@ -32,7 +32,7 @@ pedanova.notes = (function () {
       : make("p", "pane-note", nothing));
   }
 
-  const BY = { counts: "Answered by counting the rows.", surrogate: "Answered by a model of the objective, since the rows are few." };
+  const BY = { counts: "Answered by counting the rows.", surrogate: "Answered by a model of the objective, because there are few rows." };
 
   function show(state, answer) {
     const notes = answer.refused ? [answer.refused] : [...((answer.notes || []).some((one) => one.startsWith("answered by")) ? [] : [BY[answer.by]]), ...(answer.notes || [])].filter(Boolean);

@@ -76,8 +76,8 @@ pedanova.page = (function () {
 
   /* What never changes: the buttons, and who answers. */
   function frame(facts) {
-    byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine."
-      : "Made by pedanova; no row of the data is in this file, and it needs no network."));
+    byId("foot").append(make("p", "", facts.live ? "pedanova on this machine computes the answers."
+      : "Made by pedanova. This file contains no row of the data and needs no network."));
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
       { key: "redo", label: "↷", title: "Redo (Ctrl+Shift+Z)", press: pedanova.state.redo, enabled: pedanova.state.canRedo },
@@ -314,7 +314,7 @@ pedanova.page = (function () {
   function headline(given) {
     const line = byId("headline");
     if (!given.pending || !line.textContent || lost) {
-      pedanova.say(line, lost ? `${lost}${answer ? " What is shown is the last answer." : ""}` : given.refused ? refusal(given) : sentence(given));
+      pedanova.say(line, lost ? `${lost}${answer ? " The page shows the last answer." : ""}` : given.refused ? refusal(given) : sentence(given));
       line.classList.toggle("refused", Boolean(lost || given.refused));
     }
     pedanova.tip(line, given.refused ? refusal(given) : given.summary || "");
@@ -330,12 +330,12 @@ pedanova.page = (function () {
     const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
     const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
-    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are counted; the others follow.`;
+    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are computed; the others follow.`;
     if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
-    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it has ${percent(row.ratio)} of all importance`, ""] : [`${nameOf(row.parameter)} matters most: it accounts for ${percent(row.share)}`, ` of ${goal}`];
-    let text = `${where}${lead}${row.share > 1 ? "" : interval}${of}`;
+    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it has ${percent(row.ratio)} of the sum of all shares`, ""] : [`${nameOf(row.parameter)} matters most for ${goal}`, `: share ${percent(row.share)}`];
+    let text = `${where}${lead}${of}${row.share > 1 ? "" : interval}`;
     if (text.length > LONGEST) text = `${where}${lead}${of}`;
     for (const [i, other] of others.entries()) {
       const next = `${i ? "," : ", then"} ${nameOf(other.parameter)} ${percent(other.share)}`;
@@ -348,9 +348,9 @@ pedanova.page = (function () {
   const plain = (text) => text.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, ""); // without what to type instead
   /* Why there is no answer, in words for those who look and do not type. */
   function refusal({ refused, rows }) {
-    if ((rows && rows.selected === 0) || / holds 0 rows/.test(refused)) return "No row is selected: widen the selection.";
+    if ((rows && rows.selected === 0) || / has 0 rows/.test(refused)) return "No row is selected: widen the selection.";
     const many = refused.match(/^the target has (\d+) of ([\d,]+) rows/);
-    if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]}, too few to say anything: widen the selection or the target.`;
+    if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]}, which is too few for an answer: widen the selection or the target.`;
     const words = plain(refused);
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }

@@ -6,8 +6,8 @@ pedanova.pairs = (function () {
   let list = null, asking = null, held = null, drawnFor = "";
 
   function mount(element) {
-    list = pane.piece("pairs", "Two at a time", { csv: lines, drawing });
-    const plane = pane.piece("plane", "The plane of two", pedanova.plane.saved);
+    list = pane.piece("pairs", "Pairs of parameters", { csv: lines, drawing });
+    const plane = pane.piece("plane", "Two parameters", pedanova.plane.saved);
     element.append(make("div", "pairs-grid", list.element, plane.element));
     pedanova.plane.mount(plane);
     asking = pane.asker("pairs", list.element, draw);
@@ -40,9 +40,9 @@ pedanova.pairs = (function () {
     drawnFor = "";
     if (!pane.refuses(found, list)) {
       const sure = found.rows.filter(isSure).length;
-      const what = !found.rows.length ? "There are no two parameters to pair."
-        : sure ? `${pedanova.plural(sure, "pair")} of ${pedanova.count(found.rows.length)} account${sure === 1 ? "s" : ""} for more together than the sum of both.`
-          : "No pair clearly accounts for more together than the sum of both.";
+      const what = !found.rows.length ? "There are fewer than two parameters."
+        : sure ? `${pedanova.count(sure)} of ${pedanova.plural(found.rows.length, "pair")} explain${sure === 1 ? "s" : ""} more together than the two parameters one by one.`
+          : "No pair clearly explains more together than the two parameters one by one.";
       pane.said(list.note, moved ? `For ${pane.questionWords(question)}: this file has pairs only for its first questions.` : what, moved ? "warned" : "");
     }
     show(pedanova.state.get(), pedanova.page.answer() || {});
@@ -61,7 +61,7 @@ pedanova.pairs = (function () {
   }
 
   const same = (row, pair) => pair && ((row.first === pair[0] && row.second === pair[1]) || (row.first === pair[1] && row.second === pair[0]));
-  const words = (row) => `${row.first} and ${row.second}: ${pedanova.percent(row.interaction)} together beyond both`
+  const words = (row) => `${row.first} and ${row.second}: interaction ${pedanova.percent(row.interaction)}`
     + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : ", no clear effect"}`;
   const choose = (row) => pedanova.state.change({ pair: [row.first, row.second] });
 
@@ -87,7 +87,7 @@ pedanova.pairs = (function () {
     });
     if (!items.some((one) => one.tabIndex === 0) && items.length) items[0].tabIndex = 0;
     pane.roving(items, (at) => choose(rows[at]));
-    const whole = held.rows.length > LISTED ? make("p", "pane-note", `The ${LISTED} strongest of ${pedanova.count(held.rows.length)}; the CSV has all.`) : null;
+    const whole = held.rows.length > LISTED ? make("p", "pane-note", `These are the ${LISTED} strongest of ${pedanova.count(held.rows.length)} pairs; the CSV has all.`) : null;
     return make("div", "", set(make("ol", "pair-list", ...items), { role: "radiogroup", "aria-label": "Pairs of parameters" }), whole || "");
   }
 
@@ -95,7 +95,7 @@ pedanova.pairs = (function () {
   function drawing() {
     if (!held || held.refused) return null;
     const rows = held.rows.slice(0, LISTED).map((row) => ({ name: `${pedanova.nameOf(row.first)} × ${pedanova.nameOf(row.second)}`, part: row.interaction, noise: !isSure(row) }));
-    return pedanova.exports.barsDrawing(`Two at a time, for ${pane.questionWords(pedanova.asked())}`, rows, 0.2);
+    return pedanova.exports.barsDrawing(`Pairs of parameters, for ${pane.questionWords(pedanova.asked())}`, rows, 0.2);
   }
 
   function lines() {

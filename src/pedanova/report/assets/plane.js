@@ -23,7 +23,7 @@ pedanova.plane = (function () {
   function views() {
     if (!pedanova.source.isLive() || pedanova.source.can("points") !== true) return "";
     const buttons = [["cells", "Counts"], ["trials", "Trials"]].map(([key, title]) => {
-      const one = pedanova.button(title, key === "cells" ? "Counts by cell" : "Single trials: drag a box", () => {
+      const one = pedanova.button(title, key === "cells" ? "Show the number of rows in each cell" : "Show single trials; drag a box to select some", () => {
         view = key;
         buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === one)));
         show(pedanova.state.get(), pedanova.page.answer() || {}, [selects[0].value, selects[1].value]);
@@ -71,7 +71,7 @@ pedanova.plane = (function () {
     if (pane.refuses(held, place)) return;
     const found = oriented();
     pane.said(place.note, about.moved ? `For ${pane.questionWords(about.question)}: this file has planes only for its first questions.`
-      : "Good rows of all rows in each cell; colour: how many times as often as on average. Hatched: fewer than five expected.", about.moved ? "warned" : "");
+      : "Each cell shows the number of good rows / of all rows. Colour: how many times as frequent good rows are as on average. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
 
@@ -123,7 +123,7 @@ pedanova.plane = (function () {
       group.append(text);
     }
     const told = `${found.first} ${found.first_cells[i]}\n${found.second} ${found.second_cells[j]}\n`
-      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as on average${few ? `\nonly ${pedanova.short(expected, 2)} expected: says little` : ""}` : "no rows");
+      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as on average${few ? `\nonly ${pedanova.short(expected, 2)} expected, so this may be chance` : ""}` : "no rows");
     return pedanova.tip(group, told);
   }
 

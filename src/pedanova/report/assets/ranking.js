@@ -21,8 +21,8 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    last = headed("ratio", "Part of the sum of all shares; with A pinned, B minus A");
-    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How much of whether a row is in the target\nit accounts for on its own: 100 % is all of it"), last);
+    last = headed("ratio", "The share divided by the sum of all shares;\nif A is pinned: share in B minus share in A");
+    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How well the parameter alone explains whether\na row is in the target: 0 % not at all, 100 % fully"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);
     box.addEventListener("scroll", pedanova.eachFrame(() => { lines(); pedanova.page.more(); }));
@@ -82,7 +82,7 @@ pedanova.ranking = (function () {
     scale(frame.most);
     fit.hidden = frame.needed * 1.5 > frame.most;
     lines();
-    const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
+    const by = answer.by === "counts" ? "From counts." : "From a model of the objective.";
     const first = answer.sample ? ` A first answer from ${pedanova.count(answer.sample)} rows.` : "";
     return say(note, answer.pending ? `${first || "A first answer."} Intervals follow.`.trim() : `${by}${first}`);
   }
@@ -129,7 +129,7 @@ pedanova.ranking = (function () {
     seen = [];
     replace([]);
     [list.style.paddingTop, list.style.paddingBottom] = ["", ""];
-    say(note, "There is no ranking: the good rows are too few.");
+    say(note, "There is no ranking, because there are too few good rows.");
   }
 
   const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].find((one) => one >= most * 0.999) || Math.ceil(most);

@@ -51,7 +51,7 @@ pedanova.scatter = (function () {
     const stage = make("div", "scatter-stage", layer, overlay);
     stage.style.height = `${high}px`;
     frame(room, high);
-    pane.clear(place.body, tools(), stage, make("p", "pane-note", `${pedanova.plural(rows.length, "row")}${found.total > rows.length ? ` of ${pedanova.count(found.total)}, drawn at random` : ""}; good ones filled. Values that are missing lie at the edge.`));
+    pane.clear(place.body, tools(), stage, make("p", "pane-note", `${pedanova.plural(rows.length, "row")}${found.total > rows.length ? ` of ${pedanova.count(found.total)}, drawn at random` : ""}. Good rows are filled. Rows with a missing value are at the edge.`));
   }
 
   const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear what is selected on this plane", erase), { "data-tool": "clear" }));

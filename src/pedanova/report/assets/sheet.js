@@ -68,11 +68,11 @@ pedanova.sheet = (function () {
 
   function tell(row) {
     if (!row) return "";
-    if (row.varied === false) return "It never varied in these rows.";
+    if (row.varied === false) return "The parameter never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
-    const noise = row.significant === false ? " No clear effect: chance alone may give this." : "";
+    const noise = row.significant === false ? " No clear effect: chance alone may explain this share." : "";
     const part = row.ratio === null ? "" : `; ${percent(row.ratio)} of the sum of all shares`;
-    return `It accounts for ${percent(row.share)}${sure} of whether a row is in ${pedanova.pane.bandWords(pedanova.asked().target, true)}${part}.${noise}`;
+    return `Share for whether a row is in ${pedanova.pane.bandWords(pedanova.asked().target, true)}: ${percent(row.share)}${sure}${part}.${noise}`;
   }
 
   function tip(parameter, density, baseline, scale) {
@@ -87,7 +87,7 @@ pedanova.sheet = (function () {
     const part = pedanova.brushOf(state.question, parameter.name);
     pedanova.densities.pick(parts, part);
     if (!pedanova.densities.brushable(parameter)) return;
-    const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values. Drag over the plot, or its ends, to select some.");
+    const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values are selected. Drag over the plot to select a part of them.");
     parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
   }
 
@@ -97,7 +97,7 @@ pedanova.sheet = (function () {
     const fill = () => {
       const fits = parameter.labels.filter((label) => label.toLowerCase().includes(field.value.trim().toLowerCase()));
       const pick = (label) => button(label, `Select or deselect ${label}`, () => pedanova.densities.toggle(parameter, label));
-      list.replaceChildren(...fits.slice(0, MOST).map(pick), make("p", "note", `${pedanova.count(fits.length)} of ${pedanova.count(parameter.labels.length)} values${fits.length > MOST ? `, ${MOST} shown` : ""}; the bars are the most frequent and all others together.`));
+      list.replaceChildren(...fits.slice(0, MOST).map(pick), make("p", "note", `${pedanova.count(fits.length)} of ${pedanova.count(parameter.labels.length)} values${fits.length > MOST ? `, ${MOST} shown` : ""}. The plot has a bar for each of the most frequent values, and one bar for all others.`));
     };
     field.addEventListener("input", fill);
     fill();

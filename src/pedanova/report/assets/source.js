@@ -6,7 +6,7 @@ pedanova.source = (function () {
   const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
-    answer: "This file holds answers only for its own steps of target and region.",
+    answer: "This file has answers only for its own steps of target and region.",
     pairs: "This file has the pairs of its first questions only; pedanova explore computes them for every question.",
     plane: "This file has the planes of its first questions only; pedanova explore computes them for every question.",
     groups: "This file has the studies side by side for its first question only; pedanova explore --group answers every question.",

@@ -15,8 +15,8 @@ pedanova.space = (function () {
     held = found;
     if (pane.refuses(found, panel)) return;
     const about = `To reach ${pane.questionWords(question, false)}.`;
-    pane.said(panel.note, moved ? `${about} This file has the smaller space only for its first question; the question has changed since.` : about, moved ? "warned" : "");
-    const rows = found.rows.map((row) => [nameOf(row.name), verdict(row.advice), row.now, row.suggested || "as it is", row.why]);
+    pane.said(panel.note, moved ? `${about} This file has the smaller space only for its first question, not for the current one.` : about, moved ? "warned" : "");
+    const rows = found.rows.map((row) => [nameOf(row.name), verdict(row.advice), row.now, row.suggested || "unchanged", row.why]);
     pane.clear(panel.body,
       make("p", "space-summary", found.summary),
       make("div", "scroll", pane.table("space-table", ["parameter", "verdict", "now", "suggested", "why"], rows)),

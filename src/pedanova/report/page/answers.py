@@ -519,8 +519,8 @@ def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None
 
 
 ORDER_OF_FRONTS = (
-    "Rows are ordered by fronts: first those that no other row beats in every objective at once, then those beaten "
-    "only by these, and so on; inside a front, rows with more room around them come first."
+    "Rows are ordered by Pareto fronts. The first front has the rows that no other row beats in every objective; the "
+    "second front is the same without the rows of the first, and so on. Inside a front, isolated rows come first."
 )
 
 

@@ -61,8 +61,8 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1: spread evenly over the range; ━ under it: more than chance alone would give (95 %). "
-        "In bars, ┃ is the region's part; ~ marks what may be chance."
+        "Height 1: as frequent as in an even spread over the range. ━ on the axis: more frequent than chance would "
+        "explain (95 %). In bars, ┃ marks the region's part, ~ a difference that may be chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 

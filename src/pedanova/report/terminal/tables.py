@@ -55,12 +55,12 @@ LEAST_NAMES = 16  # letters
 LEAST_LETTERS = 6  # of a name in a set
 LONGEST_VALUES = 28  # letters of good values
 SET_MEANINGS = {
-    "interaction": "how much of whether a row is in the target the set accounts for, beyond its smaller sets; "
+    "interaction": "how much better the set explains whether a row is in the target than its smaller sets do; "
     "~ no clear effect.",
-    "together": "what they account for together.",
-    "added": "what they account for one by one, added up.",
-    "by smaller sets": "what the smaller sets account for.",
-    "overlap": "what both account for, because they depend on each other in these rows.",
+    "together": "the part that the set explains as a whole.",
+    "added": "the part that its parameters explain one by one, added up.",
+    "by smaller sets": "the part that the smaller sets explain.",
+    "overlap": "the part that both parameters explain, because they depend on each other in these rows.",
     "p": "how often chance alone would give this, adjusted for the number of sets.",
 }
 
@@ -220,15 +220,14 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
         title = f"best {part_in_words(steps[place].quantile)}"
         columns.append(TableColumn(title, cells, leave=usual.index(place)))
     meaning = (
-        "ratio: part of the summed importance for the best x % of the rows; the curve runs from the "
-        f"strictest target ({part_in_words(steps[0].quantile)}) to the widest, its full height is "
-        f"{percent(top)}."
+        "ratio: importance divided by the sum of all importances, for the best x % of the rows. The curve goes from "
+        f"the strictest target ({part_in_words(steps[0].quantile)}) to the widest; its full height is {percent(top)}."
     )
     left = len(profile.steps) - len(steps)
     if left:
-        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
+        meaning += f" {left} {'target has' if left == 1 else 'targets have'} fewer than {LEAST_TARGET} rows: not shown."
     table = look.table(columns) + more_in_words("parameters", left_out)
-    return look.titled(f"Ratios by target, inside {profile.region}", table, meaning)
+    return look.titled(f"Ratios by target, within {profile.region}", table, meaning)
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
@@ -310,7 +309,7 @@ MOST_NAMED = 8
 MOST_NOTES = 3
 NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
     "unused": ("left out: ", ("; ", Arg("params"), " names the columns to use")),
-    "condition": ("conditional, since they are missing for some values of another parameter: ", ()),
+    "condition": ("conditional, because missing for some values of another parameter: ", ()),
     "space": ("ranges guessed from the data: ", ("; ", Arg("space"), " sets them")),
 }
 
@@ -353,17 +352,17 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 MOST_STUDIES = 12  # in a table
 SHORT = {"between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles in a terminal
 POOLED_MEANINGS = {
-    "share": "how much of whether a row is in the target the parameter accounts for on its own: the mean over studies, "
-    "each with about the same weight (random effects).",
+    "share": "how well the parameter alone explains whether a row is in the target: the mean over studies, each with "
+    "about the same weight (random effects).",
     "between": "standard deviation of the share between studies, beyond chance.",
     "rank": "mean rank over studies; 1 is the most important.",
-    "top 3": "part of the studies in which it is among the first three.",
+    "top 3": "the part of the studies in which the parameter is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
-    "difference": "share in the first study minus share in the second; ~ no clear difference.",
+    "difference": "share in the first study minus share in the second; ~ marks no clear difference.",
     "p": "how often equal shares would differ this much, adjusted for the number of parameters (Holm).",
-    "ratios": "the same difference, as parts of the sum of all shares.",
-    "in common": "part of the target's density that both studies have in common.",
+    "ratios": "difference of the ratios (share divided by the sum of all shares).",
+    "in common": "the part of the target's density that both studies have in common.",
 }
 
 
@@ -383,10 +382,10 @@ def ranks_in_words(ranks: RankTest) -> str:
     """What Friedman's test and the critical difference say."""
     if ranks.p_value > 0.05:
         return (
-            f"Ranks do not differ more than by chance (Friedman, {ranks.studies} studies: p {chance(ranks.p_value)})."
+            f"Ranks do not differ clearly (Friedman's test, {ranks.studies} studies: p {chance(ranks.p_value)})."
         )
     p = chance(ranks.p_value)
-    words = f"Ranks differ (Friedman, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
+    words = f"Ranks differ (Friedman's test, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
     apart = f"Mean ranks closer than {short(ranks.critical)} do not differ clearly (Nemenyi)"
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
@@ -410,7 +409,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
         title = f"The {MOST_STUDIES} of {len(rows)} studies that agree least with the others"
         rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]
     columns = declared(pooled.studies, "study", "rows", "agreement", "what matters", rows=rows)
-    words = f"{title} (agreement: rank correlation with the mean of the other studies)"
+    words = f"{title} (agreement: rank correlation with the mean ranks of the other studies)"
     return look.titled(words, look.table(columns))
 
 
@@ -436,17 +435,17 @@ def draw_changes(differences: Differences, look: TerminalStyle) -> str:
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
 LEAST_STEPS = 3  # budgets from which on a small curve is drawn
 SHARES = (
-    "share: how much of whether a row is in the target the parameter accounts for, among the rows of that budget; "
+    "share: how well the parameter alone explains whether a row is in the target, among the rows of that budget; "
     "~ no clear effect."
 )
 RANKING = (
-    "Spearman: rank correlation of the shares with those at the full budget. ranking: the same if it agrees as well "
-    "as the full budget agrees with itself, another if some order is clearly reversed, ? if the rows cannot tell. "
-    "cost: part of the total cost if every trial stopped there."
+    "Spearman: rank correlation of the shares with those at the full budget. ranking: the same as at the full budget; "
+    "another if two parameters are clearly in the opposite order; ? if there are too few rows to decide. "
+    "cost: the part of the total cost if every trial stopped at this budget."
 )
 CEILING = (
-    "the seed's: part of the variance among runs of one configuration. ceiling: the rest, which is the most that "
-    "parameters can account for. averaged: the ceiling if the runs of each configuration are averaged."
+    "the seed's: the part of the variance that is among runs of one configuration. ceiling: the rest, the most that "
+    "parameters can explain. averaged: the ceiling if the runs of each configuration are averaged."
 )
 
 

@@ -42,7 +42,7 @@ def plot_importances(study: optuna.Study, *, target: Any = 0.1, region: Any = 1.
         customdata=[[row.p_adjusted] for row in rows],
         hovertemplate="%{y}: %{x:.1f} % (adjusted p %{customdata[0]:.3f})<extra></extra>",
     )
-    title = f"What separates {found.target} from {found.region}"
+    title = f"Importance: {found.target} compared with {found.region}"
     layout = {"title": title, "xaxis_title": "share of what decides, in %, with 95 % interval"}
     return go.Figure(bars, layout=layout | {"yaxis": {"type": "category"}, "template": "plotly_white"})
 
