@@ -140,7 +140,7 @@ def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys:
     }
     for block in blocks("README.md", "python"):
         exec(compile(block, "README.md", "exec"), names)
-    assert "whether a trial among the best 10 % is in the best 1 %." in " ".join(capsys.readouterr().out.split())
+    assert "whether a trial among the best 10 % is in the best 1 %" in " ".join(capsys.readouterr().out.split())
     assert Path("run.pedanova").exists()
 
 

@@ -91,7 +91,7 @@ def test_one_row_explains_nothing(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(60), "y": random.random(60)}, "y", space=SPACE)
     assert a.importance(0.01, **COUNTS)["x"].n_target == 1
     assert a.importance(0.01, **COUNTS)["x"].share <= 0
-    assert any("only 1 row;" in note for note in a.importance(0.01, **COUNTS).notes)
+    assert any("only 1 row, so" in note for note in a.importance(0.01, **COUNTS).notes)
 
 
 def test_a_very_wide_kernel_is_flat(random: np.random.Generator) -> None:
