@@ -151,7 +151,11 @@ class TestStates:
         a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state"))
         alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
         assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
-        for name, words in (("unfinished", "are unfinished"), ("failed", "failed (by the column state)"), ("pruned", "were pruned")):
+        for name, words in (
+            ("unfinished", "are unfinished"),
+            ("failed", "failed (by the column state)"),
+            ("pruned", "were pruned"),
+        ):
             assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words} and are dropped")
         assert "state" not in pa.analyze(data, "loss", reading=pa.Reading(state="state")).space
 
@@ -160,7 +164,9 @@ class TestStates:
         a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", failed="worst"))
         finished = (state == "complete") | (state == "failed")
         assert len(a) == finished.sum()
-        assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed (by the column state) and count as the worst")
+        assert noted(
+            a, f"{np.sum(state == 'failed')} of 1,000 rows failed (by the column state) and count as the worst"
+        )
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
             a.importance(0.2, **COUNTS).rows == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
@@ -224,7 +230,10 @@ class TestStates:
             ({"infeasible": None}, "infeasible=None must be 'drop' or 'worst'"),
             ({"nan": "last"}, "nan='last' must be 'drop' or 'worst'"),
             ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished and are dropped"),
-            ({"state": "failing", "failed": "worst"}, "no row is left to count .1,000 of 1,000 rows failed .by the column failing. and count"),
+            (
+                {"state": "failing", "failed": "worst"},
+                "no row is left to count .1,000 of 1,000 rows failed .by the column failing. and count",
+            ),
         ],
     )
     def test_refusals(self, table: Table, options: dict[str, str], words: str) -> None:

@@ -147,7 +147,12 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
     [
         (with_loss(np.zeros_like), {}, {}, "nothing can explain a constant"),
         (some(slice(5, None), np.inf), {}, {"target": 0.5}, "contain the same 60 rows"),
-        (some(slice(5, None), np.nan), {"reading": pa.Reading(nan="worst")}, {"target": 0.2}, "contain the same 60 rows"),
+        (
+            some(slice(5, None), np.nan),
+            {"reading": pa.Reading(nan="worst")},
+            {"target": 0.2},
+            "contain the same 60 rows",
+        ),
         (some(slice(2, None), np.nan), {}, {}, "the target has 1 of 2 rows, and at least 5"),
         (plain(), {}, {"target": pa.at_most(-1)}, "contains no row"),
         (plain(), {}, {"target": 0.5, "region": 0.2}, "all must be inside"),

@@ -74,7 +74,8 @@ class TestSwitch:
         with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, outside the domain that by chooses"):
             pa.analyze(data, "y", space=space)
         assert noted(
-            pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")), "1 of 4 rows lies outside the space"
+            pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")),
+            "1 of 4 rows lies outside the space",
         )
 
     @pytest.mark.slow

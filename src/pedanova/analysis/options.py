@@ -115,7 +115,9 @@ QUESTION = (
     question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
-        "of", "after an adaptive sampler: the best part of the space (default) or of the rows", choices=get_args(PartsOf)
+        "of",
+        "after an adaptive sampler: the best part of the space (default) or of the rows",
+        choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),
 )

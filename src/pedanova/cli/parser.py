@@ -99,7 +99,9 @@ GOAL = Option(
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
-BEST = replace(BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})")
+BEST = replace(
+    BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
+)
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]

@@ -332,7 +332,9 @@ def marginal_of(
 def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> list[Note]:
     notes = []
     if not TINY <= spread.variance < math.inf:
-        notes.append(Note("answer", "the variance is outside the range of floating-point numbers; shares are still valid"))
+        notes.append(
+            Note("answer", "the variance is outside the range of floating-point numbers; shares are still valid")
+        )
     if total < FEW_ROWS:
         notes.append(Note("doubt", f"the region has only {total} rows; take these numbers as rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:

@@ -93,7 +93,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     part, notes = model_at_hand(inner)
     model = part.around or part
     if len(model.rows) < FEWEST_ROWS:
-        raise QueryError(f"gains need a model, and {len(model.rows)} rows are too few; at least {FEWEST_ROWS} are needed")
+        raise QueryError(
+            f"gains need a model, and {len(model.rows)} rows are too few; at least {FEWEST_ROWS} are needed"
+        )
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
@@ -117,7 +119,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
-        notes.append(Note("answer", "no trial has the default values; one such trial about halves the error of the gains"))
+        notes.append(
+            Note("answer", "no trial has the default values; one such trial about halves the error of the gains")
+        )
     values = rules.values(start)[0]
     for name, value in (default or {}).items():
         values[name] = None if values[name] is None else exactly(rules.space[name], value)

@@ -116,7 +116,9 @@ class StopAdvice:
     def __str__(self) -> str:
         stays = f"{self.first} stays first with a probability of {percent(self.first_stays)}"
         if self.better is None:
-            return f"It is not clear whether to stop: {stays}, and no model can predict how much the best value improves."
+            return (
+                f"It is not clear whether to stop: {stays}, and no model can predict how much the best value improves."
+            )
         gain = f"the best value improves by at most {short(self.better, 2)}"
         if self.settled:
             return f"More trials will hardly change this: {stays}, and {gain}."

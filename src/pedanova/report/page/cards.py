@@ -399,5 +399,7 @@ def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, 
 def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
     if part is None and not isinstance(rows, Region):
-        raise QueryError(f"questions: a {name} of a page must be a quantile or a value of the objective; choose rows with within=")
+        raise QueryError(
+            f"questions: a {name} of a page must be a quantile or a value of the objective; choose rows with within="
+        )
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)

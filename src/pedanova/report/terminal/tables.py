@@ -381,9 +381,7 @@ def draw_across(pooled: Pooling, look: TerminalStyle) -> str:
 def ranks_in_words(ranks: RankTest) -> str:
     """What Friedman's test and the critical difference say."""
     if ranks.p_value > 0.05:
-        return (
-            f"Ranks do not differ clearly (Friedman's test, {ranks.studies} studies: p {chance(ranks.p_value)})."
-        )
+        return f"Ranks do not differ clearly (Friedman's test, {ranks.studies} studies: p {chance(ranks.p_value)})."
     p = chance(ranks.p_value)
     words = f"Ranks differ (Friedman's test, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
