@@ -96,7 +96,7 @@ def test_a_missing_objective_lists_the_columns() -> None:
         pytest.param({"x": [1j, 2], "loss": [1, 1]}, ("1 in every row",), id="complex and constant"),
         pytest.param({"x": np.array([1j, 2]), "loss": [1, 2]}, ("x", "complex128"), id="complex"),
         pytest.param({1: [1], "1": [2], "loss": [1]}, ("'1'", "two columns"), id="names alike"),
-        pytest.param({"x": [None, None], "loss": [1, 2]}, ("x: holds no value",), id="nothing to use"),
+        pytest.param({"x": [None, None], "loss": [1, 2]}, ("x: has no value",), id="nothing to use"),
         pytest.param(pa.table([[1], [2]], names=["a", "a"]), ("'a'", "two columns"), id="Arrow names twice"),
         pytest.param(pd.DataFrame([[1, 2]], columns=["a", "a"]), ("'a'", "two"), id="pandas names twice"),
         pytest.param(pl.LazyFrame({"x": [1]}).select("gone"), ("gone",), id="lazy, no such column"),

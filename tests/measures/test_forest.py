@@ -196,8 +196,8 @@ def test_rows_that_do_not_count() -> None:
     a = pa.analyze(data, loss, space=space, reading=pa.Reading(outside="count"), where=np.arange(300) >= 2)
     found = forest_effects(a.data.observed(), trees=4)
     assert found.n_rows == 296
-    assert "1 rows without a finite objective are left out" in found.notes
-    assert "1 rows with a value outside the space are left out" in found.notes
+    assert "1 row without a finite objective is left out" in found.notes
+    assert "1 row with a value outside the space is left out" in found.notes
     small = pa.analyze({k: v[6:] for k, v in data.items()}, loss[6:], space=space)
     rows = np.arange(300) >= 6
     assert (

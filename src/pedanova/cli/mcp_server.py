@@ -29,8 +29,8 @@ LARGEST = 512 * 2**20  # bytes of a source
 LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # letters
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
-    "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` is a file inside the "
-    "folder that this server was started with. Start with `brief`; every line of it names what proves it."
+    "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` "
+    "is a file inside the folder of this server. Start with `brief`: each line names the call that proves it."
 )
 
 

@@ -56,8 +56,8 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
         raise QueryError(
-            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}), and all must be inside: "
-            "choose a smaller target or a wider region"
+            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}), and all must be "
+            "inside: choose a smaller target or a wider region"
         )
     if inside == rows:
         raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows{same}")

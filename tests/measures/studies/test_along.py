@@ -110,7 +110,7 @@ def test_forms() -> None:
     assert columns["parameter"] == ["d", "c", "b", "a", "a", "b", "c", "d"]
     assert found.header() == ["epochs", "rows", "a", "b", "c", "d", "Spearman", "95 % interval", "ranking"]
     assert [row.share for _, row in found.of("a")] == [0.05, 0.3]
-    assert "along epochs" in found._repr_html_()
+    assert "by epochs" in found._repr_html_()
     with pytest.raises(UnknownParameterError):
         found.of("e")
     with pytest.raises(QueryError):

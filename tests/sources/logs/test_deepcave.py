@@ -81,7 +81,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
     assert any("5 of 30 rows failed" in note for note in a.notes)
-    assert any("1 of 30 rows are unfinished" in note for note in a.notes)
+    assert any("1 of 30 rows is unfinished" in note for note in a.notes)
 
 
 def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_marked_columns(tmp_path: Path) -> None:
     assert set(records.columns) - set(records.metadata.aside) == {"State", "config.lr", "config.opt", "val_loss"}
     a = pedanova.analyze(path, scan=pedanova.Scan(threads=1))
     assert any("3 of 6 rows failed" in note for note in a.notes)
-    assert any("1 of 6 rows are unfinished" in note for note in a.notes)
+    assert any("1 of 6 rows is unfinished" in note for note in a.notes)
 
 
 def test_plain_columns(tmp_path: Path) -> None:

@@ -263,7 +263,7 @@ class Along(Table):
         )
 
     def heading(self) -> str:
-        return f"Importance at each {self.name}: {self.target} compared with {self.region}"
+        return f"Importance by {self.name}: {self.target} compared with {self.region}"
 
     def _repr_html_(self) -> str:
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
