@@ -207,8 +207,8 @@ class ReducedSpace(NamedTable[Verdict]):
         if sum(row.advice == "narrow" for row in self.rows) > 1:
             worth += (
                 f" Each narrowed range on its own keeps about {percent(self.keep)} of the target's best rows; a row "
-                "must lie inside all ranges, so together they keep fewer. A range is wider than the good values, which are "
-                "only the values that are clearly more frequent in the target."
+                "must lie inside all ranges, so together they keep fewer. A range is wider than the good values: "
+                "these are only the values that are clearly more frequent in the target."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
