@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
 AT_ONCE = 1 << 14  # rows whose settings are hashed together: they stay in the cache
+AT_FIRST, EVEN = 8, 0.05  # times as many rows are chosen by one column, where as many are as its values promise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,13 +89,23 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
     columns = [observed.columns[name].values for name in sorted(observed.space)]
     bits = [values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values for values in columns]
     factors = [rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1) for _ in columns]
-    least = np.uint64((1.0 - most / len(rows)) * 2.0**64)
-    every, chosen = len(rows) == len(observed), []
+    one = [k for k, values in enumerate(columns) if values.dtype.kind == "f"][:1]
+    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # numbers of one column choose most of the rows that need not be hashed
+        near = _hashed(rows, len(observed), [bits[one[0]]], factors[one[0] :], AT_FIRST * most / len(rows))
+        if abs(len(near) / (AT_FIRST * most) - 1.0) < EVEN:  # it has many different ones
+            rows = near
+    return _hashed(rows, len(observed), bits, factors, most / len(rows))
+
+
+def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64], part: float) -> Indices:
+    """About this part of the rows, of `every` row of the table, by a number made of some columns."""
+    least, chosen = np.uint64((1.0 - part) * 2.0**64), []
     for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
-        some = piece if every else rows[piece]
-        keys = sum(own[some].astype(np.uint64, copy=False) * factor for own, factor in zip(bits, factors, strict=True))
-        spread = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        chosen.append(rows[piece][spread >= least])
+        some = piece if len(rows) == every else rows[piece]
+        keys = sum(own[some].astype(np.uint64, copy=False) * factor for own, factor in zip(bits, factors, strict=False))
+        if len(bits) > 1:
+            keys = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        chosen.append(rows[piece][keys >= least])
     return np.concatenate(chosen)
 
 

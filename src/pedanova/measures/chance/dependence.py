@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import distinct
 from pedanova.data.column import Mask
-from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
+from pedanova.measures.chance.ranked_rows import Places, RankedRows, codes_of
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Space, parents_of
 
@@ -26,6 +25,7 @@ DECIDES = 0.98  # of whether the other has a value
 SAME = 0.8  # both tell so much of each other
 COPY = 0.95  # and so much where one is but another way to write the other;
 MONOTONE = 0.5  # this much, where one only rises or only falls with the other
+FEWEST_RANKED = 5  # rows, of which more are needed for a rank correlation
 FEWEST_BESIDE = 6  # rows beside those where both have their most common value: fewer rise or fall by chance
 
 
@@ -78,17 +78,18 @@ def dependence_of(rows: RankedRows) -> Dependence:
     names = arrangement.names[: arrangement.varying]
     if not names:
         return Dependence()
-    once = np.sort(np.unique(rows.keys, return_index=True)[1])  # a configuration that was run again is one
+    once = np.sort(rows.distinct[0])  # a configuration that was run again is one
     step = -(-len(once) // MOST_ROWS)
     places = rows.places[once[::step], : len(names)]
     grids = arrangement.grids[: len(names)]
     active = np.stack([places[:, j] < grid.cells for j, grid in enumerate(grids)], axis=1)
-    groups = grouping([_groups(grid, places[:, j]) for j, grid in enumerate(grids)])
-    being = grouping([column.astype(np.int64) for column in active.T])
-    by_value, by_being = association(groups, groups), association(being, groups)
+    counted = CountedCells.of(grids, places)
+    groups = counted.groups()
+    by_value, by_being = association(groups, groups), np.zeros((len(names), len(names)))  # [child, parent]
     some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
-    by_being[~some] = 0.0  # [child, parent]
-    squares = rank_squares(grids, places, active)
+    if some.any():
+        by_being[some] = association(grouping(active[:, some].astype(np.int64), [2] * int(some.sum())), groups)
+    squares = rank_squares(counted.centred_ranks())
     one_way = np.maximum(np.maximum(by_value, by_being), squares)
     strength = np.maximum(one_way, one_way.T)
     np.fill_diagonal(strength, 1.0)
@@ -98,36 +99,71 @@ def dependence_of(rows: RankedRows) -> Dependence:
     rising = monotone(np.where(gate | gate.T, 0.0, squares), places)
     same = np.zeros_like(rising)
     for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
-        pair = (grids[i], grids[j]), places[:, [i, j]], active[:, [i, j]]
+        pair = (grids[i], grids[j]), places[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
-    copies = _copies(names, same, [len(distinct(column)) for column in places.T])
+    copies = _copies(names, same, [np.count_nonzero(counts) for counts in counted.counts])
     gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
     twins = tuple(Twins(names[i], names[j], float(both[i, j])) for i, j in pairs)
     return Dependence(names, gates, twins, copies, strength, linked)
 
 
-def _groups(grid: Grid, places: Places) -> NDArray[np.int64]:
-    """Values, or quantile groups of a range; inactive rows apart; rare levels together."""
-    rows = len(places)
-    most = max(2, min(MOST_GROUPS, rows // ROWS_A_GROUP))
-    codes = places.astype(np.int64)
-    there = codes < grid.cells
-    values, spots, counts = np.unique(codes[there], return_inverse=True, return_counts=True)
-    if all(block.ordered for block in grid.blocks) and len(values) > most:
-        middles = (np.cumsum(counts) - counts / 2.0) / max(1, counts.sum())
-        spots = np.minimum((middles * most).astype(np.int64), most - 1)[spots]
-    codes[there] = spots
-    codes[~there] += len(values)
-    counts = np.bincount(codes)
-    return np.where(counts[codes] < RARE, len(counts), codes)
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedCells:
+    """Several columns of cells, and how many rows each cell has: what follows from its counts is computed by cell."""
+
+    grids: Sequence[Grid]
+    flat: NDArray[np.int64]  # (rows, parameters) the cell of each, those of all parameters numbered through
+    counts: list[NDArray[np.int64]]  # (width,) each
+
+    @classmethod
+    def of(cls, grids: Sequence[Grid], places: Places) -> CountedCells:
+        ends = np.cumsum([grid.width for grid in grids])
+        flat = places + np.append(0, ends[:-1])
+        return cls(grids, flat, np.split(np.bincount(flat.ravel(), minlength=int(ends[-1])), ends[:-1]))
+
+    def groups(self) -> Grouping:
+        each = [_groups(grid, counts) for grid, counts in zip(self.grids, self.counts, strict=True)]
+        return grouping(np.concatenate(each)[self.flat], [int(codes.max()) + 1 for codes in each])
+
+    def centred_ranks(self) -> Reals:
+        """(parameters, rows) Of ordered parameters, where they have a value; elsewhere 0."""
+        ranks = [np.zeros(grid.width) for grid in self.grids]
+        for own, grid, counts in zip(ranks, self.grids, self.counts, strict=True):
+            there = counts[: grid.cells]
+            ends = np.cumsum(there)
+            if is_ordered(grid) and ends[-1] > FEWEST_RANKED:
+                own[: grid.cells] = ends - (there + ends[-1]) / 2.0
+        return np.concatenate(ranks)[self.flat.T]
 
 
-def grouping(columns: list[NDArray[np.int64]]) -> Grouping:
-    hots = [np.unique(column, return_inverse=True)[1] for column in columns]
-    sizes = [int(codes.max()) + 1 for codes in hots]
-    kinds = [np.eye(size)[codes] for size, codes in zip(sizes, hots, strict=True)]
-    return Grouping(np.concatenate(kinds, axis=1), np.cumsum([0, *sizes[:-1]]))
+def is_ordered(grid: Grid) -> bool:
+    return all(block.ordered for block in grid.blocks)
+
+
+def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(width,) The group of every cell that has rows: values, or quantile groups of a range; inactive rows apart; rare
+    levels together."""
+    most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
+    full = np.flatnonzero(counts)
+    each, there = counts[full], full < grid.cells
+    values = int(np.count_nonzero(there))
+    codes = np.where(there, np.arange(len(full)), full + values)
+    if is_ordered(grid) and values > most:
+        middles = (np.cumsum(each) - each / 2.0) / each[:values].sum()
+        codes[:values] = np.minimum((middles * most).astype(np.int64), most - 1)[:values]
+    rows = np.bincount(codes, weights=each)
+    groups = np.zeros(grid.width, dtype=np.int64)
+    groups[full] = codes_of(np.where(rows[codes] < RARE, len(rows), codes))[0]
+    return groups
+
+
+def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
+    """From the group of every row, (rows, parameters), and how many groups each parameter has."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    hot = np.zeros((len(codes), sum(sizes)))
+    hot[np.arange(len(codes))[:, None], codes + starts] = 1.0
+    return Grouping(hot, starts)
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
@@ -142,18 +178,11 @@ def association(of: Grouping, by: Grouping) -> Reals:
     return (raw - chance) / (1.0 - np.minimum(chance, 0.99))
 
 
-def rank_squares(grids: tuple[Grid, ...], places: Places, active: Mask) -> Reals:
+def rank_squares(ranks: Reals) -> Reals:
     """(parameters, parameters) Squared rank correlation of ordered ones, less what chance would give."""
-    rows = len(places)
-    ranks = np.zeros((len(grids), rows))
-    for j, grid in enumerate(grids):
-        there = active[:, j]
-        if all(block.ordered for block in grid.blocks) and there.sum() > 5:
-            middles = mid_ranks(places[there, j])
-            ranks[j, there] = middles - middles.mean()
     sizes = np.sqrt((ranks**2).sum(axis=1))
     sizes[sizes == 0.0] = 1.0
-    squares: Reals = np.maximum((ranks @ ranks.T / np.outer(sizes, sizes)) ** 2 - 1.0 / rows, 0.0)
+    squares: Reals = np.maximum((ranks @ ranks.T / np.outer(sizes, sizes)) ** 2 - 1.0 / ranks.shape[1], 0.0)
     np.fill_diagonal(squares, 0.0)
     return squares
 
@@ -169,21 +198,21 @@ def monotone(squares: Reals, places: Places) -> Mask:
     return result
 
 
-def agree_beside(grids: tuple[Grid, Grid], places: Places, active: Mask, *, rising: bool) -> bool:
+def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
     """Whether two parameters say the same beside the rows where both have their most common value.
 
     Two that are at their defaults together, and only there, are no copies.
     """
     common = np.array([np.bincount(column).argmax() for column in places.T])
-    rest = np.any(places != common, axis=1)
-    places, active = places[rest], active[rest]
+    places = places[np.any(places != common, axis=1)]
     if np.all(places == places[:1]):
         return True
     if rising:
         return len(places) >= FEWEST_BESIDE
-    groups = grouping([_groups(grid, column) for grid, column in zip(grids, places.T, strict=True)])
+    counted = CountedCells.of(grids, places)
+    groups = counted.groups()
     by_value = association(groups, groups)
-    squares = rank_squares(grids, places, active)
+    squares = rank_squares(counted.centred_ranks())
     return bool(max(min(by_value[0, 1], by_value[1, 0]), squares[0, 1]) >= SAME)
 
 

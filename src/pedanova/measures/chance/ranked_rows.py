@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,7 +47,7 @@ class Arrangement:
         return np.argsort(self.orders[j]).astype(np.int32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RankedRows:
     """Every row that counts, best first."""
 
@@ -60,6 +61,11 @@ class RankedRows:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    @cached_property
+    def distinct(self) -> tuple[Indices, Indices, Indices]:
+        """The first row of every configuration, (rows,) the configuration of each row, and the rows of each."""
+        return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
     def without(self, names: Collection[str]) -> RankedRows:
         """The same rows, these parameters put behind those that vary."""
@@ -174,6 +180,18 @@ def mid_ranks(values: NDArray[Any]) -> Reals:
 
 def doubled_ranks(values: NDArray[Any]) -> Indices:
     """Twice the same: a whole number, so that sums of them are exact."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    places, counts = codes_of(values)
     ends: Indices = np.cumsum(counts)
     return (2 * ends - counts + 1)[places]
+
+
+def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
+    """(values,) The number of every value among the distinct ones, and how often each occurs.
+
+    Whole numbers are cells or counts: they are counted and not sorted.
+    """
+    if values.dtype.kind == "f":
+        return np.unique(values, return_inverse=True, return_counts=True)[1:]
+    counts = np.bincount(values)
+    there = counts > 0
+    return (np.cumsum(there) - 1)[values], counts[there]

@@ -91,7 +91,7 @@ class RowModel:
     @cached_property
     def owner(self) -> NDArray[np.int64]:
         """(rows,) The configuration of each of `rows`."""
-        return np.unique(self.rows.keys, return_inverse=True)[1]
+        return self.rows.distinct[1]
 
     @cached_property
     def repeats(self) -> Repeats:

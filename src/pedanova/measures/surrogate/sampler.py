@@ -51,7 +51,7 @@ class Configurations:
 
 
 def configurations_of(rows: RankedRows) -> Configurations:
-    _, first, owner, repeats = np.unique(rows.keys, return_index=True, return_inverse=True, return_counts=True)
+    first, owner, repeats = rows.distinct
     # Sums of whole numbers are exact, and so equal means are equal numbers.
     means = np.bincount(owner, weights=doubled_ranks(rows.signed)) / repeats
     levels = np.unique(means, return_inverse=True)[1]
@@ -85,8 +85,10 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
     """The evidence in the configurations, and in the numbers of the trials where they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
     # The rank correlation of the objective and the number of repeats; above 0: good ones recur.
-    ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
-    again = float(correlations(ranks)[0][0, 1])
+    again = 0.0
+    if configurations.repeats.max() > 1:
+        ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
+        again = float(correlations(ranks)[0][0, 1])
     together = joint_concentration(configurations, dependence)
     return SamplerEvidence(together, again, drift, has_excess_repeats(configurations), is_stepwise(configurations))
 
@@ -102,9 +104,10 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
     names, usual = list(columns), np.stack(list(columns.values()))
     missing: Mask = np.isnan(usual)
     partial = np.array([column.any() for column in missing])  # where two are missing together, that is no sign
-    values = np.where(missing, np.nan, configurations.places[:, names].T)
-    by_value = np.divide(*correlations(values)) ** 2
-    strength = np.where(partial & partial[:, None], by_value, dependence.strength[np.ix_(names, names)])
+    strength = dependence.strength[np.ix_(names, names)]
+    if partial.any():
+        values = np.where(missing, np.nan, configurations.places[:, names].T)
+        strength = np.where(partial & partial[:, None], np.divide(*correlations(values)) ** 2, strength)
     scaled = correlations(usual)[0][np.triu(strength < INDEPENDENT, k=1)]
     return float(scaled.sum() / math.sqrt(max(1, len(scaled))))
 
@@ -147,9 +150,10 @@ def is_stepwise(configurations: Configurations) -> bool:
     """Whether there are as many pairs of configurations that differ in a single column as configurations."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
-    each = configurations.places[:, :columns].astype(np.uint64) * keys
-    others = each.sum(axis=1)[:, None] - each  # (configurations, columns) a number for all other columns
-    alike = [np.unique(column, return_counts=True)[1] for column in others.T]
+    each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
+    others = np.sort(each.sum(axis=0) - each, axis=1)  # (columns, configurations) a number for all other columns
+    repeated = others[np.any(others[:, 1:] == others[:, :-1], axis=1)]
+    alike = [np.unique(column, return_counts=True)[1] for column in repeated]
     return columns > 1 and sum(int((many * (many - 1)).sum()) // 2 for many in alike) >= len(configurations)
 
 
