@@ -90,7 +90,7 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
     bits = [values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values for values in columns]
     factors = [rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1) for _ in columns]
     one = [k for k, values in enumerate(columns) if values.dtype.kind == "f"][:1]
-    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # numbers of one column choose most of the rows that need not be hashed
+    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # most rows need the hash of one column alone
         near = _hashed(rows, len(observed), [bits[one[0]]], factors[one[0] :], AT_FIRST * most / len(rows))
         if abs(len(near) / (AT_FIRST * most) - 1.0) < EVEN:  # it has many different ones
             rows = near

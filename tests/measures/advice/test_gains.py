@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import LevelsError, PedanovaError, QueryError, UnknownParameterError
-from pedanova.measures.surrogate.objective_model import Candidates, ObjectiveModel, objective_of
+from pedanova.measures.surrogate.objective_model import Candidates, ObjectiveModel
 from pedanova.measures.surrogate.row_model import RowModel
 
 LATTICE = {"a": pa.Ordinal([1, 2, 4, 8]), "b": pa.Int(0, 4), "k": pa.Categorical(["x", "y", "z"])}
@@ -262,7 +262,7 @@ def test_candidates_that_change_are_as_if_computed_anew() -> None:
     """One parameter after the other, of a range and of a category."""
     model = pa.analyze(pa.demo_trials(), "error").first(200).data.row_model
     assert isinstance(model, RowModel)
-    known = objective_of(model.rows, model.fitted(0), model.dependence.copies)
+    known = model.objective(0)
     assert isinstance(known, ObjectiveModel)
     names = list(model.space)
     settings = np.stack([model.few.cells[name][:40] for name in names], axis=1).astype(np.int32)

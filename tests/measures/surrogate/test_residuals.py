@@ -109,7 +109,7 @@ def test_disagreement_counts_where_parameters_act_together() -> None:
 
 def test_waves_that_the_curve_lacks_are_seen() -> None:
     """A flat model of a target in two places."""
-    blocks = [Block(0, 50, ordered=True), Block(50, 51, ordered=False)]
+    blocks = Block(0, 50, ordered=True), Block(50, 51, ordered=False)
     counts = np.r_[np.full(50, 20.0), 0.0]
     inside = np.r_[np.full(5, 10.0), np.zeros(40), np.full(5, 10.0), 0.0]
     chance = 0.1 * counts
@@ -121,10 +121,10 @@ def test_waves_that_the_curve_lacks_are_seen() -> None:
         misfit=inside - chance,
         misfit_square=inside * 0.81 + (counts - inside) * 0.01,
         misfit_expected=0.09 * counts,
-        squares=(counts, chance, 0.1 * chance),
+        squares=np.stack([counts, chance, 0.1 * chance]),
     )
-    pair = expansions(np.full(51, 0.1), counts, blocks, sums, child=False)
-    result = combined(np.zeros(1), np.zeros(1), 0.0, [pair])
+    pairs = expansions(np.full((1, 51), 0.1), counts[None], blocks, sums.cut(np.arange(51)[None]), child=False)
+    result = combined(np.zeros(1), np.zeros(1), 0.0, pairs)
     exact = float((counts[:-1] * (inside[:-1] / counts[:-1] - 0.1) ** 2).sum()) / 1000 / 0.09
     assert result.share[0] == pytest.approx(exact, rel=0.2)  # sharp edges have waves that chance may explain
     assert result.low[0] < exact < result.high[0]

@@ -45,7 +45,7 @@ from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
-from pedanova.measures.surrogate.objective_model import KnownObjective, Settings, objective_of, process_of
+from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of
 from pedanova.space.grid import grid_of
@@ -78,7 +78,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
     """The objective anywhere in the space; an error where no model of it is to be trusted."""
     rows = len(model.rows)
     fitted = model.fitted(seed)
-    known = objective_of(model.rows, fitted, model.dependence.copies)
+    known = model.objective(seed)
     if known is None:
         why = fitted.objection or "there is no model of these rows"
         raise QueryError(f"{what} need a model of the objective, and {why} ({rows:,} rows); run more trials")
@@ -223,7 +223,7 @@ def next_trials_of(data: TrialData, n: object, goal: object, within: object, see
     if len(candidates) < many:
         raise QueryError(Arg("n", n), f" is too large: only {len(candidates):,} configurations were not yet run")
     fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
-    objective = process_of(model.rows, fitted, model.dependence.copies)
+    objective = model.process(seed)
     if objective is None:
         notes.append(Note("answer", "too few different trials for a model: the proposals are drawn uniformly"))
         trials = [NextTrial(present(one), "know", "drawn evenly", None, None, None) for one in rules.values(candidates)]
@@ -277,7 +277,7 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
     model = None if data.levels.several else data.row_model
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)
-    known = objective_of(model.rows, model.fitted(seed), model.dependence.copies)
+    known = model.objective(seed)
     return advise(rows, None, 0.0) if known is None else advise(rows, *may_improve(model, known, seed))
 
 

@@ -18,7 +18,7 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
-from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, is_complete, scores_of, spread_rows
+from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, scores_of, spread_rows
 from pedanova.measures.surrogate.gaussian_process import CHUNK, KernelSettings, Posterior
 from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, layout_of, rational_quadratic
 from pedanova.measures.surrogate.posterior import even_points
@@ -170,14 +170,6 @@ class ObjectiveTable:
 
 
 KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
-
-
-def objective_of(rows: RankedRows, fitted: FittedModel, copies: Mapping[str, str]) -> KnownObjective | None:
-    """The objective at any configuration; None where the model is not to be trusted, and the table is not complete."""
-    whole = configurations_of(rows)
-    if is_complete(whole):
-        return table_of(whole, rows.arrangement.space)
-    return None if fitted.settings is None else process_of(rows, fitted, copies)
 
 
 def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str, str]) -> ObjectiveModel | None:

@@ -442,6 +442,12 @@ class StackedGrids:
         return np.add.reduceat(values, first, axis=1)
 
 
+@lru_cache(maxsize=16)
+def stacked(grids: tuple[CoarseGrid, ...]) -> StackedGrids:
+    """Kept, since all questions to a model count in the same cells."""
+    return StackedGrids.of(grids)
+
+
 # --- samples -------------------------------------------------------------------------------------------
 
 MOST_CACHED = 1 << 23  # bytes of counts that are kept for the next question
@@ -481,7 +487,7 @@ class PosteriorSamples:
 
     def grids(self) -> StackedGrids:
         """The cells in which points are counted."""
-        return StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()])
+        return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
 
     def cells(self, name: str) -> Cells:
         """(points,) A cell of the grid for every point: the middle one of those that are merged."""

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
-from pedanova.measures.distributions import normal_below, normal_quantile
+from pedanova.measures.distributions import LAW, normal_below
 from pedanova.measures.surrogate.posterior import PosteriorSamples, RankRange
-from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares, point_weights
-from pedanova.measures.waves import Waves, waves_of
+from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares
+from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Reals
 
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share: all are as likely
@@ -59,26 +59,25 @@ class LeaveOneOut:
         """(rows,) The chance of each row to be in the best part of these rows."""
         if part <= 0.0 or part >= 1.0:
             return np.full(len(self.mean), float(part >= 1.0))
-        deviations = [np.sqrt(self.variance + step * self.noise) for step in NOISE_PARTS]
-        each = [self._below(threshold, one) for one in deviations for threshold in [self._threshold(part, one)]]
-        chances: Reals = np.mean(each, axis=0)
+        deviations = np.sqrt(self.variance + np.array(NOISE_PARTS)[:, None] * self.noise)
+        chances: Reals = self._below(self._thresholds(part, deviations), deviations).mean(axis=0)
         return chances
 
-    def _below(self, threshold: float, deviation: Reals) -> Reals:
-        return normal_below((threshold - self.mean) / deviation)
+    def _below(self, thresholds: Reals, deviations: Reals) -> Reals:
+        return normal_below((thresholds[:, None] - self.mean) / deviations)
 
-    def _threshold(self, part: float, deviation: Reals) -> float:
-        """The score that the best part of the rows is expected to stay below.
+    def _thresholds(self, part: float, deviations: Reals) -> Reals:
+        """For each line of deviations, the score that the best part of the rows is expected to stay below.
 
         The expected part is nearly a normal law of the score, so that a few steps along that law find it.
         """
-        spread = math.hypot(float(self.mean.std()), float(deviation.mean()))
-        wanted = float(normal_quantile(np.array([part]))[0])
-        threshold = float(self.mean.mean()) + spread * wanted
+        spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
+        wanted = LAW.inv_cdf(part)
+        thresholds: Reals = float(self.mean.mean()) + spread * wanted
         for _ in range(STEPS):
-            reached = min(max(float(self._below(threshold, deviation).mean()), LEAST_PART), 1.0 - LEAST_PART)
-            threshold += spread * (wanted - float(normal_quantile(np.array([reached]))[0]))
-        return threshold
+            reached = np.clip(self._below(thresholds, deviations).mean(axis=1), LEAST_PART, 1.0 - LEAST_PART)
+            thresholds = thresholds + spread * [wanted - LAW.inv_cdf(one) for one in reached.tolist()]
+        return thresholds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +96,8 @@ class CellSums:
     misfit_expected: Reals  # (cells,) the most that this can be, were the model right
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
-    def cut(self, cells: slice) -> CellSums:
+    def cut(self, cells: NDArray[np.int64]) -> CellSums:
+        """The sums of some cells, in any shape."""
         return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 
@@ -160,8 +160,9 @@ def curve_of(
 
     `numbers` are (cells,): the place of every cell.
     """
-    flat = numbers[samples.flat(samples.grids())]
-    inside, mass = (by_cell(flat, point_weights(samples, span), len(numbers)) for span in (target, region))
+    inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
+    for each, span in ((inside, target), (mass, region)):
+        each[numbers] = samples.count(span, samples.grids()).mean(axis=0)
     return inside, mass
 
 
@@ -177,10 +178,15 @@ def corrected(
     grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
     root = np.sqrt(np.maximum((1.0 - COMMON) * shares.each.mean(axis=0) + COMMON * shares.common, 0.0))
-    pairs = []
+    alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # those of one shape are expanded side by side
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
-        cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
-        pairs.append(expansions(curve[cells], mass[cells], grid.blocks, sums.cut(cells), child=name in children))
+        alike.setdefault((grid.blocks, name in children), []).append(j)
+    pairs: list[Residuals | None] = [None] * len(grids.grids)
+    for (blocks, child), some in alike.items():
+        cells = grids.starts[some][:, None] + np.arange(blocks[-1].stop)
+        each = expansions(curve[cells], mass[cells], blocks, sums.cut(cells), child=child)
+        for j, pair in zip(some, each, strict=True):
+            pairs[j] = pair
     together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # of the whole space
     result = combined(root, deviation, together, pairs)
     return EstimatedShares(*(column[samples.sources] for column in result))
@@ -253,6 +259,8 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
     misfit, columns, whole = pair
     sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
     clear = columns.energy > 2.0 * BEYOND * columns.deviation
+    if not (sure.any() or clear.any()):
+        return 0.0, 0.0
     energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[sure], columns.energy[clear]]
     most = np.maximum(whole.energy + AGREED * whole.deviation, 0.0)
     energy = np.minimum(energy, np.r_[most[sure], most[clear]])
@@ -260,12 +268,15 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
     return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
 
 
-def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSums, *, child: bool) -> Residuals | None:
-    """The three residuals; None where a parameter had a single cell."""
-    if np.count_nonzero(sums.counts) < 2:
-        return None
-    mass = mass / mass.sum()
-    centre = float(mass @ curve)
+def expansions(
+    curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
+) -> list[Residuals | None]:
+    """The three residuals of parameters with the same blocks; None for one that had a single cell.
+
+    All arrays are (parameters, cells).
+    """
+    mass = mass / mass.sum(axis=1, keepdims=True)
+    centre = (mass * curve).sum(axis=1, keepdims=True)
     apart = sums.part + curve - centre  # what a row's chance would be, were the columns independent
     together = sums.chance - sums.counts * apart
     together_square = sums.squares[2] - 2.0 * apart * sums.squares[1] + sums.squares[0] * apart**2
@@ -274,68 +285,75 @@ def expansions(curve: Reals, mass: Reals, blocks: Sequence[Block], sums: CellSum
     if child:  # only what the value does, inside each regime
         own = _inside_regimes(curve, mass, blocks)
         both = [_without_means(*one, sums.counts, blocks) for one in both]
-    waves = waves_of(mass, blocks, child=child)
-    coefficients = [functions.T @ (mass * own) for functions, _ in waves]
-    norm = math.sqrt(math.fsum(float(one @ one) for one in coefficients))
+    both.append((both[0][0] + both[1][0], sums.squares[0] * np.clip(apart * (1.0 - apart), 0.0, 0.25)))
+    residuals, squares = (np.stack(one, axis=1) for one in zip(*both, strict=True))
+    waves = [waves_of(one, blocks, child=child) for one in mass]
+    alike: dict[tuple[int, ...], list[int]] = {}  # by their octaves
+    for j in np.flatnonzero(np.count_nonzero(sums.counts, axis=1) > 1).tolist():
+        octaves = tuple(some.stop - some.start for _, slices in waves[j] for some in slices)
+        if octaves:
+            alike.setdefault(octaves, []).append(j)
+    result: list[Residuals | None] = [None] * len(mass)
     scale = sums.rows**2 * sums.part * (1.0 - sums.part)
-    direction = np.zeros(len(mass))
-    if norm > 1e-9:
-        for (functions, _), one in zip(waves, coefficients, strict=True):
-            direction += functions @ (one / norm)
-    parts = [one / max(norm, 1e-9) if norm > 1e-9 else np.zeros_like(one) for one in coefficients]
-    rest = [
-        (functions - np.outer(direction, one), slices) for (functions, slices), one in zip(waves, parts, strict=True)
-    ]
-    scatter = sums.squares[0] * np.clip(apart * (1.0 - apart), 0.0, 0.25)
-    both.append((both[0][0] + both[1][0], scatter))
-    misfit, columns, whole = (_expansion(direction, rest, *one, sums.misfit_expected, scale) for one in both)
-    return misfit, columns, whole
+    for octaves, some in alike.items():
+        functions = np.stack([np.concatenate([one for one, _ in waves[j]], axis=1) for j in some])
+        each = (mass * own)[some], residuals[some], squares[some], sums.misfit_expected[some]
+        for j, pair in zip(some, _expanded(functions, octaves, *each, scale), strict=True):
+            result[j] = pair
+    return result
 
 
-def _expansion(
-    direction: Reals, waves: Waves, residual: Reals, square: Reals, expected: Reals, scale: float
-) -> Expansion:
-    energy, deviation, above, expected_deviation = [], [], [], []
-    for functions, slices in waves:
-        squared = functions**2
-        energies = (residual @ functions) ** 2 / scale
-        chance, right = square @ squared / scale, expected @ squared / scale
-        for some in slices:
-            total = float(energies[some].sum())
-            energy.append(total - float(chance[some].sum()))
-            deviation.append(math.sqrt(2.0 * float(chance[some] @ chance[some])))
-            mean = float(right[some].sum())
-            above.append(total - mean)
-            expected_deviation.append(mean * math.sqrt(2.0 / (some.stop - some.start)))
-    return Expansion(
-        along=float(direction @ residual) / math.sqrt(scale),
-        variance=float(direction**2 @ square) / scale,
-        expected=float(direction**2 @ expected) / scale,
-        energy=np.array(energy),
-        deviation=np.array(deviation),
-        above_expected=np.array(above),
-        expected_deviation=np.array(expected_deviation),
+def _expanded(
+    functions: Reals,
+    octaves: Sequence[int],
+    own: Reals,
+    residuals: Reals,
+    squares: Reals,
+    expected: Reals,
+    scale: float,
+) -> list[Residuals]:
+    """Of parameters whose waves, (parameters, cells, functions), have the same octaves; residuals are (…, 3, cells)."""
+    coefficients = np.matmul(own[:, None], functions)
+    norm = np.sqrt((coefficients**2).sum(axis=2, keepdims=True))
+    unit = np.where(norm > 1e-9, coefficients / np.maximum(norm, 1e-9), 0.0)  # (parameters, 1, functions)
+    direction = np.matmul(functions, unit.swapaxes(1, 2))  # (parameters, cells, 1)
+    rest = functions - direction * unit
+    squared = rest**2
+    energies = np.matmul(residuals, rest) ** 2 / scale
+    chance, right = np.matmul(squares, squared) / scale, np.matmul(expected[:, None], squared) / scale
+    starts = np.cumsum([0, *octaves[:-1]])
+    total, by_chance, spread, mean = (
+        np.add.reduceat(one, starts, axis=2) for one in (energies, chance, chance**2, right)
     )
+    columns = (
+        np.matmul(residuals, direction)[..., 0] / math.sqrt(scale),
+        np.matmul(squares, direction**2)[..., 0] / scale,
+        np.broadcast_to(np.matmul(expected[:, None], direction**2)[..., 0] / scale, residuals.shape[:2]),
+        total - by_chance,
+        np.sqrt(2.0 * spread),
+        total - mean,
+        np.broadcast_to(mean * np.sqrt(2.0 / np.array(octaves)), total.shape),
+    )
+    return [tuple(Expansion(*one) for one in zip(*each, strict=True)) for each in zip(*columns, strict=True)]  # type: ignore[misc]
 
 
 def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals:
-    """(cells,) The curve less its mean over each regime."""
-    own = np.zeros(len(curve))
+    """(parameters, cells) The curve less its mean over each regime."""
+    own = np.zeros(curve.shape)
     for block in blocks:
-        if mass[block.cells].sum() > 0:
-            own[block.cells] = curve[block.cells] - float(mass[block.cells] @ curve[block.cells]) / float(
-                mass[block.cells].sum()
-            )
+        whole = mass[:, block.cells].sum(axis=1, keepdims=True)
+        mean = (mass * curve)[:, block.cells].sum(axis=1, keepdims=True) / np.where(whole > 0, whole, 1.0)
+        own[:, block.cells] = np.where(whole > 0, curve[:, block.cells] - mean, 0.0)
     return own
 
 
 def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
-    """Sums of residuals, and of their squares, less the mean over each regime."""
+    """Sums of residuals, and of their squares, less the mean over each regime; all are (parameters, cells)."""
     residual, square = residual.copy(), square.copy()
     for block in blocks:
-        rows = float(counts[block.cells].sum())
-        if rows > 0:
-            mean = float(residual[block.cells].sum()) / rows
-            square[block.cells] += counts[block.cells] * mean**2 - 2.0 * mean * residual[block.cells]
-            residual[block.cells] -= counts[block.cells] * mean
+        cells = slice(None), block.cells
+        rows = counts[cells].sum(axis=1, keepdims=True)
+        mean = residual[cells].sum(axis=1, keepdims=True) / np.where(rows > 0, rows, np.inf)
+        square[cells] += counts[cells] * mean**2 - 2.0 * mean * residual[cells]
+        residual[cells] -= counts[cells] * mean
     return residual, np.maximum(square, 0.0)

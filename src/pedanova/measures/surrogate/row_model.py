@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,22 @@ from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence, dependence_of
 from pedanova.measures.chance.permutation_test import PermutationTest
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows, ranked_rows, varying_names
-from pedanova.measures.surrogate.fit import FittedModel, fit
-from pedanova.measures.surrogate.posterior import ObjectiveRanks, RankRange, StackedGrids
-from pedanova.measures.surrogate.residuals import cell_sums, corrected, curve_of
+from pedanova.measures.surrogate.fit import FittedModel, fit, is_complete
+from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange, StackedGrids
+from pedanova.measures.surrogate.residuals import LeaveOneOut, cell_sums, corrected, curve_of
 from pedanova.measures.surrogate.sampler import configurations_of, has_excess_repeats, sampler_of
 from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space, children_of
 
+if TYPE_CHECKING:  # what few questions need is imported where it answers
+    from pedanova.measures.surrogate.objective_model import KnownObjective, ObjectiveModel
+
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
+# Every row as others predict it, its cells of all parameters, and the place of every cell in a fixed order
+PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int64]]
 FEWEST_ROWS = 40  # that a model is fitted to
 LEAST_BOX = 200  # points of a box that suffice for answers about it
 NO_BOX = "a model cannot answer for rows that are not a box of the space"
@@ -69,6 +74,8 @@ class RowModel:
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
     corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
     _fitted: dict[int, FittedModel] = field(default_factory=dict)
+    _predicted: dict[int, PredictedCells] = field(default_factory=dict)  # by seed
+    _processes: dict[int, ObjectiveModel | None] = field(default_factory=dict)  # likewise
 
     @cached_property
     def rows(self) -> RankedRows:
@@ -127,6 +134,24 @@ class RowModel:
                 self._fitted[seed] = self._narrowed(self.around, seed)
         return self._fitted[seed]
 
+    def process(self, seed: int) -> ObjectiveModel | None:
+        """The objective as a process, trusted or not; None where nothing varies."""
+        from pedanova.measures.surrogate.objective_model import process_of
+
+        if seed not in self._processes:
+            fitted = self.fitted(seed) if len(self.rows) >= FEWEST_ROWS else None
+            self._processes[seed] = process_of(self.rows, fitted, self.dependence.copies)
+        return self._processes[seed]
+
+    def objective(self, seed: int) -> KnownObjective | None:
+        """The objective at any configuration; None where no model is to be trusted, and the table is not complete."""
+        from pedanova.measures.surrogate.objective_model import table_of
+
+        whole = configurations_of(self.rows)
+        if is_complete(whole):
+            return table_of(whole, self.rows.arrangement.space)
+        return None if self.fitted(seed).settings is None else self.process(seed)
+
     def part(self, some: Mask, *, seed: int) -> RowModel:
         """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
         fitted = self.fitted(seed)
@@ -176,20 +201,24 @@ class RowModel:
         if fitted.predictions is None or fitted.samples is None:
             return None
         if key not in self.corrected_by_question:
-            samples, rows = fitted.samples, self.rows
-            grids, cells = samples.grids(), rows.arrangement.cells(rows.places)
-            each = zip(samples.space, grids.grids, grids.starts, strict=False)
-            flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
-            numbers = canonical_numbers(rows.arrangement, grids)
-            masks = self.between(target), self.between(region)
-            predicted = fitted.predictions.take(rows.rows)
-            if not self.repeats.clustered:
-                predicted = replace(predicted, owner=np.arange(len(rows)))
-            sums = cell_sums(predicted, numbers[flat], *masks, grids.cells)
+            samples = fitted.samples
+            if seed not in self._predicted:
+                self._predicted[seed] = self._predicted_cells(samples, fitted.predictions)
+            predicted, flat, numbers = self._predicted[seed]
+            sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
             curve = curve_of(samples, target, region, numbers)
-            children = children_of(self.space)
-            self.corrected_by_question[key] = corrected(samples, curve, shares, sums, children)
+            self.corrected_by_question[key] = corrected(samples, curve, shares, sums, children_of(self.space))
         return self.corrected_by_question[key]
+
+    def _predicted_cells(self, samples: PosteriorSamples, predictions: LeaveOneOut) -> PredictedCells:
+        rows, grids = self.rows, samples.grids()
+        cells, numbers = rows.arrangement.cells(rows.places), canonical_numbers(rows.arrangement, grids)
+        each = zip(samples.space, grids.grids, grids.starts, strict=False)
+        flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
+        predicted = predictions.take(rows.rows)
+        if not self.repeats.clustered:
+            predicted = replace(predicted, owner=np.arange(len(rows)))
+        return predicted, numbers[flat], numbers
 
     # --- p-values ----------------------------------------------------------------------------------
 
