@@ -245,7 +245,7 @@ def plain_way_down(cloud: Cloud, names: list[str]) -> list[Box]:
     inside, boxes, kept = np.ones(len(cloud.pooled), dtype=bool), [Box()], 1.0
     while True:
         found = [
-            poorest(cloud, name, left[name], cloud.places[name][inside], cloud.pooled[None, inside], kept)
+            poorest(cloud, name, left[name], 1 + cloud.places[name][inside], cloud.pooled[None, inside], kept)
             for name in names
         ]
         if not any(found):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -63,6 +64,7 @@ class Axis:
         return np.asarray(np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1))
 
 
+@lru_cache(maxsize=2048)
 def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
     """Every level its own group, or about as much of the space in each of 20, or of so many."""
     (block,) = grid.blocks
@@ -172,7 +174,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     """Boxes one inside the other, the whole space first, until no slice is poor."""
     mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
-    places = {name: cloud.places[name] for name in names}
+    places = {name: cloud.places[name] + 1 for name in names}
     boxes, kept = [Box()], 1.0
     slices: dict[str, tuple[float, str, int, float] | None] = {}
     stale: Collection[str] = names
@@ -184,7 +186,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
         _, name, group, lost = min(poor)
         left[name].remove(group)
         kept -= lost
-        stay = places[name] != group
+        stay = places[name] != group + 1
         stale = [name] if stay.all() else names  # an empty slice changes nothing for the others
         if not stay.all():
             mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
@@ -197,14 +199,15 @@ def poorest(
 ) -> tuple[float, str, int, float] | None:
     """The slice with the lowest density: density, parameter, group, mass lost.
 
-    `mass` is that of the target, and below it that of the wider one if there is one.
+    `mass` is that of the target, and below it that of the wider one if there is one; `places` are groups from 1 on, and
+    0 without a value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
         return None
-    active = places >= 0
-    sums, *wider = (np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in mass)
-    base = cloud.base(name, places)
+    most = axis.groups + 1
+    sums, *wider = (np.bincount(places, weights=one, minlength=most)[1:] for one in mass)
+    base = axis.prior if cloud.by_space else np.bincount(places, minlength=most)[1:].astype(np.float64)
     own, points = float(sums[left].sum()), float(base[left].sum())
     if own <= 0 or points <= 0:
         return None

@@ -123,7 +123,9 @@ def covariance(rows: int) -> np.ndarray:
 def test_the_joint_law_is_that_of_the_draws() -> None:
     rows, points = embedded(40, 4), embedded(6, 5)
     process = condition(rows, OWNERS, scores_at(rows), SETTINGS)
-    mean, covariance = process.jointly(points)
+    scores = process.jointly(points)
+    mean, covariance = scores.mean, np.stack([scores.covariance(place) for place in range(6)])
+    assert np.diag(covariance) == pytest.approx(scores.variance, abs=1e-6)
     assert process.predict(points) == pytest.approx(mean, abs=1e-4)
     assert np.linalg.eigvalsh(covariance).min() > -1e-4
     rng = np.random.default_rng(0)

@@ -69,14 +69,19 @@ class CholeskyFactor:
 
     def solve(self, right: Reals) -> Reals:
         """Covariance⁻¹ · right, for columns of right sides."""
-        solution: Reals = right.astype(np.float64)
+        solution = self.half_solve(right)
         blocks, inverses = self._diagonal
-        for rows, inverse in zip(blocks, inverses, strict=True):
-            before = slice(0, rows.start)
-            solution[rows] = inverse @ (solution[rows] - self.lower[rows, before] @ solution[before])
         for rows, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
             behind = slice(rows.stop, None)
             solution[rows] = inverse.T @ (solution[rows] - self.lower[behind, rows].T @ solution[behind])
+        return solution
+
+    def half_solve(self, right: NDArray[np.floating]) -> Reals:
+        """L⁻¹ · right."""
+        solution: Reals = right.astype(np.float64)
+        for rows, inverse in zip(*self._diagonal, strict=True):
+            before = slice(0, rows.start)
+            solution[rows] = inverse @ (solution[rows] - self.lower[rows, before] @ solution[before])
         return solution
 
     def inverse(self, dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
@@ -293,15 +298,14 @@ class Posterior:
         additive = points.basis @ (np.float32(self.additive) * (self.rows.basis.T @ solved))
         return (kernel @ solved + additive).astype(np.float64) + self.mean
 
-    def jointly(self, points: Embedding) -> tuple[Reals, Reals]:
-        """(points,) The mean of the score at other points without noise, and (points, points) its covariance."""
-        across = self._covariance(self.rows, points).astype(np.float64)
-        inner = self._covariance(points, points).astype(np.float64)
-        off = 1.0 - self.factor.solve(np.ones((len(self.rows), 1))).T @ across  # the mean is estimated too
-        spread = inner - across.T @ self.factor.solve(across) + self.mean_variance * off.T @ off
-        return across.T @ self.solved + self.mean, self.scale * spread
+    def jointly(self, points: Embedding) -> JointScores:
+        """The score at other points without noise."""
+        across = self.covariance_of(self.rows, points)
+        half = self.factor.half_solve(across)
+        off = 1.0 - self.factor.half_solve(np.ones((len(self.rows), 1))).T @ half  # the mean is estimated too
+        return JointScores(self, points, across.T @ self.solved + self.mean, half, off[0])
 
-    def _covariance(self, one: Embedding, two: Embedding) -> Singles:
+    def covariance_of(self, one: Embedding, two: Embedding) -> Singles:
         """(one, two) The kernel without noise, in units of s²."""
         kernel = rational_quadratic(one.positions, two.positions, self.weights)
         return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
@@ -322,6 +326,30 @@ class Posterior:
             scores[0::2, start : start + CHUNK] = (mean + deviation).T
             scores[1::2, start : start + CHUNK] = (mean - deviation).T
         return scores + np.float32(self.mean)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointScores:
+    """Scores at some points; of their covariance, only what is asked for is computed."""
+
+    process: Posterior
+    points: Embedding
+    mean: Reals  # (points,)
+    half: Reals  # (rows, points) L⁻¹ · covariance of rows and points
+    off: Reals  # (points,) how far each is from what the rows tell of the mean
+
+    @property
+    def variance(self) -> Reals:
+        """(points,)"""
+        own = 1.0 + self.process.additive * (self.points.basis.astype(np.float64) ** 2).sum(axis=1)
+        known = np.einsum("ij,ij->j", self.half, self.half)
+        return self.process.scale * (own - known + self.process.mean_variance * self.off**2)
+
+    def covariance(self, place: int) -> Reals:
+        """(points,) With one of them."""
+        prior = self.process.covariance_of(self.points, self.points.take(slice(place, place + 1)))[:, 0]
+        known = self.half.T @ self.half[:, place] - self.process.mean_variance * self.off * self.off[place]
+        return self.process.scale * (prior - known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
