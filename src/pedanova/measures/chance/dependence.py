@@ -101,7 +101,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
         pair = (grids[i], grids[j]), places[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
-    copies = _copies(names, same, [np.count_nonzero(counts) for counts in counted.counts])
+    copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
     gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
     twins = tuple(Twins(names[i], names[j], float(both[i, j])) for i, j in pairs)

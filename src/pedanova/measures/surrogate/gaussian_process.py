@@ -343,13 +343,15 @@ class JointScores:
         """(points,)"""
         own = 1.0 + self.process.additive * (self.points.basis.astype(np.float64) ** 2).sum(axis=1)
         known = np.einsum("ij,ij->j", self.half, self.half)
-        return self.process.scale * (own - known + self.process.mean_variance * self.off**2)
+        variance: Reals = self.process.scale * (own - known + self.process.mean_variance * self.off**2)
+        return variance
 
     def covariance(self, place: int) -> Reals:
         """(points,) With one of them."""
         prior = self.process.covariance_of(self.points, self.points.take(slice(place, place + 1)))[:, 0]
         known = self.half.T @ self.half[:, place] - self.process.mean_variance * self.off * self.off[place]
-        return self.process.scale * (prior - known)
+        covariance: Reals = self.process.scale * (prior - known)
+        return covariance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
