@@ -204,6 +204,9 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     return Clip(level, float(levels.thresholds[level - 1]), str(region))
 
 
+NO_SPREAD = ObjectiveSpread(math.nan, math.nan)
+
+
 def effects_of(
     tallies: Mapping[str, Tally],
     moments: Moments,
@@ -235,7 +238,8 @@ def effects_of(
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
     effects = []
-    own = [moments.spread(level, level + 1) for level in range(outer[0], ends[0])]
+    many = (moments.rows > 1).tolist()  # one row has no spread
+    own = [moments.spread(k, k + 1) if many[k] else NO_SPREAD for k in range(outer[0], ends[0])]
     for tally in tallies.values():
         sums = tally.sums[outer[0] : ends[0]].sum(axis=0)  # (cells + 2,) Σ objective over the region's levels
         sums = sums if cut is None else sums + cut.value * tally.between(cut.level, outer[1])
@@ -283,11 +287,13 @@ def measure_effect(
     means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
         width = float(bandwidth(smoothing, counts[block.cells], block)) if counts[block.cells].any() else 0.0
-        base, above = smooth(counts[block.cells] / rows, width), smooth(beyond[block.cells] / rows, width)
+        inside = counts[block.cells].astype(np.float64)
+        near, near_squared = smooth(inside, width), squared_smooth(inside, width)
+        base, above = near / rows, smooth(beyond[block.cells] / rows, width)
         square += float(summed_ratio(above**2, base))
-        noise += float(summed_ratio(squared_smooth(counts[block.cells] / rows, width), base))
+        noise += float(summed_ratio(near_squared, near))
         np.divide(above, base, out=means[block.cells], where=base > 0)
-        half[block.cells] = half_widths(counts[block.cells], means[block.cells], squares[block.cells], width)
+        half[block.cells] = half_widths(near, near_squared, means[block.cells], smooth(squares[block.cells], width))
         widths.append(width)
     return Effect(
         name=tally.name,
@@ -350,12 +356,14 @@ def squares_of(
 
     `own` are the spreads of the levels before the cut.
     """
-    every = tally.counts
+    there = np.flatnonzero(tally.between(*outer))  # of few rows most cells have none
+    every = tally.counts[:, there]
     counts, beyond = every[outer[0] : cut], every[cut : outer[1]].sum(axis=0)
-    means = np.ldexp(ratio_of(tally.sums[outer[0] : cut], counts) - spread.mean, -spread.power)
+    means = np.ldexp(ratio_of(tally.sums[outer[0] : cut, there], counts) - spread.mean, -spread.power)
     left = np.maximum(counts - 1, 0) * scatter_of(counts, means, own, spread)[:, None]
-    total: Reals = (counts * means**2 + left).sum(axis=0)
-    total += beyond * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
+    total = np.zeros(tally.grid.width)
+    total[there] = (counts * means**2 + left).sum(axis=0)
+    total[there] += beyond * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
     return total
 
 
@@ -366,18 +374,20 @@ def scatter_of(
     rows = counts.sum(axis=1)
     free = rows - np.count_nonzero(counts, axis=1)
     usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
-    whole = [float(np.ldexp(one.scaled, 2 * (one.power - spread.power))) for one in own]
-    middle = [float(np.ldexp(one.mean - spread.mean, -spread.power)) for one in own]
+    whole = np.ldexp([one.scaled for one in own], [2 * (one.power - spread.power) for one in own])
+    middle = np.ldexp(np.array([one.mean for one in own]) - spread.mean, -spread.power)
     with np.errstate(invalid="ignore"):  # of levels that are not used
-        within = np.array(whole) * rows - np.einsum("ij,ij->i", counts, (means - np.array(middle)[:, None]) ** 2)
+        within = whole * rows - np.einsum("ij,ij->i", counts, (means - middle[:, None]) ** 2)
     return np.where(usable, np.maximum(within, 0.0) / np.maximum(free, 1), 0.0)
 
 
-def half_widths(counts: NDArray[np.int64], means: Reals, squares: Reals, width: float) -> Reals:
-    """(cells,) Of a 95 % interval of each mean (Student's), NaN below two rows; all of one block, and off the mean."""
-    rows = smooth(counts.astype(np.float64), width)
-    many = ratio_of(rows**2, squared_smooth(counts.astype(np.float64), width))  # rows that would tell as much
-    variance = np.maximum(0.0, ratio_of(smooth(squares, width), rows) - np.nan_to_num(means) ** 2)
+def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:
+    """(cells,) Of a 95 % interval of each mean (Student's), NaN below two rows; all of one block, and off the mean.
+
+    Rows and squares are smoothed, and `squared` are the rows smoothed by the squared kernel.
+    """
+    many = ratio_of(rows**2, squared)  # rows that would tell as much
+    variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
     free = np.maximum(many - 1.0, 1e-9)
     half = student(free) * np.sqrt(variance / free)  # variance · many / (many - 1), over many rows
     return np.where(many >= 2.0 - 1e-9, half, np.nan)
