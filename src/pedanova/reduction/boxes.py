@@ -133,10 +133,11 @@ class Cloud:
 
     def parts(self, slices: Groups, places: Groups) -> Reals:
         """(slices, opinions) What each slice of a parameter's groups adds to the target."""
-        active = places >= 0
-        count = int(slices.max()) + 1
-        sums = [np.bincount(slices[places[active]], weights=one[active], minlength=count) for one in self.mass.T]
-        return np.stack(sums, axis=1).astype(np.float64)
+        opinions = self.mass.shape[1]
+        first = opinions * np.where(places >= 0, slices[places] + 1, 0)  # of points without a value, one more slice
+        flat, most = first[:, None] + np.arange(opinions), opinions * (int(slices.max()) + 2)
+        sums = np.bincount(flat.ravel(), weights=self.mass.ravel(), minlength=most)
+        return sums.reshape(-1, opinions)[1:].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

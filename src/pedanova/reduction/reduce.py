@@ -40,18 +40,7 @@ from pedanova.reduction.good_region import (
 )
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import (
-    Categorical,
-    Domain,
-    Float,
-    Int,
-    Ordinal,
-    Parameter,
-    Space,
-    Switch,
-    in_words,
-    parents_of,
-)
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, in_words
 from pedanova.space.values import Interval, is_one_of
 
 Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
@@ -248,7 +237,7 @@ class Judge:
             return "undecided", f"{NOISE}, but {few}; not changed"
         if local[name] <= LEVEL:
             return "keep", "no clear effect over all rows, but it matters among the best"
-        if any(name in parents_of(parameter) for parameter in self.space.values()):
+        if name in self.region.cloud.parents:
             return "keep", "other parameters exist only for some of its values"
         return "fix", f"no clear effect over all rows or among the best (its importance is at most {most})"
 

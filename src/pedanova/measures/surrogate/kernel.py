@@ -7,8 +7,10 @@ interactions; the second, a linear kernel, follows what parameters do alone; the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
@@ -61,13 +63,23 @@ class FeatureLayout:
 
     def embed(self, places: Places) -> Embedding:
         """The features of configurations, given as the cell of each parameter."""
-        positions, basis = [], []
-        for j, (grid, undecided) in enumerate(zip(self.grids, self.undecided, strict=True)):
-            # Features of a cell are computed once and looked up for every configuration.
-            distances, functions = features_by_cell(grid, undecided=undecided)
-            positions += [column[places[:, j]] for column in distances]
-            basis += [column[places[:, j]] for column in functions]
-        return Embedding(np.concatenate(positions, axis=1), np.concatenate(basis, axis=1))
+        each = zip(self.grids, self.undecided, strict=True)
+        # Features of a cell are computed once and looked up for every configuration.
+        by_cell = [features_by_cell(grid, undecided=undecided) for grid, undecided in each]
+        return Embedding(*(looked_up(columns, places) for columns in zip(*by_cell, strict=True)))
+
+
+def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
+    """(rows, features) From the features of the cells of every parameter; neighbours with as many features at once."""
+    tables = [some[0] if len(some) == 1 else np.concatenate(some, axis=1) for some in columns]
+    parts, first = [], 0
+    for features, run in groupby(tables, key=lambda table: table.shape[1]):
+        some = list(run)
+        starts = np.cumsum([0, *(len(table) for table in some[:-1])])
+        cells = places[:, first : first + len(some)] + starts
+        parts.append(np.concatenate(some).take(cells, axis=0).reshape(len(places), len(some) * features))
+        first += len(some)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:

@@ -112,7 +112,7 @@ def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
     return copy[np.where(nearer, before, after)]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def even_column(j: int, count: int, seed: int) -> Reals:
     """Column j of a design in the unit cube: one point in each of `count` equal parts, even on planes of two columns.
 
@@ -243,9 +243,9 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
     density = np.ones(len(mass))
+    together = np.bincount(step[seen], minlength=len(mass))
     for functions, octaves in waves_of(mass, [Block(0, len(mass), ordered)], child=True):
-        values = functions[step[seen]]
-        means, variances = values.mean(axis=0), (values**2).sum(axis=0) / len(seen) ** 2
+        means, variances = together @ functions / len(seen), together @ functions**2 / len(seen) ** 2
         for some in octaves:
             chance = float(variances[some].sum())
             energy = float(means[some] @ means[some]) - chance
@@ -256,7 +256,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     coarse: Reals = mass * np.maximum(density, LEAST_DENSITY)
     coarse = coarse / coarse.sum()
     fine: Reals = prior * (coarse / np.maximum(mass, 1e-300))[step]
-    counts, together = np.bincount(seen, minlength=cells), np.bincount(step[seen], minlength=len(mass))
+    counts = np.bincount(seen, minlength=cells)
     for cell in np.flatnonzero(together >= SPIKE_ROWS):  # where most rows sit on one value, the points do too
         inside = np.flatnonzero(step == cell)
         if len(inside) > 1 and 2 * counts[inside].max() > together[cell]:
