@@ -10,7 +10,7 @@ import pytest
 import pedanova as pa
 from pedanova.data.column import as_column
 from pedanova.data.objective_guess import guess_objective, likely_objectives
-from pedanova.errors import QueryError
+from pedanova.errors import DataError, QueryError
 
 ROWS = 40
 RNG = np.random.default_rng(3)
@@ -87,3 +87,20 @@ def test_what_the_user_names_otherwise_is_no_objective() -> None:
 
 def test_names_without_a_word() -> None:
     assert len(pa.analyze({"lr": LR, "learning_rate": B, "é": A}, "é")) == ROWS
+
+
+def test_a_result_of_a_few_rows_alone_is_not_what_a_table_was_made_for() -> None:
+    few = np.where(np.arange(ROWS) < 8, A, np.nan)
+    assert guess(perplexity=few) is None
+    assert (guess(perplexity=few, speed_score=B) or ("",))[0] == "speed_score"
+
+
+LONG = {"param": ["lr", "lr", "depth", "depth"] * 10, "value": LR, "cost_ratio": A}
+
+
+def test_a_table_that_names_a_parameter_in_each_row_is_refused_with_the_remedy() -> None:
+    with pytest.raises(DataError, match=r"named in param, and its value in value; .*where=\"param == 'depth'\""):
+        pa.analyze(LONG)
+    a = pa.analyze(LONG, "cost_ratio", where="param == 'lr'", params=["value"])
+    assert list(a.space) == ["value"]
+    assert list(pa.analyze({"param": LR, "value": A}).space) == ["param"]  # numbers name nothing

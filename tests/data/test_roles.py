@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pedanova.data.column import as_column
-from pedanova.data.roles import Role, full_grid, marked, notes_on, roles_of, status_column, step_of_one_run
+from pedanova.data.column_values import full_grid
+from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
 
 ROWS = 60
 RNG = np.random.default_rng(7)
@@ -306,3 +307,64 @@ def test_names_of_one_family_and_counts_of_errors() -> None:
 def test_a_setting_beside_its_bounds_stays() -> None:
     bounds = {"lr_min": RNG.choice([1e-5, 1e-4], ROWS), "lr_max": RNG.choice([0.1, 0.2], ROWS)}
     assert all(role.is_setting for role in roles({**SETTINGS, **bounds, "r2": real()}, "r2").values())
+
+
+def test_numbers_among_results_are_results_and_few_of_them_are_doubted() -> None:
+    settings = {"method": RNG.choice(["a", "b"], ROWS), "lookback": RNG.choice([5, 9], ROWS)}
+    results = {"total_return": real(), "n_buys": RNG.permutation(ROWS) * 3, "profit_factor": real(), "sharpe": real()}
+    decided = in_order({**settings, **results, "days": RNG.choice([1, 2], ROWS), "max_drawdown": real()}, "sharpe")
+    assert {name for name, role in decided.items() if role.is_setting} == {*settings, "days"}
+    assert decided["days"].doubt is not None
+    ordered = dict(sorted({**settings, **results, "max_drawdown": real()}.items()))  # such an order tells nothing
+    assert in_order(ordered, "sharpe")["n_buys"].is_setting
+
+
+def test_a_setting_that_counts_the_rows_in_a_sweep_of_one_parameter_stays() -> None:
+    decided = roles({"": np.arange(12), "0_kernel_size": np.arange(5, 17), "acc": RNG.random(12)}, "acc")
+    assert decided[""].name == "identifier"
+    assert decided["0_kernel_size"].is_setting
+
+
+def test_names_of_configurations() -> None:
+    width, depth = np.tile([1, 2, 4], 20), np.repeat([1, 2, 3, 4], 15)
+    names = [f"w{a}d{b}" for a, b in zip(width, depth, strict=True)]
+    table = {"width": width, "depth": depth, "lr": np.where(depth > 2, 0.1, 0.2), "loss": real()}
+    assert in_order({"preset": names, **table}, "loss")["preset"].name == "identifier"
+    assert in_order({"config_idx": width * 10 + depth, **table}, "loss")["config_idx"].name == "identifier"
+    decided = in_order({"preset": names, **table, "batch": RNG.choice([16, 32], ROWS)}, "loss")
+    assert decided["preset"].doubt is not None
+    assert decided["preset"].doubt.role == "identifier"
+    assert in_order({"kind": width.astype(str), **table}, "loss")["kind"].doubt is None
+
+
+def test_numbers_with_more_digits_than_what_was_set() -> None:
+    coarse = {"fee": np.tile([0.1, 0.5, 0.9], 20), "span": np.repeat([7, 14, 21], 20)}
+    table = {"weight_kg": np.tile(real()[:3], 20), **coarse, "acc": real()}
+    doubt = roles({**table, "kind": RNG.choice(["a", "b"], ROWS)}, "acc")["weight_kg"].doubt
+    assert doubt is None  # where nothing is known of the order
+    decided = in_order({**table, "kind": RNG.choice(["a", "b"], ROWS)}, "acc")
+    assert decided["weight_kg"].doubt is not None
+    assert "digits" in decided["weight_kg"].doubt.why
+    assert in_order({**table, "lr": real()}, "acc")["weight_kg"].doubt is None  # settings were drawn here
+
+
+def test_numbers_that_move_together_are_doubted() -> None:
+    x, lr = real(), real()
+    table = {"lr": lr, "sr.odds": x, "ra.odds": np.exp(x), "wf.odds": x**3, "free": real(), "utility": real()}
+    decided = in_order(table, "utility")
+    assert [name for name, role in decided.items() if role.doubt is not None] == ["sr.odds", "ra.odds", "wf.odds"]
+
+
+def test_flags_and_seeds_beside_a_full_grid() -> None:
+    grid = {"influence": BETA, "noise": DEPTH, "repeat": WIDTH}
+    decided = in_order({**grid, "reached": RNG.random(32) < 0.5, "spread": np.sin(GRID)}, "spread")
+    assert decided["repeat"].name == "seed"
+    assert decided["reached"].doubt is not None
+    decided = in_order({**grid, "spread": np.sin(GRID), "reached": RNG.random(32) < 0.5}, "spread")
+    assert decided["reached"].name == "result"
+
+
+def test_summaries_without_a_stem_and_speeds() -> None:
+    decided = roles({**SETTINGS, "best": real(), "worst": real(), "std": real()}, "avg")
+    assert {decided[name].name for name in ("best", "worst", "std")} == {"result"}
+    assert role_of("V (m/s)", real()) == "setting"

@@ -187,6 +187,16 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
     assert a.importance(0.123, draws=0).rows  # a rescan
 
 
+def test_states_in_a_spark_frame_are_used_as_elsewhere(spark: Any) -> None:
+    rows = [(float(i % 37), float(i % 11), "crashed" if i % 5 == 0 else "ok") for i in range(400)]
+    frame = spark.createDataFrame(rows, ["loss", "lr", "status"])
+    table = dict(zip(("loss", "lr", "status"), map(list, zip(*rows, strict=True)), strict=True))
+    a, here = (pa.analyze(data, "loss", direction="min") for data in (frame, table))
+    assert list(a.space) == ["lr"]
+    assert a.data.dropped == here.data.dropped == 80
+    assert a.data.tallies == here.data.tallies
+
+
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **OPTIONS)

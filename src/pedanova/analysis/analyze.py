@@ -196,6 +196,7 @@ def count(
     from pedanova.scale.cuda.device import OnDevice, table_on_device
     from pedanova.sources import open_table, read_records
     from pedanova.sources.scans.scan import TableScan
+    from pedanova.sources.spaces.beside import with_space_beside
 
     data = opened = table_on_device(data, names, engine=scan.engine)
     delimiter = request.reading.delimiter
@@ -211,7 +212,7 @@ def count(
         return count_table(opened, request, scan, levels)
     delimiter = delimiter if opened is data else None  # the fields have been cut already
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
-    return count_records(records, request, levels)
+    return count_records(records, with_space_beside(records, request, data), levels)
 
 
 def count_records(records: Records, request: TableOptions, levels: object) -> Counted:
@@ -267,9 +268,11 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
     """A table in memory, the request completed by it, and the goals, if there are any."""
     from pedanova.sources import read_records
+    from pedanova.sources.spaces.beside import with_space_beside
 
     records = read_records(data, study=study, delimiter=request.reading.delimiter)
-    records, request = complete(records, request, ask=False)
+    request = with_space_beside(records, request, data)
+    records, request = complete(replace(records, notes=(*records.notes, *request.notes)), request, ask=False)
     if request.objective is None:
         return records, request, ()
     return records, request, read_goals(records.columns, records.rows, request.objective, request.direction)

@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal[
     "direction",  # which way the objective is better, where nobody said so
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists
-    "roles",  # what every column is, where some are no settings
+    "roles",  # what every column is, where some are no settings; a warning on one that may be none
     "unused",  # a column or setting that was left out
     "question",  # what target and region mean in these rows
     "answer",  # how the numbers were found

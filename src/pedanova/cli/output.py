@@ -24,7 +24,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines, shorten
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
-from pedanova.report.sentences import aim_in_words
+from pedanova.report.sentences import aim_in_words, doubts_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
 MOST_SETTINGS = 4  # of a row, where it is shown in a line
@@ -89,7 +89,10 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     goals = a.data.observations.goals if a.data.observations is not None else ()
     pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
     words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}{_ends(a)}"
-    words += "".join(f"; {printable(note.in_shell())}" for note in a.notes if note.kind == "objective")
+    guessed = (n for n in a.notes if n.kind == "objective" or (n.kind == "space" and not n.subject))
+    words += "".join(f"; {printable(note.in_shell())}" for note in guessed)
+    doubts = printable(doubts_in_words(a.notes, len(a.space)))
+    words += f"; {doubts}, --roles says why" if doubts else ""
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 

@@ -53,14 +53,15 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether a column holds several numbers, and so many that it is no setting of that name."""
+    """Whether a column holds several numbers, not in a few rows alone, and so many that it is no setting."""
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
     if column.labels is not None or column.is_time or column.values.dtype.kind == "b":
         return False
     telling = (last_telling(name) or ("",))[0]
-    some = column.values[~column.absent()][:A_LOOK]
-    return len(np.unique(some)) > (LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1)
+    present = column.values[~column.absent()]
+    least = LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1
+    return 2 * len(present) >= len(column) and len(np.unique(present[:A_LOOK])) > least
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:

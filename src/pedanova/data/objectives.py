@@ -172,7 +172,7 @@ def result_like_notes(
         for goal in goals:
             if follows(columns[name], goal.values, keep):
                 words = f"orders the rows exactly like {goal.name}; exclude it if it is another form of the result"
-                notes.append(Note("doubt", words, subject=name))
+                notes.append(Note("roles", words, subject=name, severity="warning"))
                 break
     return notes
 

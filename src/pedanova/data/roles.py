@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
-from pedanova.data.column import LAST_PLACES, PLAIN, Column, all_finite, in_form, read_plain
+from pedanova.data.column import Column
+from pedanova.data.column_values import A_LOOK, LEAST_GRID, LEAST_ROWS, Values, full_grid, moving_together, told_by
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     BOOKKEEPING,
@@ -84,16 +85,10 @@ BUDGET_NAMES = re.compile(
 )
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 LONG_TEXT = 60  # letters, on average
-LEAST_ROWS = 10  # of a column that may be an id; fewer are so by chance
-FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of all
 MOST_STATES = 50  # words of a column that tells how trials ended
-MOST_WORDS = 3  # beside numbers; more make a column of names
-FEW_NUMBERS = 12  # so few are names like the words beside them
-MOST_STEPS = 200  # of a lattice
-A_LOOK = 1_000  # numbers that show more steps than that, unless they lie on a lattice
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
-MOST_GRID, LEAST_GRID = 10_000, 8  # rows, and combinations, of a grid that is looked for
-SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule does
+MOST_BETWEEN = 3  # places from one result to the next; where more columns lie between, they are the settings
+MOST_GRID = 10_000  # rows of a table in which a grid is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +112,12 @@ class Role:
     def is_setting(self) -> bool:
         return self.name == "setting"
 
+    def in_words(self) -> str:
+        """Why, or why it is not sure."""
+        if self.doubt is None:
+            return self.why
+        return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}"
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
@@ -136,139 +137,6 @@ class ColumnRoles(Table):
     def printed(self) -> Printed:
         columns = ("column", lambda row: row.column), ("role", lambda row: row.role), ("why", lambda row: row.why)
         return [self.column(title, text, kind="words") for title, text in columns]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Values:
-    """What the values of a column show by themselves."""
-
-    kind: Literal["empty", "dates", "words", "flags", "numbers"]
-    present: NDArray[Any]  # numbers, or codes of words
-    full: bool = True  # there is one in every row
-    texts: tuple[str, ...] = ()  # the different words
-    levels: int | None = None  # different numbers, where they are few for so many rows
-
-    @classmethod
-    def of(cls, column: Column) -> Values:
-        plain = column.labels is None and column.missing is None and not column.is_time and all_finite(column.values)
-        absent = None if plain else column.absent()
-        full = absent is None or not absent.any()
-        present = column.values if absent is None or full else column.values[~absent]
-        if column.is_time or not len(present):
-            return cls("dates" if column.is_time else "empty", present, full)
-        if column.labels is not None:
-            texts = tuple(str(column.labels[code]) for code in np.flatnonzero(np.bincount(present)))
-            if is_mixed(texts):
-                column = in_form(column, PLAIN)
-                present = column.values[~column.absent()]
-            else:
-                flags = {text.strip().lower() for text in texts} <= {"true", "false", "yes", "no"}
-                return cls("flags" if flags else "words", present, full, texts)
-        if present.dtype.kind == "b":
-            return cls("flags", present, full)
-        finite = present if plain or present.dtype.kind != "f" else present[np.isfinite(present)]
-        distinct = few_distinct(finite) if len(finite) else None
-        kind: Any = "flags" if distinct is not None and set(distinct.tolist()) == {0, 1} else "numbers"
-        return cls(kind, finite, full, levels=None if distinct is None else len(distinct))
-
-    @property
-    def is_few(self) -> bool:
-        """Whether the values are few for so many rows."""
-        if self.kind == "words":
-            return 2 * len(self.texts) <= len(self.present)
-        return self.kind == "flags" or self.levels is not None
-
-    @property
-    def is_balanced(self) -> bool:
-        """Whether several values are there equally often."""
-        levels = len(self.texts) or self.levels or 2
-        if levels == 1 or len(self.present) % levels:
-            return False
-        times = np.unique(self.present, return_counts=True)[1]
-        return len(times) > 1 and bool(times.min() == times.max())
-
-    @property
-    def differs(self) -> bool:
-        """Whether nearly every row has a number of its own, and not a whole one."""
-        return not self.whole and self.has_own
-
-    @property
-    def has_own(self) -> bool:
-        """Whether nearly every row has a number of its own."""
-        few = self.kind != "numbers" or self.levels is not None
-        some = self.present[:: max(1, len(self.present) // A_LOOK)]
-        return not few and len(np.unique(some)) > 0.8 * len(some)
-
-    @property
-    def whole(self) -> bool:
-        return self.kind == "numbers" and self.present.dtype.kind in "iu"
-
-    @property
-    def span(self) -> tuple[float, float]:
-        numbers = self.kind == "numbers" and len(self.present) > 0
-        return (float(self.present.min()), float(self.present.max())) if numbers else (0.0, 0.0)
-
-    @property
-    def counts_rows(self) -> bool:
-        """Each row is the one before, plus one."""
-        return self._fills_a_range() and bool(np.all(np.diff(self.present.astype(np.int64)) == 1))
-
-    @property
-    def is_permutation(self) -> bool:
-        """Every number of a range once, from 0 or 1 on."""
-        low = self.span[0]
-        return self._fills_a_range() and low in (0, 1) and bool(np.bincount(self.present - int(low)).all())
-
-    def _fills_a_range(self) -> bool:
-        rows = len(self.present)
-        return self.whole and self.full and rows >= LEAST_ROWS and self.span[1] - self.span[0] == rows - 1
-
-    @property
-    def all_different(self) -> bool:
-        ordered = (np.sort(some) for some in (self.present[:FIRST_ROWS], self.present))
-        return all(bool(np.all(some[1:] != some[:-1])) for some in ordered)
-
-    @property
-    def rises(self) -> bool:
-        """Whether no row has less than the one before."""
-        return all(bool(np.all(some[1:] >= some[:-1])) for some in (self.present[:FIRST_ROWS], self.present))
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether it goes with the row, as a schedule does."""
-        if self.kind not in ("numbers", "flags") or self.texts:
-            return False
-        steps = np.sign(np.diff(self.present.astype(np.float64)))
-        return int(np.count_nonzero(np.diff(steps[steps != 0]))) <= SMOOTH * len(self.present)
-
-
-def is_mixed(labels: Sequence[object]) -> bool:
-    """Whether a few words stand beside many different numbers, as auto does."""
-    words = sum(is_word(label) for label in labels)
-    return 0 < words <= MOST_WORDS and len(labels) - words > FEW_NUMBERS
-
-
-def is_word(label: object) -> bool:
-    return isinstance(label, bool) or (isinstance(label, str) and read_plain(label.strip()) is None)
-
-
-def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
-    """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
-    if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
-        return None
-    distinct = np.unique(finite)
-    if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
-        apart = np.diff(distinct) > 2 * LAST_PLACES * np.spacing(np.abs(distinct[1:]))
-        distinct = distinct[np.concatenate([[True], apart])]
-    rows, count = len(finite), len(distinct)
-    if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
-        return distinct
-    if count > MOST_STEPS or rows < 10 * count:
-        return None
-    # Equal steps, on a linear or a log scale: what a lattice has and random draws do not.
-    values = distinct.astype(np.float64)
-    steps = [np.diff(scale) for scale in ([values, np.log(values)] if values[0] > 0 else [values])]
-    return distinct if any(np.ptp(step) <= 0.01 * step.mean() for step in steps) else None
 
 
 def roles_of(
@@ -317,9 +185,11 @@ def roles_of(
     for name in (name for name, role in roles.items() if role.is_setting and not _has_head(name)):
         if any(clue.weight == SURE for clue in _beside(name, values[name], siblings)):
             roles[name] = Role("result", "named after another result")
-    return columns, roles | _by_place(roles, values, table, objectives) | _beside_grid(
-        {name: one for name, one in values.items() if roles[name].is_setting}, table, objectives
-    )
+    # What columns tell of each other: names of configurations, and numbers that were measured, surely or perhaps.
+    for rule in (_beside_grid, _names_of_configurations, _unlike_settings, _among_results, _moving_together):
+        new = rule(KnownColumns(roles, values, table, objectives))
+        roles |= {name: role for name, role in new.items() if role.doubt is None or values[name].varies}
+    return columns, roles
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
@@ -387,7 +257,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
         yield Clue("result", FAIR, f"its name begins with {words[0]!r}, like that of a result")
-    if len(words) > 1 and not is_limit(name):
+    if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
                 yield Clue(role, FAIR, f"its name ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
@@ -408,12 +278,14 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
         if in_epoch and values.full and high > low and (TIME_NAMES.search(name) or values.rises):
             yield Clue("time", SURE, "looks like a time stamp")
         if values.counts_rows:
-            yield Clue("identifier", SURE, "counts the rows one by one and looks like an id")
+            yield Clue(
+                "identifier", FAIR + 1 if _has_head(name) else SURE, "counts the rows one by one and looks like an id"
+            )
         elif values.is_permutation and single:
             yield Clue("identifier", SURE + 1, "contains every number from 0 or 1 up once, like an id")
         if INDEX_NAMES.match(name) and values.whole:
             yield Clue("identifier", SURE, "looks like an index saved with the table")
-        elif ID_NAMES.match(name) and values.levels != 1:
+        elif _is_id(name) and values.levels != 1:
             rows = values.whole and values.full and len(values.present) >= LEAST_ROWS
             different = rows and (values.counts_rows or values.all_different)
             why = "is different in every row and looks like an id" if different else "looks like an id, not a parameter"
@@ -434,7 +306,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         role: RoleName = "identifier" if what == "texts" else "text"
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
-    elif ID_NAMES.match(name) and len(texts) > 1:
+    elif _is_id(name) and len(texts) > 1:
         yield Clue(
             "identifier", FAIR if name.lower() in ("id", "uuid") else SLIGHT, "looks like an id, not a parameter"
         )
@@ -470,54 +342,130 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 def _stem(name: str) -> tuple[str, ...]:
     """The words of a name less the last, where that is the name of a mean or a deviation."""
     words = words_of(name)
-    return words[:-1] if len(words) > 1 and words[-1] in DEVIATIONS else words
+    return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
 
 
-def _by_place(
-    roles: Mapping[str, Role], values: Mapping[str, Values], table: Sequence[str], objectives: Collection[str]
-) -> dict[str, Role]:
-    """Numbers that differ in every row and stand behind the objective of a grid, or between two results.
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownColumns:
+    """A table as far as its columns are known: what each is, its values, and where it stands."""
 
-    Those right in front of such an objective stay settings, with a doubt.
-    """
-    first = min((table.index(name) for name in objectives if name in table), default=len(table))
-    settings = [name for name in table if name in roles and roles[name].is_setting]
-    ahead = [name for name in settings if table.index(name) < first]
-    behind = settings[len(ahead) :]
-    close = list(takewhile(lambda name: values[name].has_own and not _has_head(name), ahead[::-1]))
-    grid = ahead[: len(ahead) - len(close)]
-    new = {}
-    if grid and all(values[name].is_few for name in grid) and not any(_is_named_setting(n, values[n]) for n in behind):
-        why = "different in every row and behind the objective, in the table of a grid"
-        new = {name: Role("result", why) for name in behind if values[name].has_own and len(grid) > 1}
-        doubt = Clue("result", SLIGHT, "next to the objective, in the table of a grid, where results usually are")
-        numbers = [name for name in behind if name not in new and values[name].kind == "numbers"]
-        others = [*close, *numbers] if len(grid) > 1 else [name for name in numbers if values[name].has_own]
-        new |= {name: replace(roles[name], doubt=doubt) for name in others}
-    results = {*objectives, *(name for name, role in {**roles, **new}.items() if role.name == "result")}
-    for before, name, after in zip(table, table[1:], table[2:], strict=False):
-        if name in settings and {before, after} <= results and values[name].has_own:
-            new[name] = Role("result", "different in every row and between two results")
+    roles: Mapping[str, Role]
+    values: Mapping[str, Values]
+    table: Sequence[str]  # all columns in their order, where it is known
+    objectives: Collection[str]
+
+    def settings(self, *, doubted: bool = False) -> dict[str, Values]:
+        """Those that nothing speaks against, or all."""
+        sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
+        return {name: self.values[name] for name in sure}
+
+    def is_sorted(self) -> bool:
+        """Whether the columns are in the order of their names, which tells nothing."""
+        return list(self.table) == sorted(self.table)
+
+    def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
+        return replace(self.roles[name], doubt=Clue(other, SLIGHT, why))
+
+
+def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
+    """Columns that have a value in every row."""
+    rows = max((len(one.present) for one in columns.values()), default=0)
+    return {name: one.present for name, one in columns.items() if one.full and len(one.present) == rows > 0}
+
+
+def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
+    """Words, or numbers named like an id, that tell all other settings or several of them."""
+    new, values = {}, known.values
+    names = {name: one for name, one in values.items() if known.roles[name].is_setting}
+    whole = {name: present[:: max(1, len(present) // A_LOOK)] for name, present in _in_every_row(names).items()}
+    several = [name for name in whole if np.any(whole[name] != whole[name][0])]
+    for name in several:
+        named = _is_id(name)
+        if values[name].kind != "words" and not named:
+            continue
+        told = told_by(name, whole)
+        repeats = len(np.unique(whole[name])) < len(whole[name])
+        every = repeats and len(told) == len(several) - 1
+        if len(told) > 1 and (named or every or len(told) > 2):
+            why = f"determines {listed(told, most=3)}, like the name of a configuration"
+            sure = every or (named and repeats)
+            new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
     return new
 
 
-def _is_named_setting(name: str, values: Values) -> bool:
-    return _has_head(name) and values.kind == "numbers"
+def _among_results(known: KnownColumns) -> dict[str, Role]:
+    """Numbers between the first and the last of the results, where most columns there are results."""
+    if known.is_sorted():
+        return {}
+    settings, values = known.settings(doubted=True), known.values
+    kinds = {name: role.name for name, role in known.roles.items() if role.name in ("result", "setting")}
+    row = [name for name in known.table if name in known.objectives or name in kinds]
+    results = {place for place, name in enumerate(row) if kinds.get(name) != "setting"}
+    first, last = min(results, default=0), max(results, default=0)
+    if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
+        return {}  # too few of them: half of three or more, or two of three
+    new = {}
+    for place, name in enumerate(row[first:last], start=first):
+        near = min(one for one in results if one > place) - max((one for one in results if one < place), default=place)
+        if name not in settings or values[name].kind not in ("numbers", "flags") or near > MOST_BETWEEN:
+            continue
+        if values[name].has_own and (not _has_head(name) or {place - 1, place + 1} <= results):
+            new[name] = Role("result", "different in every row and between results")
+            results.add(place)
+        elif known.roles[name].doubt is None and not (_has_head(name) and values[name].is_few):
+            new[name] = known.doubted(name, "between results")
+    return new
 
 
-def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objectives: Collection[str]) -> dict[str, Role]:
+def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
+    """Numbers that are no few values as the other settings are, and those behind the objective of a grid."""
+    settings, values, table = known.settings(), known.values, known.table
+    first = min((table.index(name) for name in known.objectives if name in table), default=len(table))
+    order = [name for name in table if name in settings]
+    ahead = [name for name in order if table.index(name) < first]
+    behind = order[len(ahead) :]
+    grid = [name for name in ahead if values[name].is_few]
+    unlike = [name for name in ahead if name not in grid and not _has_head(name) and name not in ahead[:2]]
+    new = {}
+    if grid and not known.is_sorted() and len(grid) + len(unlike) == len(ahead):
+        beside = "next to the objective, in the table of a grid, where results usually are"
+        numbers = [
+            name
+            for name in behind
+            if values[name].kind == "numbers" or (values[name].kind == "flags" and values[name].full)
+        ]
+        own = [name for name in numbers if values[name].has_own and not _has_head(name)]
+        split = any(_has_head(name) and values[name].kind == "numbers" for name in behind)
+        if len(grid) > 1 and not split:
+            new = {
+                name: Role("result", "different in every row and behind the objective, in the table of a grid")
+                for name in own
+            }
+        others = own if split or len(grid) == 1 else [*unlike, *numbers]
+        new |= {name: known.doubted(name, beside) for name in others if name not in new}
+    few = [name for name in order if values[name].is_few and not values[name].has_many_digits and name not in new]
+    if len(few) > 1 and not any(_has_head(name) and not values[name].is_few for name in order if name not in new):
+        why = f"more digits than {listed(few, most=3)}, like measured numbers"
+        left = (name for name in order if name not in new and not _has_head(name))
+        new |= {name: known.doubted(name, why) for name in left if values[name].has_many_digits}
+    return new
+
+
+def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     """Numbers that are no part of a full grid of others; in front of the objective only if they were measured."""
-    rows = max((len(one.present) for one in settings.values()), default=0)
-    whole = {name: one.present for name, one in settings.items() if one.full and len(one.present) == rows}
-    few = (settings[name] for name in whole if settings[name].is_few)
+    settings, table = known.settings(doubted=True), known.table
+    seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
+    whole = _in_every_row({**settings, **seeds})
+    rows = max(map(len, whole.values()), default=0)
+    few = (settings[name] for name in whole if name in settings and settings[name].is_few)
     if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
         return {}
     factors, others = full_grid(whole)
-    first = min((table.index(name) for name in objectives if name in table), default=0)
+    first = min((table.index(name) for name in known.objectives if name in table), default=0)
     why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
     new = {}
-    for name in (name for name in others if settings[name].kind == "numbers"):
-        if ID_NAMES.match(name) and settings[name].whole:
+    for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
+        if _is_id(name) and settings[name].whole:
             new[name] = Role("identifier", f"looks like an id, and {why}")
             continue
         behind = name in table and table.index(name) > first
@@ -525,34 +473,26 @@ def _beside_grid(settings: Mapping[str, Values], table: Sequence[str], objective
         if behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
         elif not _has_head(name):
-            new[name] = Role("setting", "nothing suggests another role", Clue("result", SLIGHT, why))
+            new[name] = known.doubted(name, why)
     return new
 
 
-def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """Columns whose combinations are all there, equally often, and those that do not follow from them; else none.
+def _moving_together(known: KnownColumns) -> dict[str, Role]:
+    """Numbers without a setting's name that rise and fall with several other numbers, as results of one run do."""
+    settings, values = known.settings(), known.values
+    measured = {n: values[n] for n, role in known.roles.items() if role.name in ("setting", "result")}
+    whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
+    whole = {name: one for name, one in whole.items() if values[name].kind == "numbers" and not values[name].is_few}
+    together = moving_together(whole, [name for name in whole if name in settings])
+    return {
+        name: known.doubted(name, f"rises and falls with {listed(others, most=3)}, like results of the same runs")
+        for name, others in together.items()
+    }
 
-    Examples
-    --------
-    >>> a, b = np.arange(12) % 3, np.arange(12) // 3
-    >>> full_grid({"a": a, "b": b, "c": a * 2, "d": np.sin(np.arange(12))})
-    (['a', 'b'], ['d'])
-    """
-    factors, others, grid, count = dict[str, NDArray[np.int64]](), list[str](), np.zeros(1, dtype=np.int64), 1
-    for name, column in columns.items():
-        codes, times = np.unique(column, return_inverse=True, return_counts=True)[1:]
-        levels = len(times)
-        if levels == 1 or any(len(np.unique(one * levels + codes)) == one.max() + 1 for one in factors.values()):
-            continue
-        balanced = 2 * levels <= len(codes) and times.min() == times.max()
-        places, mixed = np.unique(grid * levels + codes, return_inverse=True) if balanced else ([], grid)
-        if len(places) == count * levels:
-            factors[name], grid, count = codes, mixed, len(places)
-        else:
-            others.append(name)
-    if len(factors) < 2 or count < LEAST_GRID or len(np.unique(np.bincount(grid))) > 1:
-        return [], []
-    return list(factors), others
+
+def _is_id(name: str) -> bool:
+    """Whether a name is one of an identifier, whatever joins its words."""
+    return ID_NAMES.match("_".join(name.split())) is not None
 
 
 def _has_head(name: str) -> bool:
@@ -606,7 +546,8 @@ def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     for name, role in roles.items():
         if role.doubt is not None:
             what = ARTICLES.get(role.doubt.role, f"a {role.doubt.role}")
-            notes.append(Note("doubt", f"{role.doubt.why}; exclude it if it is {what}", subject=name))
+            why = f"{role.doubt.why}; exclude it if it is {what}"
+            notes.append(Note("roles", why, subject=name, severity="warning"))
     settings = [name for name, role in roles.items() if role.is_setting]
     others = [name for name, role in roles.items() if not role.is_setting]
     if others:

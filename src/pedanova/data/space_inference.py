@@ -13,19 +13,10 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
+from pedanova.data.column_values import few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import DONE, Goal
-from pedanova.data.roles import (
-    ColumnRole,
-    ColumnRoles,
-    Role,
-    few_distinct,
-    is_mixed,
-    is_word,
-    notes_on,
-    roles_of,
-    step_of_one_run,
-)
+from pedanova.data.roles import ColumnRole, ColumnRoles, Role, notes_on, roles_of, step_of_one_run
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
@@ -290,7 +281,7 @@ def column_roles(
     else:
         roles |= roles_of(left, evidence.columns, [goal.name for goal in goals], table)[1]
     roles |= spoken | {name: Role("text", "excluded") for name in request.exclude or ()}
-    return ColumnRoles(tuple(ColumnRole(name, roles[name].name, roles[name].why) for name in table))
+    return ColumnRoles(tuple(ColumnRole(name, roles[name].name, roles[name].in_words()) for name in table))
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, last_of_runs, without_copies
 from pedanova.data.row_status import states_of
-from pedanova.errors import Arg, QueryError, SpaceError, listed
+from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch
 
@@ -137,6 +139,7 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     """A table that no tool describes: results of several seeds averaged, copies counted once, states put to use."""
     if records.metadata.source:
         return records, request
+    _refuse_long_table(records.columns, request)
     columns, notes = dict(records.columns), list(records.notes)
     for name in objectives_of(request):
         wide = [] if name in columns else seeds_of(name, columns)
@@ -157,6 +160,25 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     if state is None:
         state = status_column(left, objectives_of(request)) or failed_by_flag(left, request.objective)
     return records, replace(request, reading=replace(request.reading, state=state))
+
+
+LONG_NAMES = re.compile(r"(hyper)?_?param(eter)?(_?name)?", re.IGNORECASE)
+LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
+
+
+def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> None:
+    """A table that names one parameter in each row, and its value beside it: the columns are no parameters."""
+    if request.params is not None or request.space is not None or request.where is not None:
+        return
+    for name, value in pairwise(columns):
+        labels = columns[name].labels
+        if labels is None or len(labels) < 2 or not (LONG_NAMES.fullmatch(name) and LONG_VALUES.fullmatch(value)):
+            continue
+        words = f"each row holds one parameter, named in {name}, and its value in {value}; "
+        pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"
+        where = f"\"{name} == '{labels[0]}'\""
+        options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
+        raise DataError(words, f"make one row of each trial ({pivot}), or ask about one of them: ", *options)
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ RESULTS_UP = _words(
     "loglik rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
     "fps ap hits performance winrate mfu speedup silhouette cagr qps tps ipc "
-    "gflops tflops mflops sens spec prec hypervolume"
+    "gflops tflops mflops sens spec prec hypervolume win wins pnl yield"
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
@@ -72,7 +72,7 @@ LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score i
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
 VALIDATION = _words("val valid validation dev cv")
 SUMMARIES = _words(
-    "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
+    "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k l s ms "
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
 )  # behind a result they leave it one
 BEFORE_RESULTS = _words(
@@ -110,7 +110,7 @@ HEADS = _words(
     "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget "
     "prob probability"
 )  # a name that ends so is a setting's, whatever stands before
-UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score")
+UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score win")
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
     r"^(_(step|runtime|timestamp|wandb)|iterations?_since_restore|training_iteration|trial_num|date|hostname|node_ip|pid"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
+from pedanova.errors import listed
 from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance, reached_in_words
 
 if TYPE_CHECKING:
@@ -23,6 +25,17 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
     if "warning" in guesses:
         return f"{words} (direction not known)"
     return f"{words} (guessed from its name)" if guesses else words
+
+
+def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
+    """The columns that may be no parameters, and the option that settles it; nothing where there is no such doubt."""
+    names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
+    if not names:
+        return ""
+    if len(names) > 6 or 2 * len(names) > max(4, parameters):
+        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}): --params names those that are"
+    parameter = "a parameter" if len(names) == 1 else "parameters"
+    return f"{listed(names)} may not be {parameter}: --exclude {shlex.quote(','.join(names))} if so"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:

@@ -35,7 +35,7 @@ from pedanova.scale.pushdown import count_pushed, engine_of
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.workers import SparkWorkers, StartOverError, Workers
 from pedanova.sources.registry import table_metadata
-from pedanova.sources.scans.scan import FilePart, TableScan
+from pedanova.sources.scans.scan import FilePart, SparkPart, TableScan
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Space, Switch
 
@@ -165,10 +165,11 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
     """The request with the column that tells how trials ended, where the first rows show one."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
-    if request.state is not None or not names or scan.is_spark:
+    if request.state is not None or not names:
         return request
+    part = scan.parts[0]
     with suppress(PartError):  # whoever reads all rows says what is wrong
-        for records in scan.parts[0].batches(names):
+        for records in [part.head(names)] if isinstance(part, SparkPart) else part.batches(names):
             return replace(request, reading=replace(request.reading, state=status_column(records.columns)))
     return request
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.progress import Meter
 from pedanova.data.column import PLAIN, Column, Form, every_form, in_form, note_on, reads_all, take
+from pedanova.data.column_values import MOST_WORDS, is_word
 from pedanova.data.conditions import Presence
-from pedanova.data.roles import MOST_WORDS, is_word
 from pedanova.errors import DataError
 from pedanova.scale.parts import SLICE, Plan, batches_of, spoken_for
 from pedanova.sources.scans.scan import Part

@@ -315,9 +315,11 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three notes that matter most: warnings, then rows, then how the answer was found, then guesses."""
+    """The three notes that matter most: one on roles, warnings, rows, how the answer was found, then guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
+    roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer names all of them
+    warnings = [*roles[:1], *(note for note in warnings if note not in roles)]
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     ordered = [*warnings, *_joined(rest, "rows"), *answers, *_grouped(rest), *_joined(rest, "direction")]

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column
+from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
@@ -316,6 +316,7 @@ def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
     return list(parts)
 
 
+FIRST_ROWS = 10_000  # of a Spark frame, which show what a column of words holds
 MOST_RESULTS = 256  # partitions beyond that, and four for each core, are read several in a row
 HANDFUL = 16  # results that are put together at a time, and that come back of many
 AT_ONCE = 1 << 26  # bytes of results; to put fewer together takes longer than to send them
@@ -323,6 +324,10 @@ AT_ONCE = 1 << 26  # bytes of results; to put fewer together takes longer than t
 
 def is_spark(data: object) -> bool:
     return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "mapInArrow")
+
+
+def quoted_columns(frame: Any, names: Sequence[str]) -> Any:
+    return frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -334,6 +339,11 @@ class SparkPart:
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         raise DataError(f"{self.name} is read by its own workers ({len(names)} columns were asked for)")
+
+    def head(self, names: Sequence[str]) -> Records:
+        """The first rows of these columns, brought here."""
+        rows = quoted_columns(self.frame, names).limit(FIRST_ROWS).collect()
+        return Records({name: as_column(name, [row[i] for row in rows]) for i, name in enumerate(names)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -363,8 +373,7 @@ def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partitio
 
         yield pa.RecordBatch.from_pydict({"result": pa.array([work(Partition(rows))], pa.binary())})
 
-    chosen = frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
-    worked = fewer(chosen).mapInArrow(each, "result binary")
+    worked = fewer(quoted_columns(frame, names)).mapInArrow(each, "result binary")
     kept = worked.selectExpr("cast(spark_partition_id() as bigint) as place", "result").persist()
     try:
         sizes = [row[0] for row in kept.selectExpr("length(result)").collect()]

@@ -1,0 +1,232 @@
+"""What the values of a column show by themselves, and of each other: without a look at names.
+
+A measured number has many digits and differs in every row; a setting is one of a few values, or round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import LAST_PLACES, PLAIN, Column, all_finite, in_form, read_plain
+
+LEAST_ROWS = 10  # of a column that may be an id; fewer are so by chance
+FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of all
+MOST_WORDS = 3  # beside numbers; more make a column of names
+FEW_NUMBERS = 12  # so few are names like the words beside them
+MOST_STEPS = 200  # of a lattice
+A_LOOK = 1_000  # numbers that show more steps than that, unless they lie on a lattice
+TOGETHER = 0.8  # rank correlation of numbers that were measured on the same runs
+LEAST_GRID = 8  # combinations of a grid that is looked for
+SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule does
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """What the values of a column show by themselves."""
+
+    kind: Literal["empty", "dates", "words", "flags", "numbers"]
+    present: NDArray[Any]  # numbers, or codes of words
+    full: bool = True  # there is one in every row
+    texts: tuple[str, ...] = ()  # the different words
+    levels: int | None = None  # different numbers, where they are few for so many rows
+
+    @classmethod
+    def of(cls, column: Column) -> Values:
+        plain = column.labels is None and column.missing is None and not column.is_time and all_finite(column.values)
+        absent = None if plain else column.absent()
+        full = absent is None or not absent.any()
+        present = column.values if absent is None or full else column.values[~absent]
+        if column.is_time or not len(present):
+            return cls("dates" if column.is_time else "empty", present, full)
+        if column.labels is not None:
+            texts = tuple(str(column.labels[code]) for code in np.flatnonzero(np.bincount(present)))
+            if is_mixed(texts):
+                column = in_form(column, PLAIN)
+                present = column.values[~column.absent()]
+            else:
+                flags = {text.strip().lower() for text in texts} <= {"true", "false", "yes", "no"}
+                return cls("flags" if flags else "words", present, full, texts)
+        if present.dtype.kind == "b":
+            return cls("flags", present, full)
+        finite = present if plain or present.dtype.kind != "f" else present[np.isfinite(present)]
+        distinct = few_distinct(finite) if len(finite) else None
+        kind: Any = "flags" if distinct is not None and set(distinct.tolist()) == {0, 1} else "numbers"
+        return cls(kind, finite, full, levels=None if distinct is None else len(distinct))
+
+    @property
+    def is_few(self) -> bool:
+        """Whether the values are few for so many rows."""
+        if self.kind == "words":
+            return 2 * len(self.texts) <= len(self.present)
+        return self.kind == "flags" or self.levels is not None
+
+    @property
+    def varies(self) -> bool:
+        return len(self.present) > 0 and bool(np.any(self.present != self.present[0]))
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether several values are there equally often."""
+        levels = len(self.texts) or self.levels or 2
+        if levels == 1 or len(self.present) % levels:
+            return False
+        times = np.unique(self.present, return_counts=True)[1]
+        return len(times) > 1 and bool(times.min() == times.max())
+
+    @property
+    def differs(self) -> bool:
+        """Whether nearly every row has a number of its own, and not a whole one."""
+        return not self.whole and self.has_own
+
+    @property
+    def has_own(self) -> bool:
+        """Whether nearly every row has a number of its own."""
+        few = self.kind != "numbers" or self.levels is not None
+        some = self.present[:: max(1, len(self.present) // A_LOOK)]
+        return not few and len(np.unique(some)) > 0.8 * len(some)
+
+    @property
+    def has_many_digits(self) -> bool:
+        """Whether most numbers have more than five digits, which people do not give to what they set."""
+        some = self.present[:: max(1, len(self.present) // A_LOOK)]
+        if self.kind != "numbers" or some.dtype.kind != "f" or not np.any(some):
+            return False
+        some = np.abs(some[some != 0])
+        tens = some / 10.0 ** (np.floor(np.log10(some)) - 4)
+        return bool(np.mean(np.abs(tens - np.round(tens)) > 1e-6 * tens) > 0.5)
+
+    @property
+    def whole(self) -> bool:
+        return self.kind == "numbers" and self.present.dtype.kind in "iu"
+
+    @property
+    def span(self) -> tuple[float, float]:
+        numbers = self.kind == "numbers" and len(self.present) > 0
+        return (float(self.present.min()), float(self.present.max())) if numbers else (0.0, 0.0)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Each row is the one before, plus one."""
+        return self._fills_a_range() and bool(np.all(np.diff(self.present.astype(np.int64)) == 1))
+
+    @property
+    def is_permutation(self) -> bool:
+        """Every number of a range once, from 0 or 1 on."""
+        low = self.span[0]
+        return self._fills_a_range() and low in (0, 1) and bool(np.bincount(self.present - int(low)).all())
+
+    def _fills_a_range(self) -> bool:
+        rows = len(self.present)
+        return self.whole and self.full and rows >= LEAST_ROWS and self.span[1] - self.span[0] == rows - 1
+
+    @property
+    def all_different(self) -> bool:
+        ordered = (np.sort(some) for some in (self.present[:FIRST_ROWS], self.present))
+        return all(bool(np.all(some[1:] != some[:-1])) for some in ordered)
+
+    @property
+    def rises(self) -> bool:
+        """Whether no row has less than the one before."""
+        return all(bool(np.all(some[1:] >= some[:-1])) for some in (self.present[:FIRST_ROWS], self.present))
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it goes with the row, as a schedule does."""
+        if self.kind not in ("numbers", "flags") or self.texts:
+            return False
+        steps = np.sign(np.diff(self.present.astype(np.float64)))
+        return int(np.count_nonzero(np.diff(steps[steps != 0]))) <= SMOOTH * len(self.present)
+
+
+def is_mixed(labels: Sequence[object]) -> bool:
+    """Whether a few words stand beside many different numbers, as auto does."""
+    words = sum(is_word(label) for label in labels)
+    return 0 < words <= MOST_WORDS and len(labels) - words > FEW_NUMBERS
+
+
+def is_word(label: object) -> bool:
+    return isinstance(label, bool) or (isinstance(label, str) and read_plain(label.strip()) is None)
+
+
+def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
+    """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
+    if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
+        return None
+    distinct = np.unique(finite)
+    if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
+        apart = np.diff(distinct) > 2 * LAST_PLACES * np.spacing(np.abs(distinct[1:]))
+        distinct = distinct[np.concatenate([[True], apart])]
+    rows, count = len(finite), len(distinct)
+    if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
+        return distinct
+    if count > MOST_STEPS or rows < 10 * count:
+        return None
+    # Equal steps, on a linear or a log scale: what a lattice has and random draws do not.
+    values = distinct.astype(np.float64)
+    steps = [np.diff(scale) for scale in ([values, np.log(values)] if values[0] > 0 else [values])]
+    return distinct if any(np.ptp(step) <= 0.01 * step.mean() for step in steps) else None
+
+
+def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
+    """Columns whose combinations are all there, equally often, and those that do not follow from them; else none.
+
+    Examples
+    --------
+    >>> a, b = np.arange(12) % 3, np.arange(12) // 3
+    >>> full_grid({"a": a, "b": b, "c": a * 2, "d": np.sin(np.arange(12))})
+    (['a', 'b'], ['d'])
+    """
+    factors, others, grid, count = dict[str, NDArray[np.int64]](), list[str](), np.zeros(1, dtype=np.int64), 1
+    for name, column in columns.items():
+        codes, times = np.unique(column, return_inverse=True, return_counts=True)[1:]
+        levels = len(times)
+        if levels == 1 or any(len(np.unique(one * levels + codes)) == one.max() + 1 for one in factors.values()):
+            continue
+        balanced = 2 * levels <= len(codes) and times.min() == times.max()
+        places, mixed = np.unique(grid * levels + codes, return_inverse=True) if balanced else ([], grid)
+        if len(places) == count * levels:
+            factors[name], grid, count = codes, mixed, len(places)
+        else:
+            others.append(name)
+    if len(factors) < 2 or count < LEAST_GRID or len(np.unique(np.bincount(grid))) > 1:
+        return [], []
+    return list(factors), others
+
+
+def told_by(name: str, columns: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Columns that have one value for each value of this one, and fewer values than it; constants are left out.
+
+    Examples
+    --------
+    >>> told_by("name", {"name": np.arange(6) % 4, "width": np.arange(6) % 2, "depth": np.arange(6) // 2})
+    ['width']
+    """
+    codes = {key: np.unique(column, return_inverse=True)[1] for key, column in columns.items()}
+    own, levels = codes[name], int(codes[name].max()) + 1
+    several = (key for key, code in codes.items() if 0 < code.max() < levels - 1)
+    return [key for key in several if len(np.unique(own * (codes[key].max() + 1) + codes[key])) == levels]
+
+
+def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
+    """Which columns of numbers each of the candidates rises or falls with; only those with at least two of them.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=50)
+    >>> moving_together({"a": x, "b": x**3, "c": np.exp(x), "d": np.roll(x, 9)}, ["a", "d"])
+    {'a': ['b', 'c']}
+    """
+    names = list(columns)
+    if len(names) < 3 or len(columns[names[0]]) < LEAST_ROWS:
+        return {}
+    step = max(1, len(columns[names[0]]) // A_LOOK)
+    ranks = np.stack([np.argsort(np.argsort(columns[name][::step], kind="stable")) for name in names])
+    alike = np.abs(np.corrcoef(ranks)) > max(TOGETHER, 3.0 / np.sqrt(ranks.shape[1]))
+    partners = {name: [other for other, same in zip(names, row, strict=True) if same and other != name]
+                for name, row in zip(names, alike, strict=True) if name in candidates}  # fmt: skip
+    return {name: others for name, others in partners.items() if len(others) > 1}

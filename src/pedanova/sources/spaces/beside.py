@@ -1,0 +1,84 @@
+"""A search space that lies beside a log: in the same folder, named like the log or like a space."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pedanova.base.notes import Note
+from pedanova.data.column import cells_of, for_domain
+from pedanova.data.records import Records
+from pedanova.data.roles import MARKS
+from pedanova.data.table_options import TableOptions, objectives_of
+from pedanova.errors import Arg, PedanovaError, listed
+from pedanova.sources.spaces.read import SUFFIXES, read_space_file
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Moving, Space, Switch
+
+NAMES = ("search_space", "space", "param_space", "param_grid", "sweep", "sweep_config", "multirun")
+OF_JOB = (".hydra", "hydra.yaml")  # where Hydra writes the sweep into the folder of each job
+LARGEST = 1_000_000  # bytes of a file that people write
+
+
+def with_space_beside(records: Records, request: TableOptions, data: object) -> TableOptions:
+    """The request with the space that lies beside the log; with a note on it where it is not clear that it is its own.
+
+    A space is used where it is the only one, all of its parameters are columns, and all rows lie in it.
+    """
+    settled = request.space is not None or request.params is not None or records.metadata.space is not None
+    if settled or not isinstance(data, str | os.PathLike) or "://" in os.fspath(data):
+        return request
+    fitting = {}
+    for file in _candidates(Path(data)):
+        try:
+            space = _named_as_columns(read_space_file(file)[0], records)
+        except (PedanovaError, OSError):
+            continue  # another file of that name
+        if space and not {*space} & {*objectives_of(request)}:
+            fitting[file] = space
+    if not fitting:
+        return request
+    file, space = next(iter(fitting.items()))
+    outside = [name for name in space if not _holds_all_rows(space, name, records)]
+    if len(fitting) == 1 and not outside:
+        words = f"the space is read from {file.name} beside the log; pass "
+        note = Note("space", words, Arg("space", shown="FILE"), " for another")
+        return replace(request, space=space, notes=(*request.notes, note))
+    why = "" if len(fitting) > 1 else f", but some rows lie outside of it ({listed(outside)})"
+    words = f"{' or '.join(one.name for one in fitting)} may be the search space{why}; pass "
+    note = Note("space", words, Arg("space", shown="FILE"), " to use it", severity="warning")
+    return replace(request, notes=(*request.notes, note))
+
+
+def _candidates(place: Path) -> Iterator[Path]:
+    """Files that may hold the space, the likeliest first."""
+    folder = place if place.is_dir() else place.parent
+    own = () if place.is_dir() else (place.stem, f"{place.stem}_space")
+    for name in (*own, *NAMES):
+        for suffix in SUFFIXES:
+            file = folder / f"{name}{suffix}"
+            if file != place and file.is_file() and file.stat().st_size <= LARGEST:
+                yield file
+    if place.is_dir() and not (place / "multirun.yaml").is_file():
+        yield from sorted(place.glob("/".join(("*", *OF_JOB))))[:1]
+
+
+def _named_as_columns(space: Space, records: Records) -> Space | None:
+    """The space under the names of the columns, which may have a prefix such as params_; None of another table."""
+    columns = {name.removeprefix(mark): name for name in records.columns for mark in MARKS if name.startswith(mark)}
+    columns |= {name: name for name in records.columns}
+    if not {*space} <= {*columns}:
+        return None
+    if all(columns[name] == name for name in space):
+        return space
+    plain = not any(one.when or isinstance(one, Switch | Moving) for one in space.values())
+    return Space({columns[name]: one for name, one in space.items()}) if plain else None
+
+
+def _holds_all_rows(space: Space, name: str, records: Records) -> bool:
+    if isinstance(space[name], Switch | Moving):
+        return True
+    column, grid = for_domain(records.columns[name], space[name]), grid_of(space[name])
+    return bool((cells_of(column, grid) != grid.outside)[~column.absent()].all())
