@@ -155,27 +155,27 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
         [&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
 }
 
-// slots: (rows,) of every row, or null; counts: (window slots + 1,), NaN last.
+// counts: (window slots + 1,), NaN last.
 PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, std::uint64_t first,
                                                    std::int32_t shift, std::int64_t slot_count, std::int64_t* counts,
-                                                   std::uint16_t* slots, std::int32_t threads) {
-    const Window window{first, shift, slot_count};
-    if (!is_known(dtype) || rows < 0 || !window.is_sound()) return bad_argument;
+                                                   std::int32_t threads) {
+    const SlotReader reader{Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
+    if (!is_known(dtype) || rows < 0 || !reader.window.is_sound()) return bad_argument;
     return guarded([&] {
-        count_window(as_column(objective, stride, dtype), sign, rows, window, counts, slots, threads);
+        count_window(reader, rows, counts, threads);
         return std::int64_t{0};
     });
 }
 
-// slots: as above; wanted: (window slots + 1,). Returns how many rows lie in the slots to be collected.
+// wanted: (window slots + 1,). Returns how many rows lie in the slots to be collected.
 PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
-                                                   double sign, std::int64_t rows, const std::uint16_t* slots,
-                                                   std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
+                                                   double sign, std::int64_t rows, std::uint64_t first,
+                                                   std::int32_t shift, std::int64_t slot_count,
                                                    const std::int32_t* wanted, Ends* ends, double* out,
                                                    std::int64_t capacity, std::uint8_t* codes, std::int64_t* places,
                                                    std::int32_t threads) {
-    const SlotReader reader{slots, Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
+    const SlotReader reader{Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
     if (!is_known(dtype) || rows < 0 || !reader.window.is_sound()) return bad_argument;
     return guarded([&] {
         return gather_slots(reader, rows, wanted, slot_count + 1, ends, out, capacity, codes, places, threads);
@@ -183,12 +183,12 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::i
 }
 
 PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
-                                                      double sign, std::int64_t rows, const std::uint16_t* slots,
-                                                      std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
+                                                      double sign, std::int64_t rows, std::uint64_t first,
+                                                      std::int32_t shift, std::int64_t slot_count,
                                                       const double* boundaries, std::int64_t count,
                                                       std::int64_t nan_level, std::int32_t level_bytes, void* levels,
                                                       std::int32_t threads) {
-    const SlotReader reader{slots, Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
+    const SlotReader reader{Window{first, shift, slot_count}, as_column(objective, stride, dtype), sign};
     if (!is_known(dtype) || rows < 0 || !reader.window.is_sound() || (level_bytes != 1 && level_bytes != 2))
         return bad_argument;
     return guarded([&] {

@@ -34,7 +34,6 @@ constexpr std::int64_t lines_ahead = 8;         // of the next records
 constexpr std::int64_t rows_a_line = 64;        // so many are added for each line sent for
 constexpr std::int64_t few_left_out = 8;        // where fewer than one row in so many does not count, all are laid out
 constexpr std::int64_t groups_a_thread = 4;     // of columns: then each thread takes whole ones
-constexpr std::int32_t many_threads = 4;        // more than that share the columns of a level, too
 
 struct Rows {
     std::int64_t count;
@@ -86,8 +85,8 @@ inline std::uint64_t cell_in(std::uint64_t packed, int feature) {
     return (packed >> (16 * feature)) & UINT16_MAX;
 }
 
-// Stands apart, so that the places of the tables stay in registers. The first `Skip` columns are left to others.
-template <int Features, int Skip>
+// Stands apart, so that the places of the tables stay in registers.
+template <int Features>
 PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* four, const Record* from,
                                 const Record* to) {
     for (; from != to; ++from) {
@@ -95,10 +94,10 @@ PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* fou
         std::memcpy(&value, &from->objective, sizeof value);
         const Entry row{1.0, value};
         const std::uint64_t cells = from->cells;
-        one[cell_in(cells, Skip)] += row;
-        if (Features > 1) two[cell_in(cells, Skip + 1)] += row;
-        if (Features > 2) three[cell_in(cells, Skip + 2)] += row;
-        if (Features > 3) four[cell_in(cells, Skip + 3)] += row;
+        one[cell_in(cells, 0)] += row;
+        if (Features > 1) two[cell_in(cells, 1)] += row;
+        if (Features > 2) three[cell_in(cells, 2)] += row;
+        if (Features > 3) four[cell_in(cells, 3)] += row;
     }
 }
 
@@ -164,7 +163,7 @@ struct LevelTables {
 };
 
 // Adds records to the tables of a level; on the way, those of the `next` one are sent for, line by line.
-template <int Features, int Skip>
+template <int Features>
 class LevelAdder {
   public:
     LevelAdder(const LevelTables& own, const LevelTables& next) : own_(own), next_(next) {}
@@ -180,7 +179,7 @@ class LevelAdder {
 
   private:
     void add(const Record* from, const Record* to) {
-        add_records<Features, Skip>(own_.entries[0], own_.entries[1], own_.entries[2], own_.entries[3], from, to);
+        add_records<Features>(own_.entries[0], own_.entries[1], own_.entries[2], own_.entries[3], from, to);
     }
 
     LevelTables own_, next_;
@@ -288,7 +287,9 @@ class LevelCounter {
             crew.run(layout_.pieces(), [&](std::int64_t piece, std::int32_t thread) {
                 lay_out_piece(round, piece, records + layout_.place(piece), *stretches[thread]);
             });
-            add_levels(crew, round, records, empty && round == 0);
+            std::atomic<std::int64_t> next{0};
+            crew.run(crew.size(),
+                     [&](std::int64_t, std::int32_t) { add_levels(next, round, records, empty && round == 0); });
         }
     }
 
@@ -316,33 +317,20 @@ class LevelCounter {
         }
     }
 
-    void add_levels(Crew& crew, std::int64_t round, const Record* records, bool empty) {
-        if constexpr (Features == most_features)
-            if (crew.size() > many_threads) return add_parts<Features / 2>(crew, round, records, empty);
-        add_parts<Features>(crew, round, records, empty);
-    }
-
-    // So many of the columns at a time; every thread knows which level it will have next.
-    template <int Part>
-    void add_parts(Crew& crew, std::int64_t round, const Record* records, bool empty) {
-        constexpr std::int64_t parts = Features / Part;
-        const std::int64_t units = rows_.levels * parts;
+    // One level after the other, as long as there are any; every thread knows which one it will have next.
+    void add_levels(std::atomic<std::int64_t>& next, std::int64_t round, const Record* records, bool empty) {
         const bool last = round + 1 == layout_.rounds();
-        std::atomic<std::int64_t> next{0};
-        const auto tables = [&](std::int64_t unit) {  // the last levels first, for they are the large ones
-            return LevelTables(features_ + unit % parts * Part, Part, rows_.levels - 1 - unit / parts);
-        };
-        crew.run(crew.size(), [&](std::int64_t, std::int32_t) {
-            for (std::int64_t unit = next++, following; unit < units; unit = following) {
-                following = next++;
-                const std::int64_t level = rows_.levels - 1 - unit / parts, skip = unit % parts * Part;
-                const LevelTables own = tables(unit), later = tables(following < units ? following : unit);
-                for (std::int64_t f = skip; empty && f < skip + Part; ++f) features_[f].empty(level);
-                if (skip == 0) add_level(LevelAdder<Part, 0>(own, later), round, records, level);
-                else add_level(LevelAdder<Part, Features - Part>(own, later), round, records, level);
-                for (std::int64_t f = skip; last && f < skip + Part; ++f) features_[f].set_apart(level);
-            }
-        });
+        const auto tables = [&](std::int64_t level) { return LevelTables(features_, Features, level); };
+        const auto from_end = [&](std::int64_t turn) { return rows_.levels - 1 - turn; };  // where the large ones are
+        for (std::int64_t turn = next++, following; turn < rows_.levels; turn = following) {
+            following = next++;
+            const std::int64_t level = from_end(turn);
+            const LevelTables own = tables(level),
+                              later = tables(from_end(following < rows_.levels ? following : turn));
+            for (int f = 0; empty && f < Features; ++f) features_[f].empty(level);
+            add_level(LevelAdder<Features>(own, later), round, records, level);
+            for (int f = 0; last && f < Features; ++f) features_[f].set_apart(level);
+        }
     }
 
     template <class Adder>

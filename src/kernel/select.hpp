@@ -196,16 +196,14 @@ inline void count_slots(const std::uint16_t* slots, std::int64_t rows, std::uint
     for (; i < rows; ++i) count(slots[i]);
 }
 
-// Objectives whose slots are known, or else found block by block.
+// The slots of objectives, found block by block: to write them down for all rows and read them again takes longer.
 struct SlotReader {
-    const std::uint16_t* slots;  // (rows,) or null
     Window window;
     Column objective;
     double sign;
 
     // At most `block_rows` of them.
     const std::uint16_t* read(std::int64_t first, std::int64_t rows, std::uint16_t* room) const {
-        if (slots != nullptr) return slots + first;
         double buffer[block_rows];
         place_in_window(window, signed_view(objective, sign, first, rows, buffer), rows, room);
         return room;
@@ -218,21 +216,17 @@ struct SlotCounts {
     std::vector<std::int64_t> counts;
 };
 
-// Writes the slot of every row, where wanted, and adds the rows in each to `counts`, (slots + 1,).
-inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
-                         std::int64_t* counts, std::uint16_t* slots, std::int32_t threads) {
+// Adds the rows in each slot to `counts`, (slots + 1,).
+inline void count_window(const SlotReader& reader, std::int64_t rows, std::int64_t* counts, std::int32_t threads) {
     Crew crew(threads);
-    const std::int64_t size = window.slots + 1;
+    const std::int64_t size = reader.window.slots + 1;
     std::vector<SlotCounts> own(crew.size());
     in_pieces(crew, rows, piece_of_rows, [&](std::int64_t begin, std::int64_t count, std::int32_t thread) {
         if (own[thread].few.empty()) own[thread].few.resize(size), own[thread].counts.resize(size);
-        double buffer[block_rows];
         std::uint16_t room[block_rows];
         for (std::int64_t first = begin; first < begin + count; first += block_rows) {
             const std::int64_t here = std::min(block_rows, begin + count - first);
-            std::uint16_t* const out = slots != nullptr ? slots + first : room;
-            place_in_window(window, signed_view(objective, sign, first, here, buffer), here, out);
-            count_slots(out, here, own[thread].few.data(), own[thread].counts.data());
+            count_slots(reader.read(first, here, room), here, own[thread].few.data(), own[thread].counts.data());
         }
     });
     in_pieces(crew, size, size / crew.size() + 1, [&](std::int64_t first, std::int64_t count, std::int32_t) {

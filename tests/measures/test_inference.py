@@ -96,7 +96,8 @@ class TestKnownTables:
         """Divergence, degrees of freedom, share, and the share beyond chance."""
         contrast = contrast_of(pa.Ordinal(list(range(6))), A_TARGET, A_REGION)
         row = measure(contrast, baseline="region", smoothing=width)
-        freedom = piece_of(contrast, contrast.grid.blocks[0], "region", width).noise - 1
+        sizes = int(contrast.target.sum()), int(contrast.region.sum())
+        freedom = piece_of(contrast, contrast.grid.blocks[0], "region", width, sizes).noise - 1
         assert (row.divergence, freedom, row.raw_share, row.share) == pytest.approx(exact, rel=1e-10)
 
     @pytest.mark.parametrize("width", ["none", 0.8, 2.0])

@@ -109,7 +109,7 @@ def level_codes(
     assigned = np.empty(len(objective), dtype=dtype)
     ends = boundaries, len(boundaries), nan_level, assigned.itemsize, assigned, threads
     if survey is not None:
-        kernel.call("assign_by_slots", *given, survey.slots, *survey.window, *ends)
+        kernel.call("assign_by_slots", *given, *survey.window, *ends)
     else:
         kernel.call("assign_levels", *given, *ends)
     if keep is not None:

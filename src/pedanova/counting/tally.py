@@ -61,11 +61,12 @@ class Tally:
                 f"{name}: counts of shape {counts.shape} and sums of shape "
                 f"{sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
             )
-        places = np.flatnonzero((counts != 0) | (sums != 0))
-        sparse = SPARSE * len(places) <= counts.size
-        tables = (counts.ravel()[places], sums.ravel()[places]) if sparse else (counts, sums)
-        own = {"name": name, "parameter": parameter, "levels": levels}
-        self.__dict__.update(own, _places=places if sparse else None, _kept=tables)
+        places, tables = None, (counts, sums)
+        if SPARSE * np.count_nonzero(counts) <= counts.size:
+            full = np.flatnonzero((counts != 0) | (sums != 0))
+            if SPARSE * len(full) <= counts.size:
+                places, tables = full, (counts.ravel()[full], sums.ravel()[full])
+        self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=tables)
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -423,15 +423,18 @@ NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
 ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
-def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
+def piece_of(
+    contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing, sizes: tuple[int, int]
+) -> Piece:
+    """One block's part of the sums; `sizes` are the rows of target and region."""
     target, region = contrast.target[block.cells], contrast.region[block.cells]
     if not region.any():
         return NO_ROWS
+    inside, rows = sizes
     width = width_of(contrast, block, smoothing)
-    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     wanted, base_rows = target / inside, region / rows
     reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
-    base = base_of(contrast, block, baseline, width)
+    base = base_of(contrast, block, baseline, width, rows)
     counted = base_rows if baseline == "region" else wanted
     square, noise = block_sums(wanted, base, counted, ConvolutionKernel(width))
     return Piece(
@@ -451,20 +454,20 @@ def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
 
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
     """That of `measure`, without what it takes to correct it for chance."""
-    inside = float(contrast.target.sum())
+    inside, rows = float(contrast.target.sum()), int(contrast.region.sum())
     total = -1.0
     for block in blocks_of(contrast.grid):
         target, region = contrast.target[block.cells], contrast.region[block.cells]
         if region.any():
             width = width_of(contrast, block, smoothing)
-            base = base_of(contrast, block, baseline, width)
+            base = base_of(contrast, block, baseline, width, rows)
             total += float(summed_ratio(smooth(target / inside, width) ** 2, base))
     return not_noise(total)
 
 
-def base_of(contrast: Contrast, block: Block, baseline: str, width: float) -> Reals:
-    """What the target's density is held against in a block, smoothed."""
-    cells, rows = block.cells, int(contrast.region.sum())
+def base_of(contrast: Contrast, block: Block, baseline: str, width: float, rows: int) -> Reals:
+    """What the target's density is compared with in a block, smoothed; `rows` are those of the region."""
+    cells = block.cells
     region, prior = contrast.region[cells], contrast.grid.prior[cells]
     if baseline == "uniform" and len(prior):
         # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
@@ -482,7 +485,7 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     if not contrast.varies:
         return unvaried(contrast.name, inside, rows)
-    pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
+    pieces = [piece_of(contrast, block, baseline, smoothing, (inside, rows)) for block in blocks_of(contrast.grid)]
     return importance_of(contrast.name, inside, rows, pieces, baseline, child=contrast.child, repeats=contrast.repeats)
 
 

@@ -52,6 +52,13 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     return np.where(total < 2, 0.0, width)
 
 
+def is_too_narrow(counts: Stack, step: int) -> bool:
+    """Whether the rows are so many that Scott's rule gives no kernel even for the largest spread."""
+    total, cells = counts.sum(axis=-1), counts.shape[-1]
+    rows = float(total.min()) if total.size else 0.0
+    return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
+
+
 def interquartile(counts: Stack) -> Any:
     """(...,) Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does.
 
@@ -99,7 +106,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
     if smoothing == "none":
         return np.zeros(shape)
     if smoothing == "auto":
-        if not (block.ordered and step * cells > FEW_CELLS):
+        if not (block.ordered and step * cells > FEW_CELLS) or is_too_narrow(targets, step):
             return np.zeros(shape)
         width = scott_bandwidth(targets)
         if region is not None and region.any():
@@ -114,7 +121,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
 
 def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> float:
     """The kernel's width in cells for the target rows of one block."""
-    if smoothing != "auto":
+    if smoothing != "auto" or is_too_narrow(target, 1):
         return float(bandwidth(smoothing, target, block, region=region))
     return _auto_width(block.ordered, target.tobytes(), target.dtype.str, region.tobytes(), region.dtype.str)
 

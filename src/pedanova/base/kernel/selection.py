@@ -58,7 +58,6 @@ class Survey:
 
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
-    slots: NDArray[np.uint16]  # (rows,)
     search: RankSearch | None = None  # for ranks, by which levels are known
 
     @property
@@ -75,16 +74,13 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
     window = window_around(sample_of(objective, sign))
-    slots = np.empty(len(objective), dtype=np.uint16)
-    return Survey(window, count_slots(objective, sign, window, slots, threads=threads), slots)
+    return Survey(window, count_slots(objective, sign, window, threads=threads))
 
 
-def count_slots(
-    objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16] | None = None, *, threads: int = 1
-) -> NDArray[np.int64]:
-    """(slots + 1,) How many rows lie in each slot, and how many are NaN; `slots`, (rows,), gets each row's own."""
+def count_slots(objective: NDArray[Any], sign: float, window: Window, *, threads: int = 1) -> NDArray[np.int64]:
+    """(slots + 1,) How many rows lie in each slot, and how many are NaN."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
-    kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, slots, threads)
+    kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, threads)
     return counts
 
 
@@ -159,10 +155,9 @@ def _by_survey(
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         slots = np.flatnonzero(marks > PASSED_OVER)
         if large or len(slots) >= MARKED:
-            return gather_slots(objective, sign, survey.window, marks, few, large, survey.slots, threads=threads)
+            return gather_slots(objective, sign, survey.window, marks, few, large, threads=threads)
         codes, places = np.empty(len(objective), dtype=np.uint8), np.empty(few, dtype=np.int64)
-        rows = survey.slots, codes, places
-        values, ends = gather_slots(objective, sign, survey.window, marks, few, large, *rows, threads=threads)
+        values, ends = gather_slots(objective, sign, survey.window, marks, few, large, codes, places, threads=threads)
         survey.search = RankSearch(slots, codes, places, values)
         return values, ends
 
@@ -213,17 +208,16 @@ def gather_slots(
     marks: NDArray[np.int32],
     few: int,
     large: int,
-    slots: NDArray[np.uint16] | None = None,
     codes: NDArray[np.uint8] | None = None,
     places: NDArray[np.int64] | None = None,
     *,
     threads: int = 1,
 ) -> Gathered:
-    """The signed values of the collected slots, and the (smallest, largest) one of each large slot; `slots` as
-    `count_slots` wrote them, where it did. `codes` and `places` are written as `RankSearch` has them."""
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot; `codes` and
+    `places` are written as `RankSearch` has them."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    given = slots, *window, marks, ends, out, len(out), codes, places, threads
+    given = *window, marks, ends, out, len(out), codes, places, threads
     count = kernel.call("gather_slots", *kernel.signed(objective, sign), *given)
     return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 

@@ -29,6 +29,7 @@ from pedanova.measures.waves import smoothed_away
 from pedanova.space.grid import blocks_of
 
 MOST_ROWS = 5000  # that a model is fitted to
+REACH = 2.0  # times as far up reaches an interval by counts after an adaptive sampler, which leaves bad values untried
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
 
 
@@ -196,6 +197,8 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
         sureness = with_threshold(query, counted, sureness, **how)
         each = zip(contrasts, counted, sureness, strict=True)
         sureness = [with_unseen(*one, question.smoothing) for one in each]
+        if is_adaptive(query, question):
+            sureness = [reaching_up(row, one) for row, one in zip(counted, sureness, strict=True)]
     return ShareEstimate(with_sureness(counted, sureness), "counts", notes)
 
 
@@ -239,6 +242,17 @@ def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothi
             unseen += smoothed_away(inside, outside, width) / rows
     above = math.hypot(max(0.0, sureness.high - row.share), unseen)
     return replace(sureness, high=min(1.0, row.share + above))
+
+
+def is_adaptive(query: Query, question: Question) -> bool:
+    """Whether an adaptive sampler chose the rows of a question about the space."""
+    return query.masks is None and question.of != "rows" and query.shown is not None and query.shown.adaptive
+
+
+def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
+    """An interval about the space, from rows that crowd where the objective is good."""
+    share = max(0.0, row.share)
+    return replace(sureness, high=min(1.0, share + REACH * max(0.0, sureness.high - share)))
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:

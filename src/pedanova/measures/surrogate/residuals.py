@@ -34,6 +34,7 @@ DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where par
 UNSEEN = 0.25  # of the scatter of a correction: so much may be wrong without being seen
 DISPUTED = 0.5  # of the squared correction that is not believed: the interval holds both
 AGREED = 2.0  # deviations by which an octave may exceed what the rows show without a model
+UPWARD = 1.2  # times as far up reaches an interval: a model that smooths takes more shares for too small
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.25, 0.75)  # of what the model takes for noise: some of it may be structure
 STEPS = 6  # to find a threshold
@@ -219,7 +220,7 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     return EstimatedShares(
         share=whole - weight**2 * noise,
         low=np.maximum(whole - below - FINEST, 0.0),
-        high=np.minimum(whole + above + FINEST, 1.0),
+        high=np.minimum(whole + UPWARD * above + FINEST, 1.0),
         deviation=np.maximum(spread, FINEST / NORMAL),
     )
 

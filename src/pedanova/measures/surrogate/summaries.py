@@ -24,7 +24,7 @@ from pedanova.space.grid import Grid, Reals
 # --- shares --------------------------------------------------------------------------------------------
 
 WIDEN = 1.5  # times the deviation of the samples, which take the settings as known
-WIDEN_SETTLED = 2.3  # upwards after an adaptive sampler, which leaves most bad values untried
+WIDEN_SETTLED = 2.7  # upwards after an adaptive sampler, which leaves most bad values untried
 LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
 COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares
 NORMAL = 1.96
