@@ -423,9 +423,7 @@ NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
 ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
-def piece_of(
-    contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing, sizes: tuple[int, int]
-) -> Piece:
+def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing, sizes: tuple[int, int]) -> Piece:
     """One block's part of the sums; `sizes` are the rows of target and region."""
     target, region = contrast.target[block.cells], contrast.region[block.cells]
     if not region.any():
