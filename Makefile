@@ -8,6 +8,9 @@ INSTALL := $(UV) pip install --quiet --reinstall-package pedanova
 # The package is built once for all environments: its wheel serves every Python.
 WHEEL = $$(ls build/wheel/*.whl)
 
+# The tests start some hundred interpreters: none of them compiles the libraries again, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
