@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
-settings.register_profile("explore", **common)  # at a desk: new examples in every run
+settings.register_profile("explore", max_examples=30, **common)  # at a desk: new examples in every run
 settings.register_profile(
-    "repeat", derandomize=True, max_examples=50, **common
+    "repeat", derandomize=True, max_examples=30, **common
 )  # in CI: a change is judged, not the dice
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat" if os.environ.get("CI") else "explore"))
 
@@ -69,8 +69,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 
 OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a part in it
-    "browser", "cli/test_explore_watch.py", "docs", "report/live", "report/page/test_notebook.py",
-    "scale/test_clusters.py", "sources/test_follow", "sources/logs/test_real", "sources/optuna",
+    "analysis/test_follow.py", "browser", "cli/test_explore_watch.py", "docs", "report/live",
+    "report/page/test_notebook.py", "scale/test_clusters.py", "sources/logs/test_real", "sources/optuna",
     "sources/scans/test_objects.py", "sources/test_faults_reading.py",
 )  # fmt: skip
 

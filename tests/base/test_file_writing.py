@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,47 +77,42 @@ SMALL_X = RNG.uniform(size=(400, 6))
 SMALL_ANALYSIS = pa.analyze(
     {**{f"x{i}": SMALL_X[:, i] for i in range(6)}, "loss": SMALL_X[:, 0] ** 2}, "loss", scan=pa.Scan(threads=1)
 )
-START = """
-import resource, signal, sys
+WRITER = """
+import sys
 from pathlib import Path
-import numpy as np
-import pedanova as pa
-from pedanova.errors import PedanovaError
-x = np.random.default_rng(0).uniform(size=(400, 6))
-a = pa.analyze({**{f"x{i}": x[:, i] for i in range(6)}, "loss": x[:, 0] ** 2}, "loss", scan=pa.Scan(threads=1))
-place = Path(sys.argv[1])
+from pedanova.base.files import write_file
+print("ready", flush=True)
+while True:
+    write_file(Path(sys.argv[1]), b"n" * (8 << 20))
+    write_file(Path(sys.argv[1]), b"o" * (8 << 20))
 """
-
-
-def run(program: str, *args: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", START + textwrap.dedent(program), *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def names(folder: Path) -> list[str]:
     return sorted(place.name for place in folder.iterdir())
 
 
+@contextmanager
+def largest_file(limit: int) -> Iterator[None]:
+    """The limit on the size of files; Python ignores the signal that goes with it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("write", ["a.save(place)", "a.report(place)"], ids=["analysis", "page"])
+@pytest.mark.parametrize("write", [SMALL_ANALYSIS.save, SMALL_ANALYSIS.report], ids=["analysis", "page"])
 @pytest.mark.parametrize("limit", [1, 100])
-def test_a_file_may_not_grow(tmp_path: Path, write: str, limit: int) -> None:
-    """The limit on the size of files, which strikes in the middle of the content."""
+def test_a_file_may_not_grow(tmp_path: Path, write: Any, limit: int) -> None:
+    """The limit strikes in the middle of the content."""
     file = tmp_path / "out"
     file.write_bytes(b"old")
-    done = run(
-        f"""
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-        try:
-            {write}
-        except PedanovaError as error:
-            sys.exit(str(error))
-        """,
-        file,
-    )
-    assert done.returncode == 1, done.stderr
-    assert done.stderr.splitlines() == [f"{file} cannot be written: File too large"]
+    with largest_file(limit), pytest.raises(DataError) as refused:
+        write(file)
+    assert str(refused.value) == f"{file} cannot be written: File too large"
     assert (file.read_bytes(), names(tmp_path)) == (b"old", ["out"])
 
 
@@ -154,16 +150,9 @@ def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
     """Whenever the kill comes, the file is the old one or the new one, to the last byte."""
     file = tmp_path / "out"
     old, new = b"o" * (8 << 20), b"n" * (8 << 20)
-    program = START.partition("import numpy")[0] + textwrap.dedent("""
-        from pedanova.base.files import write_file
-        print("ready", flush=True)
-        while True:
-            write_file(Path(sys.argv[1]), b"n" * (8 << 20))
-            write_file(Path(sys.argv[1]), b"o" * (8 << 20))
-        """)
     write_file(file, old)
     for delay in np.linspace(0.0, 0.08, 9):
-        writer = subprocess.Popen([sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE)
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
         writer.stdout.readline()
         time.sleep(float(delay))

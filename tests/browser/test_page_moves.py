@@ -129,7 +129,6 @@ ODD = ["%", "{}", "[1]", "null", "a" * 5000, '{"question":1}', '{"tab":{},"hidde
 @pytest.mark.slow
 @pytest.mark.parametrize("address", ODD)
 def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None:
-    page.open(report)
     page.driver.get("about:blank")
     page.driver.get(f"{report.as_uri()}#{address if address == '%' else quote(address)}")
     page.until("return document.body.dataset.ready === 'yes'")

@@ -14,7 +14,7 @@ from helpers.tabs import served, settled, tab
 from pedanova.cli.inputs import parse_rows
 from pedanova.report.page.question import band_to_json
 
-ENTER, SELECT_ALL = "\ue007", "\ue009a\ue000"
+ENTER, ESCAPE, SELECT_ALL = "\ue007", "\ue00c", "\ue009a\ue000"
 GONE = "return document.getElementById('headline').textContent.startsWith('No answer')"
 
 
@@ -122,19 +122,19 @@ def test_what_is_typed_means_what_it_means_in_a_shell(page: Page, explorer: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "typed", ["0.1-0.3", "< 0,05", "0,05", "10", "-5 %", "0.3..0.1", "many", ">= 2, <= 1", "<= 0,05"]
-)
-def test_what_cannot_be_read_is_refused_beside_the_field(page: Page, explorer: str, typed: str) -> None:
+def test_what_cannot_be_read_is_refused_beside_the_field(page: Page, explorer: str) -> None:
     page.open(explorer)
     before = page.state()["question"]
-    page.click("[data-focus=target]")
-    page.press(".chip-field", SELECT_ALL, typed, ENTER)
-    assert page.state()["question"] == before
-    wrong = page.find(".chip .chip-wrong")
-    assert wrong.text
-    assert wrong.is_displayed()
-    assert page.run("return document.querySelector('.chip-field').getAttribute('aria-invalid')") == "true"
+    for typed in ("0.1-0.3", "< 0,05", "0,05", "10", "-5 %", "0.3..0.1", "many", ">= 2, <= 1", "<= 0,05"):
+        page.click("[data-focus=target]")
+        assert not page.find(".chip .chip-wrong").text
+        page.press(".chip-field", SELECT_ALL, typed, ENTER)
+        assert page.state()["question"] == before, typed
+        wrong = page.find(".chip .chip-wrong")
+        assert wrong.text
+        assert wrong.is_displayed()
+        assert page.run("return document.querySelector('.chip-field').getAttribute('aria-invalid')") == "true"
+        page.press(".chip-field", ESCAPE)
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pedanova.analysis.watched import Follow, Look
 from pedanova.data.records import Records
-from pedanova.sources.follow import Follow, Look
 
 
 def same(one: Records, other: Records) -> None:

@@ -16,7 +16,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import Trial, TrialState, create_trial
 
 KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until the tests end
-TRIALS = 30  # each takes a dozen commits; all that `conditional` does happens within thirteen
+TRIALS = 20  # each takes a dozen commits; all that `conditional` does happens within thirteen
 ODD_NAME = 'ann\'s; DROP TABLE "trials" -- ünï 100% ? {study}'
 
 

@@ -26,6 +26,9 @@ from pedanova.scale import workers
 from pedanova.sources.scans import batches
 from pedanova.sources.scans import scan as scans
 
+ROWS = 6_000  # so many that no answer looks at single rows
+EACH = ROWS // 20  # in a file
+
 
 def table_of(rows: int, seed: int = 0) -> pd.DataFrame:
     random = np.random.default_rng(seed)
@@ -54,7 +57,7 @@ def table_of(rows: int, seed: int = 0) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    return table_of(20_000)
+    return table_of(ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def folder(files: Path, tmp_path: Path) -> Path:
 def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:
     folder.mkdir()
     for number, rows in enumerate(np.array_split(np.arange(len(table)), files)):
-        table.iloc[rows].to_parquet(folder / f"part-{number:02}.parquet", row_group_size=300)
+        table.iloc[rows].to_parquet(folder / f"part-{number:02}.parquet", row_group_size=100)
     return folder
 
 
@@ -230,9 +233,9 @@ def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "repeats": ({"repeats": "mean"}, "needs all rows at once"),
-    "a mask": ({"where": np.ones(20_000, dtype=bool)}, "condition"),
+    "a mask": ({"where": np.ones(ROWS, dtype=bool)}, "condition"),
     "a region": ({"where": pa.at_most(1.0)}, "condition"),
-    "an array of states": ({"reading": pa.Reading(state=np.array(["COMPLETE"] * 20_000))}, "state="),
+    "an array of states": ({"reading": pa.Reading(state=np.array(["COMPLETE"] * ROWS))}, "state="),
     "no objective": ({"objective": None}, "objective= is missing"),
     "several objectives": ({"objective": ["loss", "lr"]}, "one column"),
     "an unknown objective": ({"objective": "los"}, "did you mean 'loss'"),
@@ -274,7 +277,7 @@ def test_other_tables_are_refused(table: pd.DataFrame) -> None:
 @pytest.mark.slow
 def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
     """Integers in one file and floats in another go together; text does not."""
-    changed = table.iloc[:1000].astype({"layers": "float32", "batch": "int8"})
+    changed = table.iloc[:EACH].astype({"layers": "float32", "batch": "int8"})
     changed.to_parquet(folder / "part-00.parquet")
     same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss"))
     changed.assign(layers="many").to_parquet(folder / "part-00.parquet")
@@ -316,7 +319,7 @@ def test_a_bad_file_among_twenty(
             of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True, threads=threads)),
         )
     a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip", threads=threads))
-    rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
+    rest = pd.concat([table.iloc[: 5 * EACH], table.iloc[6 * EACH :]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     (note,) = [note for note in a.notes if note.startswith("skipped")]
     assert "part-05.parquet" in note
@@ -347,7 +350,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
     monkeypatch.setattr("pedanova.scale.count_scan.SORTED_AT_ONCE", 100)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], scan=pa.Scan(on_error="skip", stream=True))
-    rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
+    rest = pd.concat([table.iloc[: 5 * EACH], table.iloc[7 * EACH :]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     assert calls.count(0) == 2  # one new start for both
     assert sum(note.startswith("skipped") for note in a.notes) == 2
@@ -379,7 +382,7 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
     monkeypatch.setattr("pedanova.scale.workers.Workers._lose", counted)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], scan=pa.Scan(on_error="skip", stream=True))
-    rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
+    rest = pd.concat([table.iloc[: 5 * EACH], table.iloc[6 * EACH :]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
 
 
@@ -456,7 +459,7 @@ def test_no_file_that_can_be_read(folder: Path) -> None:
 def test_several_files_at_once_skip_too(table: pd.DataFrame, folder: Path) -> None:
     cut(folder / "part-19.parquet")
     a = pa.analyze(folder, "loss", scan=pa.Scan(on_error="skip"))
-    assert a.data.tallies == pa.analyze(table.iloc[:19_000], "loss", space=a.space).data.tallies
+    assert a.data.tallies == pa.analyze(table.iloc[: 19 * EACH], "loss", space=a.space).data.tallies
     assert any("part-19.parquet" in note for note in a.notes)
 
 
@@ -598,9 +601,9 @@ print(len(a), int(peak) // 1024)
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
-    """Five million rows more are 160 MB more; a reader that keeps hold of its batches shows."""
+    """Two and a half million rows more are 80 MB more; a reader that keeps hold of its batches shows."""
     peaks = []
-    for rows in (5_000_000, 10_000_000):
+    for rows in (2_000_000, 4_500_000):
         file = tmp_path / f"{rows}.parquet"
         write_numbers(file, rows)
         found = subprocess.run([sys.executable, "-c", PEAK, str(file)], capture_output=True, text=True, check=True)

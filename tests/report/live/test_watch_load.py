@@ -24,53 +24,52 @@ import pytest
 import pedanova as pa
 from helpers.followed import same
 from helpers.servers import postgresql_url  # noqa: F401
-from pedanova.analysis.watched import Watched
+from pedanova.analysis.watched import Watched, follow
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
 from pedanova.report.live.watch import Watcher
 from pedanova.sources import read_records
-from pedanova.sources.follow import follow
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 WORKERS = 4
 TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 120
-LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 90  # one every two seconds, for an hour
+LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 30  # one every two seconds, for an hour
 EACH = 2_000  # bytes that a row may need, in all that an analysis derives from it; an analysis has some 500,000,
 SPREAD = 400_000  # and what its caches hold differs from look to look
 OPTIONS = {"estimator": "counts", "draws": 40}
-WORKER = """
-import sys, optuna, sqlalchemy
+WORKERS_OF_A_STUDY = """
+import sys, multiprocessing, optuna, sqlalchemy
 def objective(trial):
     x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
     return (x - 0.3) ** 2 + 0.1 * y * trial.suggest_int("n", 1, 4)
-sampler = optuna.samplers.RandomSampler(seed=int(sys.argv[2]))
-storage = optuna.storages.RDBStorage(sys.argv[1])
-if storage.engine.name == "sqlite":  # as fast as they can: no write waits for the disk, only for the others
-    storage.engine.dispose()
-    sqlalchemy.event.listen(storage.engine, "connect", lambda one, _: one.execute("PRAGMA synchronous=OFF"))
-study = optuna.load_study(study_name="load", storage=storage, sampler=sampler)
-study.optimize(objective, n_trials=int(sys.argv[3]))
+def work(seed):
+    sampler = optuna.samplers.RandomSampler(seed=seed)
+    storage = optuna.storages.RDBStorage(sys.argv[1])
+    if storage.engine.name == "sqlite":  # as fast as they can: no write waits for the disk, only for the others
+        storage.engine.dispose()
+        sqlalchemy.event.listen(storage.engine, "connect", lambda one, _: one.execute("PRAGMA synchronous=OFF"))
+    study = optuna.load_study(study_name="load", storage=storage, sampler=sampler)
+    study.optimize(objective, n_trials=int(sys.argv[3]))
+many = int(sys.argv[2])
+with multiprocessing.get_context("fork").Pool(many) as pool:  # which have loaded the libraries once
+    pool.map(work, range(many), chunksize=1)
 """
 
 
 @contextmanager
-def workers(url: str, folder: Path) -> Iterator[tuple[list[subprocess.Popen[str]], list[Path]]]:
-    """Four, and what each of them says: in files, since a pipe that nobody reads is full after some 300 trials."""
-    command = [sys.executable, "-c", WORKER, url]
-    logs = [folder / f"worker_{seed}.log" for seed in range(WORKERS)]
-    running = []
-    for seed, log in enumerate(logs):
-        with log.open("w", encoding="utf-8") as file:
-            words = [*command, str(seed), str(TRIALS // WORKERS)]
-            running.append(subprocess.Popen(words, stderr=file, text=True))
+def workers(url: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Four, and what they say: in a file, since a pipe that nobody reads is full after some 300 trials."""
+    log = folder / "workers.log"
+    words = [sys.executable, "-c", WORKERS_OF_A_STUDY, url, str(WORKERS), str(TRIALS // WORKERS)]
+    with log.open("w", encoding="utf-8") as file:
+        running = subprocess.Popen(words, stderr=file, text=True)
     try:
-        yield running, logs
+        yield running, log
     finally:
-        for worker in running:
-            worker.kill()
-            worker.wait()
+        running.terminate()  # the pool ends with it
+        running.wait()
 
 
 def watch(url: str, for_optuna: str, folder: Path) -> None:
@@ -81,8 +80,8 @@ def watch(url: str, for_optuna: str, folder: Path) -> None:
     followed, seen = follow(url), 0
     watched = Watched(url)
     watcher: Watcher | None = None
-    with workers(for_optuna, folder) as (running, logs):
-        while any(worker.poll() is None for worker in running):
+    with workers(for_optuna, folder) as (running, log):
+        while running.poll() is None:
             begin = time.monotonic()
             look = followed.look()
             seen += look.new
@@ -98,9 +97,10 @@ def watch(url: str, for_optuna: str, folder: Path) -> None:
                 watcher.step()
                 assert watcher.trouble is None
             time.sleep(time.monotonic() - begin)  # writers on two cores need some time of their own
-        told = [log.read_text(encoding="utf-8") for log in logs]
-    assert [worker.returncode for worker in running] == [0] * WORKERS, told
-    assert not [text for text in told if "locked" in text.lower() or "deadlock" in text.lower()], told
+        errors = log.read_text(encoding="utf-8")
+    assert running.returncode == 0, errors
+    assert "locked" not in errors.lower()
+    assert "deadlock" not in errors.lower()
     last = followed.look()
     assert last.finished == seen + last.new == TRIALS
     assert last.running == 0
@@ -142,7 +142,7 @@ def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
             for x, y in random.random((rows, 2)).tolist():
                 file.write(json.dumps({"x": x, "y": y, "loss": (x - 0.3) ** 2 + 0.1 * y}) + "\n")
 
-    append(300)
+    append(100)
     watched = Watched(path, "loss")
     watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS, watch=True), watched)
     watcher.session.watcher = watcher.news
@@ -162,4 +162,4 @@ def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
     rows = LOOKS - LOOKS // 3
     print(f"{held[1] - held[0]:,} bytes more after {rows:,} looks, each with a row; {held[0]:,} before")  # with -s
     assert held[1] - held[0] < EACH * rows + SPREAD, f"{held[1] - held[0]:,} bytes more after {rows:,} looks"
-    assert watcher.session.analysis.rows == 300 + LOOKS
+    assert watcher.session.analysis.rows == 100 + LOOKS

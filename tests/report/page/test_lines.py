@@ -112,9 +112,9 @@ def check(a: pa.Analysis, asked: PageQuestion, found: dict[str, Any], **options:
 
 
 @pytest.mark.slow
-def test_40_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
+def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
-    while answered < 40:
+    while answered < 24:
         asked = question(draw, a)
         found = answer(a.data, asked, draws=50)
         if found["refused"] is None:
@@ -142,7 +142,7 @@ def test_20_questions_to_a_model() -> None:
 
 
 @pytest.mark.slow
-def test_20_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -> None:
+def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -> None:
     import csv
 
     place = tmp_path / "trials of mine.csv"
@@ -153,7 +153,7 @@ def test_20_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
     source = f"{shlex.quote(str(place))} --objective error --direction minimize"
     a = pa.analyze(place, "error", direction="minimize")
     draw, answered = random.Random(3), 0
-    while answered < 20:
+    while answered < 12:
         asked = question(draw, a)
         found = answer(a.data, asked, source=source, draws=50)
         if found["refused"] is None:

@@ -70,6 +70,19 @@ def fresh(url: str) -> Iterator[str]:
     storage.engine.dispose()
 
 
+@pytest.fixture
+def filled(url: str) -> Iterator[str]:
+    """The database with one study, which is written once: a trial is a dozen commits."""
+    storage = optuna.storages.RDBStorage(for_optuna(url))
+    names = {study.study_name: study._study_id for study in storage.get_all_studies()}
+    for name in names.keys() - {"filled"}:
+        storage.delete_study(names[name])
+    if "filled" not in names:
+        make(storage, "filled")
+    yield url
+    storage.engine.dispose()
+
+
 class TestServers:
     @pytest.mark.slow
     def test_a_server_tells_what_the_study_tells(self, fresh: str) -> None:
@@ -84,9 +97,8 @@ class TestServers:
         refuse(DataError, "'nope'", "there are", of=lambda: pa.analyze(fresh, study="nope"))
 
     @pytest.mark.slow
-    def test_the_in_memory_study_gives_the_same_numbers(self, fresh: str) -> None:
-        make(optuna.storages.RDBStorage(for_optuna(fresh)), "same")
-        same_answers(make(None, "same"), fresh)
+    def test_the_in_memory_study_gives_the_same_numbers(self, filled: str) -> None:
+        same_answers(make(None, "filled"), filled)
 
     def test_wrong_passwords_and_places(self, url: str) -> None:
         from urllib.parse import quote
@@ -105,20 +117,19 @@ class TestServers:
             assert "WrongSecret" not in message
 
     @pytest.mark.slow
-    def test_nothing_is_written(self, fresh: str) -> None:
+    def test_nothing_is_written(self, filled: str) -> None:
         from pedanova.sources.databases import open_database
 
-        make(optuna.storages.RDBStorage(for_optuna(fresh)), "safe")
-        with open_database(fresh) as database:
+        with open_database(filled) as database:
             refuse(
                 DataError, "transaction", of=lambda: database.rows("DELETE FROM trial_params WHERE param_id > ?", (0,))
             )
-        assert read_records(fresh).rows == TRIALS
+        assert read_records(filled).rows == TRIALS
 
     @pytest.mark.slow
-    def test_reading_while_another_process_writes(self, fresh: str) -> None:
-        study = make(optuna.storages.RDBStorage(for_optuna(fresh)), "busy")
-        reads_while_writing(study, fresh)
+    def test_reading_while_another_process_writes(self, filled: str) -> None:
+        study = optuna.load_study(study_name="filled", storage=for_optuna(filled))
+        reads_while_writing(study, filled)
 
     def test_a_database_without_tables_of_optuna(self, url: str) -> None:
         from sqlalchemy import create_engine, text

@@ -21,9 +21,9 @@ from helpers.proxy import proxy_to
 from helpers.servers import mariadb_url, postgresql_url  # noqa: F401
 from helpers.studies import TRIALS, fill_conditional, make, with_changed_range, with_moving_bounds
 from helpers.tools import need
+from pedanova.analysis.watched import follow
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources import read_records
-from pedanova.sources.follow import follow
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
