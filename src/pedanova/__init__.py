@@ -1,11 +1,11 @@
-"""pedanova: which hyperparameters matter, where, and how surely.
+"""pedanova: which hyperparameters matter, where their good values are, and how sure that is.
 
 >>> import pedanova as pa
 >>> a = pa.analyze(pa.demo_trials(), objective="error")
 >>> list(a.importance(target=0.1))[0]
 'learning_rate'
 
-Names are loaded when they are first used, so that importing the package costs next to nothing.
+Modules are imported at first use, so `import pedanova` is fast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every exception that pedanova raises on purpose.
 
-A message names the value, the rule it breaks and the remedy, in one line. Arguments at fault are an
-`Arg` among its words, so that Python shows ``target=2`` and the command line ``--target 2``.
+A message names the wrong value, the rule and the remedy, in one line. Python prints an argument as ``target=2``, the
+command line as ``--target 2`` (class `Arg`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _line(words: Iterable[str]) -> str:
 
 
 class PedanovaError(Exception):
-    """Base class: catch this to catch everything that a user's input can cause.
+    """The base class of all errors that a user's input can cause.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class PedanovaError(Exception):
         return in_python(self.words)
 
     def in_shell(self) -> str:
-        """The message for whoever types commands: arguments are options.
+        """The message for the command line, where arguments are options.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class PedanovaError(Exception):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments at fault, or that would help."""
+        """The arguments that the message names."""
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
@@ -120,74 +120,74 @@ class PedanovaError(Exception):
 
 
 class DataError(PedanovaError, ValueError):
-    """The table cannot be used as it is: an objective, a column or a file is at fault.
+    """The table cannot be used, because of its objective, a column or a file.
 
-    **What to do:** mend what the message names, or leave the rows out with ``where=``, the column with ``exclude=``.
+    **What to do:** correct what the message names, or leave rows out with ``where=``, or the column with ``exclude=``.
     """
 
 
 class NoTrialsError(DataError):
-    """The source is in order and holds no trial yet.
+    """The source can be read, but it contains no trial yet.
 
-    **What to do:** wait for the first trial to end; ``explore --watch`` does.
+    **What to do:** wait until the first trial has ended; ``explore --watch`` waits for it.
     """
 
 
 class SpaceError(PedanovaError, ValueError):
     """A search space contradicts itself or the data.
 
-    **What to do:** mend the domain that is named; ``pedanova space`` writes the one that the data suggests.
+    **What to do:** correct the domain that the message names; ``pedanova space`` writes a space guessed from the data.
     """
 
 
 class OutsideSpaceError(SpaceError):
-    """A value lies outside the space that was given for it.
+    """A value lies outside the given space.
 
-    **What to do:** widen the domain, or count them in a bin of their own with ``reading=pa.Reading(outside="count")``.
+    **What to do:** widen the domain, or keep such rows in a separate bin with ``reading=pa.Reading(outside="count")``.
     """
 
 
 class QueryError(PedanovaError, ValueError):
-    """A question that cannot be answered: a target, region or option out of range.
+    """A question cannot be answered, because a target, a region or an option is out of range.
 
-    **What to do:** ask what the message proposes; it names the values that are allowed.
+    **What to do:** use one of the values that the message names.
     """
 
 
 class TooFewRowsError(QueryError):
-    """The target has so few rows that they say nothing.
+    """The target has too few rows for an answer.
 
-    **What to do:** widen the target, or run more trials. ``force=True`` answers all the
-    same, and means next to nothing.
+    **What to do:** widen the target, or run more trials. ``force=True`` gives an answer, but it is very unsure.
     """
 
 
 class LevelsError(QueryError):
     """The question needs a threshold that was not counted, and the data is no longer available.
 
-    **What to do:** ask at a threshold that the message lists, or analyze the data again;
-    ``save(…, rows=True)`` keeps the rows.
+    **What to do:** use a threshold that the message lists, or analyze the data again; ``save(…, rows=True)`` saves the
+    rows.
     """
 
 
 class MergeError(PedanovaError, ValueError):
-    """Two tallies or analyses count different things and cannot be added.
+    """Two tallies or analyses have different spaces or levels and cannot be added.
 
     **What to do:** analyze both with the same ``space=``, and the second with ``levels=`` of the first.
     """
 
 
 class FormatError(PedanovaError, ValueError):
-    """A file is not what its name says, or was damaged.
+    """A file does not have the format of its name, or it is damaged.
 
-    **What to do:** the message names the line or the part; restore the file, or write it again. Nothing of it was used.
+    **What to do:** restore the file, or write it again; the message names the line or the part. No part of the file was
+    used.
     """
 
 
 class PartError(FormatError):
     """Some rows of a table cannot be read; `part` names them.
 
-    **What to do:** restore that file, or leave it out with ``scan=pa.Scan(on_error="skip")``, which the notes then say.
+    **What to do:** restore the file, or leave it out with ``scan=pa.Scan(on_error="skip")``; the notes then name it.
     """
 
     def __init__(self, *words: Word, part: str = "") -> None:
@@ -199,23 +199,24 @@ class PartError(FormatError):
 
 
 class WorkerError(PedanovaError, RuntimeError):
-    """A worker of an executor was lost, or failed in a way that is not about the data.
+    """A worker of an executor was lost, or failed for a reason that is not in the data.
 
-    **What to do:** start it again; of a table that takes hours, count parts of the files apart, ``save`` and add them.
+    **What to do:** start again. If counting takes hours, analyse some files at a time, ``save`` each analysis, and add
+    them.
     """
 
 
 class UnknownParameterError(PedanovaError, KeyError):
     """A name that is not among the parameters.
 
-    **What to do:** take the name that is proposed, or print ``list(a.space)``.
+    **What to do:** use a name that the message proposes, or print ``list(a.space)``.
     """
 
 
 class MissingLibraryError(PedanovaError, ImportError):
-    """An optional library is needed; the message names the extra to install.
+    """An optional library is not installed; the message names the extra to install.
 
-    **What to do:** ``pip install`` what the message says.
+    **What to do:** run the ``pip install`` command of the message.
     """
 
 

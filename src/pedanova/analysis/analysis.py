@@ -39,24 +39,25 @@ else:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Output):
-    """A table of trials, counted once, and the questions it answers. `analyze` and `load` make one.
+    """The analysis of a table of trials, with one method for each question. `analyze` and `load` return one.
 
-    ``len(a)`` is the number of rows that count. Analyses of parts add up to the analysis of the whole: ``a + b``,
-    given the same space and levels. Examples that do not say so have the `a` of the one below.
+    ``len(a)`` is the number of rows that count. ``a + b`` adds the analyses of two parts of a table, if both have the
+    same space and levels. All examples of the methods use the `a` of the example below.
 
     Attributes
     ----------
     objective, direction
         The objective's name (for several, all names joined), and whether lower or higher is better.
     space
-        The search space: as given, as the log has it, or as guessed.
+        The search space: the given one, that of the log, or a guess.
     notes
-        What was guessed, dropped or merged, in sentences, the most severe first.
+        Sentences on what was guessed, dropped or merged; the most important come first.
     plot
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
-        What was counted: ``data.levels`` are slices of the objective, ``data.tallies`` counts by parameter,
-        ``data.dropped`` the rows left out, ``data.observations`` the rows (None once loaded without them, or added).
+        The counts: ``data.levels`` are slices of the objective, ``data.tallies`` the counts by parameter,
+        ``data.dropped`` the number of rows left out, ``data.observations`` the rows (None if they were not saved, or
+        after adding).
 
     Examples
     --------
@@ -89,35 +90,37 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """Which parameters decide whether a row of the region is in the target, and how certain that is.
+        """Which parameters explain whether a row of the region is in the target, and how sure that is.
 
         Parameters
         ----------
         target
             The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
             boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
-            such as ``"epochs >= 10"``. It must lie inside the region; a quantile is taken within a region that is
-            a mask, a box or a condition.
+            such as ``"epochs >= 10"``. All target rows must be in the region. If the region is a mask, a box or a
+            condition, a quantile refers to the rows of the region, otherwise to all rows.
         region
-            The rows to compare with, given in the same ways as `target`; all rows by default.
+            The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
-            ``"region"``: the target against the rows of the region, right for adaptive samplers too.
-            ``"uniform"``: against a uniform draw from the space.
+            ``"region"``: compare the target with the rows of the region (also right for adaptive samplers).
+            ``"uniform"``: compare it with a uniform draw from the space.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the
-            model for 40 to 5,000 rows if it predicts held-out rows; the notes say which was used, and why.
+            ``"counts"``: count the rows. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the model
+            for 40 to 5,000 rows if it predicts held-out rows well, otherwise counts; the notes say which was used, and
+            why.
         draws
-            Random draws behind p-values and intervals; 0 for none of them.
+            Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed
-            Of the draws: the same seed gives the same numbers.
+            The seed of the random draws: the same seed gives the same numbers.
         of
-            What quantiles are parts of after an adaptive sampler: ``"space"``, as a model sees it, or ``"rows"``, the
-            best of the trials, which counts answer. Where rows were drawn evenly, both are the same.
+            What a quantile means after an adaptive sampler. ``"space"``: the best part of the search space, as a model
+            estimates it. ``"rows"``: the best part of the trials, from counts. For other samplers both are the same.
         force
-            Answer from fewer than 5 target rows too, although such an answer means almost nothing. Otherwise a best
-            part of all rows that holds fewer is widened to the strictest that can be answered, and a note says so.
+            Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
+            quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
+            so.
 
         Returns
         -------
@@ -129,9 +132,9 @@ class Analysis(Output):
         QueryError
             The target or the region is out of range, or the target is not inside the region.
         TooFewRowsError
-            The target holds fewer than 5 rows, and `force` was not given.
+            The target has fewer than 5 rows, and `force` is False.
         LevelsError
-            The analysis was loaded or added, and needs rows or thresholds that it does not keep.
+            The analysis was loaded or added, and the question needs rows or thresholds that are not saved.
 
         Examples
         --------
@@ -149,19 +152,19 @@ class Analysis(Output):
     def profile(
         self, region: object = DEFAULT.region, *, ladder: Iterable[object] | None = None, **how: Unpack[How]
     ) -> Profile:
-        """Every parameter's importance for one target after the other: what `importance` says of each.
+        """The importance of every parameter for several targets, as `importance` computes it.
 
         Parameters
         ----------
         region, how
-            As in `importance`; by default there are no `draws`, and targets of few rows are answered too.
+            As in `importance`; by default `draws` is 0, and targets with few rows are included.
         ladder
-            The targets, as quantiles; None for all that were counted.
+            The targets, as quantiles; None for all quantiles that were counted.
 
         Returns
         -------
         Profile
-            Ratios of every parameter by target; ``.to_pandas()`` for a table.
+            The ratio of every parameter for every target; ``.to_pandas()`` gives a table.
 
         Examples
         --------
@@ -187,19 +190,19 @@ class Analysis(Output):
         region: object = DEFAULT.region,
         **how: Unpack[DensityHow],
     ) -> Densities | dict[str, Densities]:
-        """How a parameter is spread in the target, in the region and over the space; without a name, all of them.
+        """How the values of a parameter are distributed in the target, in the region and in the space.
 
         Parameters
         ----------
         name
-            A parameter; None for a dict with all of them.
+            The parameter; None for a dict with all parameters.
         target, region, how
-            As in `importance`; of the options `smoothing`, `estimator`, `seed` and `of`.
+            As in `importance`; the options are `smoothing`, `estimator`, `seed` and `of`.
 
         Returns
         -------
         Densities or dict of str to Densities
-            Parts by cell, and ``.good()``: where the good values lie.
+            The part of the rows in each cell; ``.good()`` gives the good values.
 
         Examples
         --------
@@ -217,14 +220,14 @@ class Analysis(Output):
     def effects(
         self, region: object = DEFAULT.region, *, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
     ) -> Effects:
-        """How much of the objective's own variance each parameter explains inside the region.
+        """How much of the variance of the objective each parameter explains inside the region (f-ANOVA).
 
         Parameters
         ----------
         region
             As in `importance`.
         clip
-            A quantile, or `at_most` (`at_least` where larger is better): objectives worse than this limit count as
+            A quantile, or `at_most` (`at_least` if larger is better). Objectives worse than this limit are replaced by
             the limit, so that a few extreme values do not dominate. A quantile refers to the rows of the region.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
@@ -232,8 +235,8 @@ class Analysis(Output):
         Returns
         -------
         Effects
-            Rows by parameter, the largest first: ``e["lr"].share``; ``e.marginal("lr")`` is the mean objective along
-            its values, with 95 % intervals.
+            Rows by parameter, the largest first: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective for the
+            values of `lr`, with 95 % intervals.
 
         Examples
         --------
@@ -260,17 +263,18 @@ class Analysis(Output):
         seed: int = DEFAULT.seed,
         of: str = DEFAULT.of,
     ) -> Interactions:
-        """What every two parameters explain together about being in the target, beyond the sum of both.
+        """What pairs of parameters explain together about being in the target, beyond what each explains alone.
 
         Parameters
         ----------
         target, region, estimator, seed, of
-            As in `importance`; p-values come from the rows, which must be available.
+            As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain. With many parameters,
-            those of the strongest pairs are used: 12 for triples.
+            Parameters in a set: 2 for pairs, up to 5. Larger sets: what the set explains beyond its smaller sets. With
+            many parameters, only those of the strongest pairs are used (12 for triples).
         cells
-            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 for few target rows.
+            Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
+            the target has few rows.
         corrected
             Whether to subtract what chance would explain.
         params
@@ -297,7 +301,7 @@ class Analysis(Output):
         *,
         cells: object = 8,
     ) -> dict[tuple[str, str], PairDensity]:
-        """Rows of target and region on the plane of every two of these parameters, by coarse cells.
+        """For every pair of parameters, the number of target and region rows in coarse cells of both.
 
         Parameters
         ----------
@@ -306,12 +310,13 @@ class Analysis(Output):
         target, region
             As in `importance`.
         cells
-            Cells of each parameter, about equal in rows: a whole number from 2 up.
+            Number of cells for each parameter (at least 2), with about the same number of rows in each cell.
 
         Returns
         -------
         dict of pairs of str to PairDensity
-            Rows in every cell, and how many times as often the target is there (``lift``), by pairs of names.
+            By pair of names: the rows in every cell, and how many times as frequent the target is there as in the whole
+            region (``lift``).
 
         Examples
         --------
@@ -331,24 +336,25 @@ class Analysis(Output):
         top: int = ask.TOP,
         **how: Unpack[How],
     ) -> Comparison[Any]:
-        """PED and f-ANOVA, globally and locally, side by side; or the importances for each of several objectives.
+        """Several measures (PED-ANOVA and f-ANOVA) side by side, or the importances for each of several objectives.
 
         Parameters
         ----------
         target, region
-            As in `importance`. ``by="measure"`` takes a part of all rows: globally, how to reach it; locally, how to
-            reach its own best tenth.
+            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. "Global" compares it
+            with all rows; "local" compares its best tenth with it.
         by
-            ``"measure"``, or ``"objective"``: each of several objectives alone, next to all together.
+            ``"measure"``, or ``"objective"`` for each of several objectives next to all of them together.
         top
-            With more parameters than this, the forest uses those that the other measures rank first.
+            The largest number of parameters for the random forest; if there are more, it uses those that the other
+            measures rank first.
         how
-            The other options of `importance`; of measures only `seed`.
+            The other options of `importance`; with ``by="measure"`` only `seed`.
 
         Returns
         -------
         Comparison
-            Answers by name, printed as a column each.
+            Answers by name; each is printed as one column.
 
         Raises
         ------
@@ -374,27 +380,29 @@ class Analysis(Output):
         among: str = "all",
         **how: Unpack[How],
     ) -> Along:
-        """The importances at each budget, and from which on their ranking is that of the full one: docs/along.md.
+        """The importances at each budget, and the budget from which on the ranking is that of the full budget
+        (docs/along.md).
 
         Parameters
         ----------
         budget
-            A column of numbers, where every configuration has a row for each budget; ``"step"`` for the intermediate
-            values of a log (Optuna's reports, Ray Tune, Lightning …). None for what the source tells.
+            A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
+            values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets of the source.
         target, region
-            Parts of the rows, the same at each budget: quantiles of its own rows.
+            Quantiles; at each budget they refer to the rows of that budget.
         at
-            Budgets to use; None for all, or for twelve of them if there are very many.
+            The budgets to use; None for all, or for twelve if there are more.
         among
-            ``"all"``: every trial counts where it has a value, pruned ones too. ``"full"``: only configurations that
-            reached the highest budget.
+            ``"all"``: at each budget, all trials that have a value, also pruned ones. ``"full"``: only configurations
+            that reached the highest budget.
         how
             The other options of `importance`.
 
         Returns
         -------
         Along
-            The importances by budget, the lowest first; ``.since`` is where the ranking has settled.
+            The importances by budget, the lowest first; ``.since`` is the budget from which on the ranking is the final
+            one.
 
         Examples
         --------
@@ -410,20 +418,21 @@ class Analysis(Output):
         return budgets.along_budgets(self.data, budget, Question(target, region, **check_how(how)), at=at, among=among)
 
     def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
-        """How much of the result is due to the seed, from configurations that were run several times: docs/seeds.md.
+        """How much of the result is due to the random seed, from configurations that were run several times
+        (docs/seeds.md).
 
         Parameters
         ----------
         target
             The rows to reach, as in `importance`.
         exclude
-            Parameters that do not distinguish configurations, in addition to those named like a seed.
+            Columns that are not parameters of a configuration, in addition to columns named like a seed.
 
         Returns
         -------
         Seeds
-            The seed's part of the variance of the objective and of "in the target?", with 95 % intervals; the rest is
-            the most that effects and shares can explain.
+            The part of the variance that is due to the seed, for the objective and for "is the row in the target?",
+            with 95 % intervals. The rest is the most that parameters can explain.
 
         Examples
         --------
@@ -437,7 +446,7 @@ class Analysis(Output):
         return seeds.seeds_within(self.data, target, exclude)
 
     def groups(self, column: str) -> Mapping[str, Analysis]:
-        """Every study of a table as an analysis of its own, by name; `across` pools what they say.
+        """One analysis for every study of a table, by name; `across` pools their results.
 
         Parameters
         ----------
@@ -447,7 +456,7 @@ class Analysis(Output):
         Returns
         -------
         Mapping of str to Analysis
-            Each is counted on first use: quantiles are parts of its own rows.
+            Each analysis is computed at first use. Quantiles refer to the rows of the study.
 
         Examples
         --------
@@ -459,20 +468,21 @@ class Analysis(Output):
         return across.Groups(across.groups_by(self.data, column), Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
-        """The same analysis of some of the rows only; quantiles are then parts of these.
+        """The same analysis with some of the rows; quantiles then refer to these rows.
 
         Parameters
         ----------
         rows
-            What `importance` takes as a region: a box, a condition, a mask, a part of the rows. Several may be given:
-            only rows that lie in all of them are used.
+            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several are
+            given, only rows that are in all of them are used.
         at
-            Values of the objective, such as ``at_most(0.1)``, that will be used: they are counted at once.
+            Values of the objective, such as ``at_most(0.1)``, that later questions will use; they are counted in the
+            same pass.
 
         Returns
         -------
         Analysis
-            Of these rows, with levels of its own.
+            The analysis of these rows.
 
         Examples
         --------
@@ -483,7 +493,7 @@ class Analysis(Output):
         return self if inner is self.data else Analysis(inner)
 
     def first(self, rows: int) -> Analysis:
-        """The same analysis of the first rows only, as if the trials had ended there.
+        """The same analysis with the first rows only, as if the search had ended there.
 
         Parameters
         ----------
@@ -514,7 +524,7 @@ class Analysis(Output):
         Returns
         -------
         Analysis
-            For that objective, with its own direction.
+            The analysis for this objective, with its own direction.
 
         Examples
         --------
@@ -527,23 +537,23 @@ class Analysis(Output):
     def gains(
         self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
     ) -> Gains:
-        """What tuning each parameter gains over a default, in units of the objective: docs/how-to/advice.md.
+        """What tuning each parameter gains over a default, in units of the objective (docs/how-to/advice.md).
 
         Parameters
         ----------
         default
-            Values by parameter; parameters that are left out get the median of the trials, or the most frequent
-            category. None for the default that the tool's own space has (ConfigSpace, SMAC), else the medians.
+            Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
+            category. None for the default of the tool's space (ConfigSpace, SMAC), or the medians if there is none.
         region
-            Where to tune, as in `importance`: values lie between those of the rows there.
+            The rows that limit the tuning, as in `importance`: values stay between those of these rows.
         seed
             The model's random seed: the same seed gives the same numbers.
 
         Returns
         -------
         Gains
-            By parameter: what tuning it alone gains, what its worst value costs, and what is lost if it stays at its
-            default, with 95 % intervals; ``.total``, ``.path``.
+            By parameter: the gain if only it is tuned, the loss at its worst value, and the loss if it stays at its
+            default, with 95 % intervals; ``.total``: the gain of tuning all; ``.path``: steps to the best values.
 
         Raises
         ------
@@ -562,16 +572,16 @@ class Analysis(Output):
     def next_trials(
         self, n: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
     ) -> NextTrials:
-        """Configurations to run next, each with its reason: docs/how-to/advice.md.
+        """Configurations to run next, each with its reason (docs/how-to/advice.md).
 
         Parameters
         ----------
         n
             How many.
         goal
-            ``"know"``: what makes the ranking surer; ``"win"``: what is likely good; ``"both"``: in turn.
+            ``"know"``: trials that make the ranking surer; ``"win"``: trials that are likely good; ``"both"``: in turn.
         within
-            A box or a condition that they must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
+            A box or a condition that the proposed trials must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
         seed
             The random seed of the model and of the candidates.
 
@@ -583,7 +593,7 @@ class Analysis(Output):
         Raises
         ------
         QueryError
-            Fewer configurations than `n` are left, or an option is none of these.
+            Fewer than `n` configurations are left to run, or an option has an unknown value.
 
         Examples
         --------
@@ -598,20 +608,20 @@ class Analysis(Output):
     def needed(
         self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]
     ) -> Needed:
-        """About how many more trials make the ranking sure, and whether more would hardly change anything.
+        """How many more trials make the ranking sure, and whether more trials would hardly change it.
 
         Parameters
         ----------
         width
-            Of the 95 % intervals of shares that are narrow enough.
+            The width at which the 95 % interval of a share is narrow enough.
         target, region, how
             As in `importance`.
 
         Returns
         -------
         Needed
-            By parameter further trials until its interval is so narrow; ``.apart`` until the first two can be
-            distinguished; ``.stop`` says whether to stop.
+            By parameter: the number of further trials until its interval is narrow enough. ``.apart``: further trials
+            until the first two parameters can be distinguished. ``.stop`` says whether to stop.
 
         Raises
         ------
@@ -628,7 +638,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """All findings in at most 300 tokens, each with the call that proves it: for agents and logs.
+        """All results in at most 300 tokens, for agents and logs; each line names the call that computes it.
 
         Parameters
         ----------
@@ -638,7 +648,7 @@ class Analysis(Output):
         Returns
         -------
         Brief
-            Print it, or take ``.to_json()``, which ``.schema()`` describes.
+            Print it, or use ``.to_json()``; ``.schema()`` describes the JSON.
 
         Examples
         --------
@@ -659,23 +669,24 @@ class Analysis(Output):
         folds: int = 5,
         seed: int = DEFAULT.seed,
     ) -> ReducedSpace:
-        """A smaller search space: what to keep, narrow, fix and widen, with reasons and evidence.
+        """A smaller search space: which parameters to keep, narrow, fix or widen, each with a reason.
 
         Parameters
         ----------
         target, estimator, seed
-            As in `importance`. Where to cut is decided by the target's best tenth.
+            As in `importance`. The bounds depend on the best tenth of the target.
         keep
-            The part of that best tenth that every narrowed parameter keeps, at least.
+            The part of that best tenth that each narrowed parameter must keep.
         widen
-            Whether to move bounds outwards where good values pile up; otherwise the reason only suggests it.
+            Whether to move a bound outwards if good values are most frequent there; otherwise the reason only suggests
+            it.
         folds
-            Folds of the cross-validation that tests the bounds; 0 for no evidence.
+            Folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 
         Returns
         -------
         ReducedSpace
-            A verdict for every parameter; its exports write the space for other tools.
+            A verdict for every parameter; ``.to()`` and ``.export()`` write the space for other tools.
 
         Examples
         --------

@@ -24,7 +24,7 @@ from pedanova.space.parameters import Space
 
 
 class RowKeywords(TypedDict, total=False):
-    """What `analyze` takes about rows and columns; its docstring says what each is."""
+    """The options of `analyze` for rows and columns; see its docstring."""
 
     direction: str | Sequence[str] | None
     space: object
@@ -37,7 +37,7 @@ class RowKeywords(TypedDict, total=False):
 
 
 class TableKeywords(RowKeywords, total=False):
-    """What `analyze` takes beside the data and the objective."""
+    """The options of `analyze` in addition to the data and the objective."""
 
     study: str | None
     names: Sequence[str] | None
@@ -62,7 +62,7 @@ def analyze(
     reading: Reading | None = None,
     scan: Scan | None = None,
 ) -> Analysis:
-    """Count a table of trials once; every question is then answered from the counts.
+    """Analyse a table of trials: count its rows once, and answer every question from the counts.
 
     Parameters
     ----------
@@ -72,19 +72,18 @@ def analyze(
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
         structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA GPU stay there.
     objective
-        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of
-        names: several objectives are ordered by non-domination. A log that knows what was optimised needs
-        none; nor a direction.
+        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of names (rows
+        are then ordered by Pareto front). Not needed for a log that names its objective and direction.
     direction
-        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it, the log
-        decides, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say what was
-        guessed, as a warning where the name says nothing.
+        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each objective. By default the
+        direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss
+        minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a warning.
     space
         The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or anything that
-        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the space is the
-        log's own, or guessed from the data; ``notes`` list every guess.
+        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. By default the space comes from
+        the log, or is guessed from the data; ``notes`` list every guess.
     params
-        Columns to use as parameters; by default all that look like settings.
+        The columns to use as parameters; by default all columns that look like parameters.
     exclude
         Columns to leave out.
     where
@@ -93,24 +92,24 @@ def analyze(
     feasible
         Which rows are feasible: a mask, a boolean column, or columns that must be at most 0.
     repeats
-        Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
+        What to do with rows of the same configuration: use ``"all"``, or their ``"mean"`` or ``"median"``.
     study
-        Which study or experiment, where a store holds several.
+        The study or experiment to read, if the source contains several.
     names
         Column names of a 2-D NumPy array.
     levels
-        Quantiles to cut the objective at, or the ``data.levels`` of another analysis, so that both can be added.
-        By default a ladder from 0.001 to 1.
+        The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that both can be added.
+        By default a list of quantiles from 0.001 to 1.
     reading
-        How text is read, and what to do with rows that failed, were pruned, are infeasible, have no number as
-        objective or lie outside the space: ``pa.Reading(state="status", failed="worst")``.
+        How text is read, and what to do with rows that failed, were pruned, are infeasible, have no objective or lie
+        outside the space: ``pa.Reading(state="status", failed="worst")``.
     scan
-        How to scan large tables, and which engine counts: ``pa.Scan(stream=True, threads=4)``.
+        How large tables are read, and where rows are counted: ``pa.Scan(stream=True, threads=4)``.
 
     Returns
     -------
     Analysis
-        It holds counts, and answers `importance`, `profile`, `densities`, `reduce` and more.
+        It has the methods `importance`, `profile`, `densities`, `reduce` and more.
 
     Raises
     ------
@@ -231,7 +230,7 @@ def guess_space(
     exclude: Iterable[str] | None = None,
     study: str | None = None,
 ) -> tuple[Space, tuple[Note, ...]]:
-    """The space that `analyze` would use, and why: a start for one that you write down yourself.
+    """The space that `analyze` would use, with the reasons: a start for your own space.
 
     Parameters
     ----------
@@ -241,7 +240,7 @@ def guess_space(
     Returns
     -------
     tuple of Space and of notes
-        The domains, and a sentence on every guess.
+        The space, and a sentence on every guess.
 
     Raises
     ------
@@ -289,14 +288,15 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     Returns
     -------
     Analysis
-        It answers like the saved one; questions that need rows are answered only if the rows were saved too.
+        It gives the same answers as the saved analysis. Questions that need rows are possible only if the rows were
+        saved.
 
     Raises
     ------
     DataError
         The file cannot be read.
     FormatError
-        It is not such a file, or it is damaged.
+        The file was not written by `Analysis.save`, or it is damaged.
 
     Examples
     --------

@@ -94,20 +94,20 @@ class Output:
         of: str = DEFAULT.of,
         seed: int = DEFAULT.seed,
     ) -> Trials:
-        """The rows that count, with their settings and objective, best first.
+        """The rows that count, with their parameters and objective, best first.
 
         Parameters
         ----------
         target, region, of
-            As in `importance`. Where a target is named, the column ``in`` says whether a row lies in it, or elsewhere
-            in the region.
+            As in `importance`. If a target is given, the column ``in`` says whether a row is in the target, or
+            elsewhere in the region.
         sort, descending
-            A parameter, an objective or ``"row"`` to order by, and whether the largest come first; by default the best
-            come first. What has no value comes last, either way.
+            The column to sort by (a parameter, an objective or ``"row"``), and whether the largest values come first.
+            By default the best rows come first. Rows without a value always come last.
         offset, limit
             The first row to show, and how many; None for all.
         sample, seed
-            Show so many rows drawn at random instead, in the same order.
+            The number of rows to draw at random, and the seed; None for all rows.
         params
             The parameters to show; None for all.
 
@@ -128,16 +128,16 @@ class Output:
         return ask.trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
 
     def save(self, path: str | os.PathLike[str], *, rows: bool | None = None) -> None:
-        """Write the counts to a small file; `load` reads it, and answers as this analysis does.
+        """Save the analysis in a small file; `load` reads it and gives the same answers.
 
         Parameters
         ----------
         path
-            Where to; a file that is there is replaced.
+            The file to write; an existing file is replaced.
         rows
-            Whether to keep the rows too, so that the file can answer every question: conditions, pairs, `reduce`, and
-            the model of few rows. By default those of tables with up to 5,000 rows in memory are kept. Without rows
-            the file contains no parameter values of single rows, and counts answer.
+            Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
+            the model for few rows). By default rows are saved for tables with up to 5,000 rows. Without rows the file
+            contains no parameter values of single rows, and answers come from counts.
 
         Examples
         --------
@@ -184,15 +184,15 @@ class Output:
         questions
             Pairs (target, region). The page shows the first pair first and contains the others too.
         ladder
-            The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
+            The quantiles that the sliders of the page offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
-            Whether a smaller search space is suggested (`reduce`), which may take some seconds.
+            Whether the page contains a smaller search space (`reduce`), which may take some seconds.
         within
-            A page about some of the rows only, as `within` takes them.
+            The rows to use, as in `within`; None for all rows.
         group
-            A column that names the study of each row: their rankings are then shown side by side in a tab.
+            A column that names the study of each row; a tab then shows the rankings of all studies side by side.
         budget
-            The budget that a tab follows, as in `along`; None for the budgets of the source.
+            The budgets for the tab *Budgets*, as in `along`; None for those of the source.
         how
             The other options of `importance`; the page starts with this `baseline`.
 
@@ -221,21 +221,21 @@ class Output:
         return place
 
     def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
-        """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.
+        """The live page in a notebook cell; its ``selection`` can be read and set (docs/explore.md).
 
         Parameters
         ----------
         height
-            Of the frame, in pixels.
+            The height of the frame in pixels.
         live
-            Whether rows can be selected in it; None for live if anywidget is installed and the rows are available.
+            Whether rows can be selected. None: yes, if anywidget is installed and the rows are available.
         options
-            Those of `report`.
+            The options of `report`.
 
         Returns
         -------
         LiveWidget or Widget
-            What a notebook shows; the live one has ``selection`` and ``importance()``.
+            The object that a notebook shows; a live one has ``selection`` and ``importance()``.
 
         Examples
         --------
@@ -261,32 +261,32 @@ class Output:
         wait: bool | None = None,
         **how: Unpack[How],
     ) -> Explorer:
-        """Serve a live page on this machine only, until Ctrl-C or ``close()``: docs/explore.md says what it shows.
+        """Serve a live page, on this machine only, until Ctrl-C or ``close()`` (docs/explore.md).
 
         Parameters
         ----------
         title
             Of the page.
         start
-            (target, region): the first question, as parts or values of the objective.
+            (target, region) of the first question, as quantiles or values of the objective.
         source
-            The source as ``pedanova analyze`` would get it, for the shell lines on the page.
+            The source as in a ``pedanova analyze`` command, for the shell commands that the page shows.
         group
-            A column that names the study of each row: their rankings are then shown side by side.
+            A column that names the study of each row; the page then shows the rankings of all studies side by side.
         port
-            Of 127.0.0.1; 0 for a free one.
+            The port on 127.0.0.1; 0 for a free port.
         open
-            Whether to open it in the browser.
+            Whether to open the page in the browser.
         wait
-            Whether to wait until Ctrl-C; otherwise the page is served in the background until its ``close()``. None:
-            wait, except in a notebook, where the cell must end.
+            Whether to wait until Ctrl-C. If False, the page is served in the background until ``close()``. None: wait,
+            except in a notebook.
         how
             The other options of `importance`.
 
         Returns
         -------
         Explorer
-            Its ``url`` opens the page, its ``close()`` ends it.
+            ``url`` is the address of the page; ``close()`` stops the server.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Several studies: `across` asks all of them the same question, `difference` compares two studies, or two answers."""
+"""Several studies: `across` pools many studies, `difference` compares two studies or two answers."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ class Across(Pooling):
     Attributes
     ----------
     rows
-        By parameter, the most important first: the mean share with its 95 % interval, how far studies differ beyond
-        chance (``spread``), the mean rank, and how many studies have it.
+        One row per parameter, the most important first: the mean share with its 95 % interval, how much studies differ
+        beyond chance (``spread``), the mean rank, and how many studies have the parameter.
     analyses, answers
-        Of every study by name; `answers` lacks those without an answer, which `notes` name.
+        The analysis and the answer of every study, by name. Studies without an answer are only in `notes`.
     studies
-        Rows, first parameters and agreement of every study.
+        For every study: its number of rows, its first parameters, and its agreement with the others.
     ranks
-        Friedman's test of all ranks, with mean ranks and the critical difference; None where no two studies share
-        two parameters.
+        Friedman's test of all ranks, with mean ranks and the critical difference; None if no two studies share two
+        parameters.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
         The question, in words.
     notes
-        What to know in addition to the numbers: studies left out, parameters that some lack, objectives that differ.
+        Studies that were left out, parameters that some studies do not have, and objectives that differ.
 
     Examples
     --------
@@ -91,18 +91,18 @@ class Across(Pooling):
     def prior(
         self, target: object = DEFAULT.target, *, safety: float = SAFETY, strength: float = STRENGTH, **how: Unpack[How]
     ) -> SearchPrior:
-        """Where good values lie over all studies: a density for every parameter, to begin the next search with.
+        """Where good values lie over all studies: a density for every parameter, as a start for the next search.
 
         Parameters
         ----------
         target
-            The rows of each study that are good.
+            The target of each study, as in `importance`.
         safety
-            The part of all draws that are uniform over the whole space.
+            The part of all draws that is uniform over the whole space.
         strength
-            From 0 (uniform) to 1 (the geometric mean of the studies' densities as it is).
+            How much the studies influence the density: from 0 (uniform) to 1 (the geometric mean of the studies).
         how
-            Those of `Analysis.densities`; counts answer by default (``estimator="counts"``).
+            The options of `Analysis.densities`; the default is ``estimator="counts"``.
 
         Returns
         -------
@@ -139,8 +139,8 @@ def across(
 ) -> Across:
     """What matters over many studies: pooled shares, ranks, and which studies disagree.
 
-    Every study gets the same question; quantiles are those of its own rows. Nothing is silently dropped: `notes` name
-    studies without an answer, parameters that some studies lack, and objectives that differ.
+    Every study gets the same question; quantiles refer to the rows of each study. `notes` list studies without an
+    answer, parameters that some studies do not have, and objectives that differ.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ def across(
     group
         The column that names the study of each row. The table is read and sorted once; the space is that of all rows.
     target, region
-        As in `importance`: within each study.
+        As in `importance`, for each study.
     within
-        The rows of every study to use: a box, a condition, or a list of them, all of which must be met.
+        The rows of every study to use: a box, a condition, or a list of them that must all be met.
     parts
-        What quantiles are then parts of: the ``"selected"`` rows of each study, or ``"all"`` rows of it.
+        With `within`: whether quantiles refer to the ``"selected"`` rows or to ``"all"`` rows of each study.
     options
-        Those of `analyze` and of `importance`. The interval of a study, which weights it, has 500 random `draws`
-        behind it by default; 0: all studies weigh the same.
+        The options of `analyze` and of `importance`. By default, 500 random `draws` give the interval of each study,
+        which determines its weight; with 0 all studies have the same weight.
 
     Returns
     -------
@@ -170,9 +170,9 @@ def across(
     Raises
     ------
     QueryError
-        Where fewer than two studies have an answer, or an option is unknown, or for one study alone.
+        Fewer than two studies have an answer, or an option is unknown.
     DataError
-        Where a study cannot be read, or a table has no column `group`.
+        A study cannot be read, or a table has no column `group`.
 
     Examples
     --------
@@ -294,17 +294,18 @@ class StudyDifferences(Differences):
     Attributes
     ----------
     rows
-        By parameter, the clearest first: ``share`` and ``other``, their ``difference`` with ``low``, ``high`` and
-        ``p_adjusted``, the same of the ratios, good values in both, and whether they ``moved``.
+        One row per parameter, the clearest difference first: ``share`` and ``other`` (the share in the second study),
+        their ``difference`` with ``low``, ``high`` and ``p_adjusted``, the same for the ratios, good values in both,
+        and whether they ``moved``.
     names
-        Of both studies.
+        The names of both studies.
     relation
         How the second study is related to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"``
-        or ``"unknown"``; ``in_words()`` says it.
+        or ``"unknown"``; ``in_words()`` describes it.
     notes
-        What to know in addition to the numbers, and what the studies do not share.
+        What was compared, and which parameters are not in both studies.
     densities
-        Where the target lies, by parameter, in each study.
+        The densities of the target by parameter, for each study.
 
     Examples
     --------
@@ -348,7 +349,7 @@ def difference(
     names: tuple[str, str] = ("A", "B"),
     **how: Unpack[How],
 ) -> StudyDifferences | Differences:
-    """How two studies differ in what matters, parameter by parameter, and how certain each difference is.
+    """How the importances of two studies differ, by parameter, and how sure each difference is.
 
     Parameters
     ----------
@@ -357,22 +358,21 @@ def difference(
     target, region
         As in `importance`, for both studies.
     names
-        What to call the two studies.
+        The names of the two studies in the output.
     how
         The other options of `importance`.
 
     Returns
     -------
     StudyDifferences
-        By parameter: both shares and ratios, their differences with 95 % intervals and p-values (Holm over all
-        parameters), good values in both and whether they moved. `notes` say how the studies are related, and what they
-        do not share. For two answers: `Differences`, of shares alone.
+        By parameter: both shares and ratios, their differences with 95 % intervals and p-values (adjusted by Holm),
+        good values in both, and whether they moved. `notes` say how the studies are related, and what they do not
+        share. For two answers the result is `Differences`, with shares only.
 
     Raises
     ------
     QueryError
-        Where the studies share no parameter, where an analysis is compared with an answer, or where two answers have
-        different baselines.
+        The studies share no parameter, an analysis is compared with an answer, or two answers have different baselines.
 
     Examples
     --------

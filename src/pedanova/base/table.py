@@ -91,17 +91,16 @@ PAINTERS: dict[type, Callable[..., Any]] = {}  # who draws a kind of result; lat
 
 
 class Table:
-    """What every answer can do: print well, and give its numbers to other tools.
+    """The base class of all answers: prints a table, and exports its numbers.
 
-    `to_dict` holds every number in full, column by column; the columns that are `printed` are rounded
-    for reading. What is `internal` serves these forms, and completion does not offer it.
+    `to_dict` has all digits of every number, by column; printed columns are rounded.
 
     Attributes
     ----------
     rows
-        The rows of the table, by place.
+        The rows of the table.
     notes
-        What to know in addition to the numbers.
+        Remarks on the numbers, in sentences.
 
     Examples
     --------
@@ -125,17 +124,17 @@ class Table:
         return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        """Columns by name, numbers in full.
+        """The columns by name, with all digits.
 
         Returns
         -------
         dict of str to list
-            Each list is as long as the table.
+            One list per column, with one value per row.
         """
         return columns_of(self.rows) | {key: [getattr(row, key) for row in self.rows] for key in self.also}
 
     def printed(self) -> Printed:
-        """The columns, rounded for reading; a column of ratios has bars."""
+        """The printed columns, rounded; a column of ratios has bars."""
         columns = self.to_dict().items()
         return [
             TableColumn(name, [short(cell) for cell in cells], parts=bar_parts(cells) if name == "ratio" else ())
@@ -198,7 +197,7 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        """What is printed, as a table of Markdown.
+        """The printed table in Markdown.
 
         Returns
         -------
@@ -211,7 +210,7 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
     def to_latex(self) -> str:
-        """What is printed, as a `tabular` with booktabs rules.
+        """The printed table in LaTeX, as a `tabular` with booktabs rules.
 
         Returns
         -------
@@ -225,7 +224,7 @@ class Table:
         return "\n".join([*begin, head, r"\midrule", *body, *end]) + "\n"
 
     def to_text(self) -> str:
-        """Columns in line, for a terminal.
+        """The printed table as text, for a terminal.
 
         Returns
         -------
@@ -235,12 +234,12 @@ class Table:
         return text_table(self.printed())
 
     def summary(self) -> str:
-        """What it says, in a sentence or two.
+        """The answer in one or two sentences.
 
         Returns
         -------
         str
-            Plain words, the numbers rounded.
+            Sentences with rounded numbers.
         """
         return self.heading()
 
@@ -289,7 +288,7 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
 
 
 class NamedTable(Table, Mapping[str, Row]):
-    """Rows by the names of parameters: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
+    """A table with rows by parameter name: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
 
     __slots__ = ()
     rows: tuple[Row, ...]

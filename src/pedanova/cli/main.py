@@ -144,7 +144,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def show_versions() -> None:
-    """Print the versions for a bug report.
+    """Print the versions of pedanova and its libraries, for a bug report.
 
     Examples
     --------

@@ -132,15 +132,15 @@ def serve(explorer: Explorer) -> None:
 
 
 def demo_trials() -> Path:
-    """The bundled table: 1,000 training runs of a neural network with random settings, on handwritten digits.
+    """The path of the included table: 1,000 training runs of a neural network on handwritten digits.
 
-    Ten parameters by trial, one of which (`lucky_number`) is not used by the training, the ``error`` on held-out
-    digits, and the seconds that it took. It is what ``pedanova demo`` analyses.
+    Each trial has ten random parameters, the ``error`` on held-out digits, and the training time in seconds. The
+    training does not use the parameter `lucky_number`. ``pedanova demo`` analyses this table.
 
     Returns
     -------
     pathlib.Path
-        A CSV file, which `analyze`, ``pandas.read_csv`` or ``polars.read_csv`` read.
+        A CSV file for `analyze`, ``pandas.read_csv`` or ``polars.read_csv``.
 
     Examples
     --------

@@ -30,10 +30,10 @@ LARGEST = float(np.finfo(np.float64).max)  # a cut here sets rows without a fini
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """Slices of the objective, best first, each ending at a threshold (included).
+    """Levels: slices of the objective, best first. Each level ends at a threshold (included).
 
-    The last slice holds all the rest: its threshold is infinite, so that later data fits too. Pass those of one
-    analysis as ``levels=`` of another, and both can be added.
+    The last threshold is infinite, so that later data fit too. If you pass the levels of one analysis as ``levels=`` of
+    another, the two analyses can be added.
 
     Attributes
     ----------
@@ -42,17 +42,17 @@ class Levels:
     nan
         Whether rows without an objective are dropped or count as the worst.
     thresholds
-        In units of the objective, best first.
+        The thresholds in units of the objective, best first.
     quantiles
-        Ascending, the last is 1.
+        The quantiles in ascending order; the last is 1.
     index
-        The level that ends each quantile.
+        For each quantile, the number of its last level.
     complete
-        Whether every distinct objective has its level.
+        Whether every distinct objective has its own level.
     own
-        Whether they were cut from the very rows that are counted, not from others.
+        Whether the levels come from the rows that are counted, not from other rows.
     several
-        Whether they were cut from the order of several objectives, which other rows do not share.
+        Whether there are several objectives; the levels then refer to their common order.
 
     Examples
     --------

@@ -22,19 +22,19 @@ SPARSE = 4  # a table in which at most one of so many cells holds something is k
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Tally:
-    """Counts of one parameter by level and cell. Tallies of parts add up with ``+``.
+    """The counts of one parameter by level and cell. ``+`` adds the tallies of two parts.
 
     Attributes
     ----------
     name, parameter
-        Whose cells these are.
+        The parameter that the cells belong to.
     levels
         The slices of the objective.
     counts
-        (levels, cells + 2) Rows. The last two columns are the rows without a value (missing) and the
-        rows whose value is not in the space (outside).
+        The number of rows, as an array (levels, cells + 2). The last two columns count rows without a value (missing)
+        and rows with a value outside the space.
     sums
-        (levels, cells + 2) The objective, summed.
+        The sum of the objective, as an array (levels, cells + 2).
 
     Examples
     --------

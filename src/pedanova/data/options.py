@@ -40,26 +40,26 @@ def as_names(names: object, argument: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How text is read, and what to do with failed rows: ``analyze(..., reading=pa.Reading(...))``.
+    """Options for reading text and for rows that failed: ``analyze(..., reading=pa.Reading(...))``.
 
     Parameters
     ----------
     delimiter
         The separator of a CSV file, such as ``";"`` or ``"tab"``; None to detect it.
     decimal
-        The decimal separator: ``","`` where ``1,234`` is not 1234; None to detect it.
+        The decimal separator: ``","`` if ``1,234`` means 1.234; None to detect it.
     state
         The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
     nan
-        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
+        What to do with rows whose objective is NaN: ``"drop"`` them, or count them as the ``"worst"``.
     failed
-        Rows that failed are dropped or count as the ``"worst"``.
+        What to do with rows that failed: ``"drop"`` them, or count them as the ``"worst"``.
     pruned
-        Rows that were pruned are dropped, count as the ``"worst"``, or with their ``"last"`` value.
+        What to do with pruned rows: ``"drop"`` them, count them as the ``"worst"``, or use their ``"last"`` value.
     infeasible
-        Rows that are not feasible are dropped or count as the ``"worst"``.
+        What to do with infeasible rows: ``"drop"`` them, or count them as the ``"worst"``.
     outside
-        What to do with values outside a given space: ``"error"``, or ``"count"`` them in a separate bin.
+        What to do with values outside a given space: raise an ``"error"``, or ``"count"`` them in a separate bin.
 
     Raises
     ------
@@ -98,32 +98,30 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """How large tables are scanned, and who counts them: ``analyze(..., scan=pa.Scan(...))``.
+    """Options for large tables: how they are read, and where rows are counted: ``analyze(..., scan=pa.Scan(...))``.
 
     Parameters
     ----------
     stream
-        Read files, lazy frames and relations in parts, in memory that does not grow with them; None for
-        large ones only.
+        Whether to read files, lazy frames and relations in parts, with constant memory; None: only large ones.
     executor
-        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's
+        The executor whose workers read the parts: any executor like those of ``concurrent.futures``, such as Dask's
         ``client.get_executor(retries=2)``.
     on_error
-        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"`` them
-        and say so in the notes.
+        What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
     pushdown
-        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only counts and the
-        objective are transferred; None for ibis tables only.
+        Whether the engine of a DuckDB relation, a Polars lazy frame or an ibis table counts the rows, so that only
+        counts and the objective are transferred; None: only for ibis tables.
     engine
-        Who counts arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
-        ``"cpu"`` in main memory, where every question can be answered. None: on the GPU, unless they are small.
+        Where arrays on a GPU are counted (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
+        ``"cpu"`` in main memory, where every question is possible. None: on the GPU, unless they are small.
     threads
-        Threads to count with; None for all cores.
+        The number of threads; None for all cores.
 
     Raises
     ------
     QueryError
-        An option has an unknown value, or two of them contradict each other.
+        An option has an unknown value, or two options contradict each other.
 
     Examples
     --------

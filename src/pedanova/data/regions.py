@@ -53,14 +53,14 @@ Cut: TypeAlias = Quantile | Threshold
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least` or `between`.
+    """A range of the objective, from `at_most`, `at_least` or `between`, for `target` and `region`.
 
     Attributes
     ----------
     kind
-        ``"quantile"`` or ``"value"``: what the cuts are.
+        Whether `low` and `high` are quantiles (``"quantile"``) or values of the objective (``"value"``).
     low, high
-        The cuts; None where there is none.
+        The two ends; None for no limit.
 
     Examples
     --------
@@ -125,12 +125,12 @@ def at_most(value: float) -> Region:
     Parameters
     ----------
     value
-        In the units of the objective.
+        The limit, in units of the objective.
 
     Returns
     -------
     Region
-        For `target` and `region`.
+        A value for `target` or `region`.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def at_least(value: float) -> Region:
     Parameters
     ----------
     value
-        In the units of the objective.
+        The limit, in units of the objective.
 
     Returns
     -------
     Region
-        For `target` and `region`.
+        A value for `target` or `region`.
 
     Examples
     --------
@@ -164,28 +164,28 @@ def at_least(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """A band: the rows between the best `low` and the best `high` part (quantiles).
+    """The rows between the best `low` and the best `high` part (quantiles).
 
-    The better end is excluded, the worse one is included: of 100 rows without ties ``between(0.1, 0.3)`` is the rows
-    11 to 30, so that the best 10 % and the band are the best 30 %. Rows that tie with the last of the best `low` are
-    not in the band; those that tie with its own last row are.
+    The better end is excluded, the worse end is included: for 100 rows without ties, ``between(0.1, 0.3)`` means rows
+    11 to 30. Rows with the same objective as the last row of the best `low` part are not included; rows with the same
+    objective as the last row of the best `high` part are included.
 
     Parameters
     ----------
     low, high
         Quantiles, or values of the objective.
     values
-        Whether they are values: rows whose objective lies between them, both ends included.
+        If True, `low` and `high` are values of the objective, and both ends are included.
 
     Returns
     -------
     Region
-        For `target` and `region`.
+        A value for `target` or `region`.
 
     Raises
     ------
     QueryError
-        `low` is not below `high`, or one of them is out of range.
+        `low` is not below `high`, or one of the two is out of range.
 
     Examples
     --------

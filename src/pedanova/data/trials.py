@@ -42,16 +42,16 @@ MEMBERS = ("target", "region", None)  # by code
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trials(Table):
-    """Some rows of the data with their settings. An infinite value is infinite, a missing one is None.
+    """Some rows of the data with their parameters. Missing values are None.
 
     Attributes
     ----------
     objectives, parameters
         Names of columns.
     columns
-        By name: ``"row"`` first, ``"trial"`` where it is known, then objectives and parameters.
+        The columns by name: first ``"row"``, then ``"trial"`` if known, then objectives and parameters.
     total
-        Rows to choose from.
+        The number of rows before `limit` and `sample`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The name of a column that is no setting; another one where a parameter is called so.
+        """The actual name of the column ``"row"``, ``"trial"`` or ``"in"``; it differs if a parameter has that name.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Trials(Table):
         Returns
         -------
         str
-            A key of `columns`.
+            The key in `columns`.
         """
         return own_name(word, (*self.objectives, *self.parameters))
 

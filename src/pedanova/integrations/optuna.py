@@ -42,11 +42,11 @@ WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 
 class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
-    """Which parameters separate the target from the region: an evaluator for Optuna's own functions and plots.
+    """An importance evaluator for Optuna's own functions and plots, with the numbers of pedanova.
 
-    Values are shares: the part of "in the target or not?" that a parameter explains alone. Completed
-    trials count, feasible ones where there are constraints; diverged ones are left out, as Optuna's
-    own evaluators do. Conditional parameters are included.
+    The values are shares: how well a parameter alone explains whether a trial is in the target, from 0 to 1. Only
+    completed trials are used, and only feasible ones if there are constraints. As in Optuna's own evaluators, trials
+    without a finite value are left out. Conditional parameters are included.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     estimator
         ``"auto"``, ``"counts"`` or ``"surrogate"``, as in `Analysis.importance`.
     seed
-        Of everything random; the same study gives the same answer at every call.
+        The random seed; the same study and seed give the same answer.
 
     Examples
     --------
@@ -91,16 +91,16 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         Parameters
         ----------
         study
-            Of Optuna.
+            The Optuna study.
         params
-            Names to evaluate; None for all.
+            The names of the parameters; None for all.
         target
-            What Optuna calls the value to explain: a function of a trial.
+            As in Optuna: a function that returns the value of a trial; None for the objective.
 
         Returns
         -------
         dict of str to float
-            None below 0.
+            The share of each parameter; negative shares are set to 0.
         """
         trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         names = check_params(params, trials)

@@ -25,28 +25,28 @@ MOST_WORDS = 4  # ranges of good values that are named
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Densities(Table):
-    """How one parameter is spread in the target, in the region and over the space.
+    """The distribution of one parameter in the target, in the region and in the space.
 
     Attributes
     ----------
     name
         The parameter.
     cells
-        A label each, or the middle of the cell.
+        The label of each cell, or its middle.
     target, region, uniform
-        Parts by cell, each adding to one over the rows that have a value.
+        The part of the rows in each cell; each adds up to one over the rows that have a value.
     edges
-        Of the cells of a range, in units of the parameter; None of single values.
+        The edges of the cells of a range, in units of the parameter; None for single values.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
-        The parts of the rows that have no value (or one outside the space).
+        The parts of the rows without a value, or with a value outside the space.
     parameter
-        Whose cells these are.
+        The parameter that the cells belong to.
     basis
-        The rows behind it.
+        The rows that the densities were computed from.
     words
-        Target and region in words.
+        The target and the region in words.
 
     Examples
     --------
@@ -120,17 +120,17 @@ class Densities(Table):
         return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
-        """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw.
+        """Good values: cells in which the target is clearly more frequent (by at least 5 %) than the baseline.
 
         Parameters
         ----------
         baseline
-            ``"region"``, or ``"uniform"`` for a uniform draw.
+            ``"region"``, or ``"uniform"`` for a uniform draw from the space.
 
         Returns
         -------
         list of Good
-            Neighbouring cells together: ``words``, and the parts of target and baseline that they hold.
+            One item for each group of neighbouring cells: ``words``, and the parts of target and baseline in it.
         """
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]
@@ -154,7 +154,7 @@ class Densities(Table):
 
     @property
     def notes(self) -> list[str]:
-        """Which rows have no value, if any."""
+        """A note on rows without a value, if there are any."""
         if not self.missing_region and not self.missing_target:
             return []
         target, region = 1 - self.missing_target, 1 - self.missing_region

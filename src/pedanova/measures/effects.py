@@ -37,28 +37,28 @@ STUDENT = np.array([1.960, 2.000, 2.042, 2.086, 2.131, 2.228, 2.306, 2.447, 2.57
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Marginal(Table):
-    """Mean objective by cell of one parameter, NaN where no row is near.
+    """The mean objective in each cell of one parameter; NaN in cells without rows.
 
     Attributes
     ----------
     name
         The parameter.
     cells
-        A label each, or the middle of the cell.
+        The label of each cell, or its middle.
     counts
-        Rows by cell.
+        The number of rows in each cell.
     mean
-        Of the objective, smoothed where `bandwidth` is above 0.
+        The mean of the objective, smoothed if `bandwidth` is above 0.
     low, high
-        A 95 % interval of the mean; NaN below two rows.
+        The 95 % interval of the mean; NaN with fewer than two rows.
     edges
-        Of the cells of a range, in units of the parameter; None of single values.
+        The edges of the cells of a range, in units of the parameter; None for single values.
     parameter
-        Whose cells these are.
+        The parameter that the cells belong to.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_rows, missing_mean
-        The rows without a value, or with one outside the space, and their mean.
+        The number of rows without a value or with a value outside the space, and their mean objective.
 
     Examples
     --------
@@ -90,21 +90,21 @@ class Marginal(Table):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One parameter's row.
+    """The effect of one parameter.
 
     Attributes
     ----------
     name
         The parameter.
     ratio
-        Its part of the sum of `variance` over all parameters.
+        Its `variance` divided by the sum over all parameters.
     share
-        Fraction of the objective's variance that it explains alone, corrected for what chance
-        would explain. May fall below zero for a useless parameter.
+        The part of the objective's variance that it explains alone, corrected for chance. It may be slightly negative
+        if the parameter has no effect.
     raw_share
         ``variance / total_variance``, without the correction.
     variance
-        Variance of the marginal means, in squared units of the objective.
+        The variance of the marginal means, in squared units of the objective.
     bandwidth
         Width of the smoothing kernel in cells.
     marginal
@@ -128,16 +128,16 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Effects(ShareTable[Effect]):
-    """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``.
+    """A table of `Effect` rows, the largest first: ``e["lr"].share``, ``e.marginal("lr")``.
 
     Attributes
     ----------
     region, clip
-        The question, in words.
+        The region and the clipping limit, in words.
     n_region
-        Rows in the region.
+        The number of rows in the region.
     mean, total_variance
-        Of the objective there.
+        The mean and the variance of the objective in the region.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Effects(ShareTable[Effect]):
     notes: tuple[Note, ...] = ()
 
     def marginal(self, name: str) -> Marginal:
-        """The mean objective along the values of one parameter.
+        """The mean objective for the values of one parameter.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Effects(ShareTable[Effect]):
         Returns
         -------
         Marginal
-            Mean and interval by cell.
+            The mean and its interval in each cell.
         """
         return self[name].marginal
 

@@ -54,13 +54,13 @@ class ForestEffects(ShareTable[ForestEffect]):
     Attributes
     ----------
     rows
-        The same, by place: `name`, `ratio`, `share`, `std`, `variance`.
+        The rows, each with `name`, `ratio`, `share`, `std` and `variance`.
     objective
-        Its name.
+        The name of the objective.
     variance
-        Of a tree over the space, averaged over trees.
+        The variance of a tree over the space, averaged over trees.
     trees, n_rows
-        How many there were.
+        The number of trees and of rows.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def forest_effects(
     observed
         The rows: ``analyze(…).data.observed()``. Rows without a finite objective are left out.
     clip
-        A quantile such as 0.1: objectives worse than those of the best 10 % are taken as equal, so
-        that only differences among good rows count (Hutter's min(f, f*)).
+        A quantile such as 0.1: objectives worse than the best 10 % are treated as equal, so that only differences among
+        good rows count (Hutter's min(f, f*)).
     trees, seed
-        Size of the forest and its seed; the same seed gives the same numbers.
+        The number of trees and the random seed; the same seed gives the same numbers.
     threads
-        Threads to work with, None for all cores; the numbers do not depend on it.
+        The number of threads, None for all cores; the result does not depend on it.
 
     Returns
     -------

@@ -39,49 +39,48 @@ MOST_NAMED = 3  # parameters behind the first one in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """One parameter's row.
+    """The importance of one parameter.
 
     Attributes
     ----------
     name
         The parameter.
     ratio
-        Its part of the sum of `share` over all parameters, shares below zero counting as zero.
+        Its `share` divided by the sum over all parameters; negative shares count as zero.
     share
-        Fraction of the variance of "is this row in the target?" that it explains alone, corrected for what chance
-        would explain. May fall below zero for a useless parameter. For a conditional parameter only the effect of its
-        value: the effect of its presence belongs to the parent.
+        The part of the variance of "is this row in the target?" that it explains alone, corrected for chance. It may be
+        slightly negative if the parameter has no effect. For a conditional parameter it is the effect of its value
+        only: the effect of its presence belongs to the parent.
     raw_share
-        Without the correction, and including the effect of its presence.
+        The share without the correction for chance, and with the effect of its presence.
     raw_ratio
-        Its part of the sum of `variance` over all parameters: the paper's plug-in HPI ratio.
+        Its `variance` divided by the sum over all parameters: the HPI ratio of the paper.
     divergence
-        PED: how far the target's density is from the baseline's (chi-square divergence).
+        PED: the chi-square divergence of the target's density from the baseline's.
     variance
         m² · PED, with m = n_target / n_region.
     n_target, n_region
-        Rows in both.
+        The number of rows in the target and in the region.
     bandwidth
-        Width of the smoothing kernel in cells, 0 for none.
+        The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
-        The two parts of the divergence: the effect of its value where it has one, and the effect of having one at all
-        (or of which of several domains). Without conditions activity is 0.
+        The two parts of the divergence: the effect of its value, and the effect of being active (or of which of several
+        domains applies). Without conditions, `activity` is 0.
     value_share, activity_share
-        The same two parts of `raw_share`.
+        The same two parts for `raw_share`.
     low, high
-        A 95 % interval of `share`, None without draws.
+        The 95 % interval of `share`; None without draws.
     p_value
-        How often chance alone would make this parameter look as important for this target in this region.
+        How often chance alone would give this importance, for this target in this region.
     p_adjusted
-        The same, adjusted for the number of parameters (Holm).
+        The p-value adjusted for the number of parameters (Holm).
     significant
-        Whether it is distinguishable from noise and explains at least half a percent: whether `p_adjusted` is at
-        most 0.05 and `share` at least 0.005.
+        Whether the effect is clear: `p_adjusted` is at most 0.05, and `share` is at least 0.005.
     varied
-        False where it had one value in all of the rows that answer (those of the region; all, where a
-        model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.
+        False if the parameter had only one value (in the region, or in all rows if a model answers). Then its effect is
+        not known: its numbers are 0, its interval and p-value None.
     deviation
-        The standard deviation of the share, for pooling several studies; None without draws.
+        The standard deviation of the share, used to pool studies; None without draws.
 
     Examples
     --------
@@ -116,27 +115,27 @@ class Importance:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Importances(ShareTable[Importance]):
-    """`Importance` rows by name, most important first: ``imp["lr"].share``, ``imp.ratios``, ``imp.items()``.
+    """A table of `Importance` rows, the most important first: ``imp["lr"].share``, ``imp.ratios``, ``imp.items()``.
 
     Attributes
     ----------
     target, region
-        The question, in words.
+        The target and the region, in words.
     baseline
-        What the target was compared with.
+        What the target was compared with: ``"region"`` or ``"uniform"``.
     estimator
         The estimator that was used: ``"counts"`` or ``"surrogate"`` (a model).
     whole
         Whether the region is all rows.
     trials
-        After an adaptive sampler: what its best trials share, against a uniform draw.
+        After an adaptive sampler: the same table for the best trials, compared with a uniform draw.
     copies
-        Parameters that are another form of an existing one, with that one: both have the same share, and the printed
-        table has one line for both.
+        Parameters that carry the same information as another parameter, with that parameter: both have the same share,
+        and the printed table has one line for both.
     good
-        Good values of each parameter that is distinguishable from noise, in words; `densities` has their numbers.
+        The good values of each parameter with a clear effect, in words; `densities` has the numbers.
     full
-        Whether every column is printed, as `in_full` sets it.
+        Whether all columns are printed; `in_full` sets it.
 
     Examples
     --------
@@ -178,12 +177,12 @@ class Importances(ShareTable[Importance]):
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 
     def in_full(self) -> Importances:
-        """The same answer, printed with every column: ratio, divergence and raw share too.
+        """The same answer, printed with all columns, also ratio, divergence and raw share.
 
         Returns
         -------
         Importances
-            With ``full`` set.
+            The same table with ``full`` set.
 
         Examples
         --------
@@ -220,12 +219,12 @@ class Importances(ShareTable[Importance]):
         return f"Importance: {self.target} compared with {self.region}"
 
     def headline(self) -> str:
-        """What matters most, and how surely, in one sentence.
+        """The most important parameter and its importance, in one sentence.
 
         Returns
         -------
         str
-            The sentence that leads the page, the notebook and the terminal.
+            The first sentence of the output.
 
         Examples
         --------
@@ -250,7 +249,8 @@ class Importances(ShareTable[Importance]):
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:
-        """The answer in a few sentences: what matters most, its good values, what follows, what has no clear effect."""
+        """The answer in a few sentences: the most important parameters, good values, parameters without a clear
+        effect."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
@@ -279,17 +279,17 @@ class Importances(ShareTable[Importance]):
         return short_names(list(self))
 
     def plot(self, *, metric: str = "share", ax: Any = None) -> Any:
-        """Draw it as bars with their intervals; needs matplotlib.
+        """Draw the importances as bars with their intervals; needs matplotlib.
 
         Parameters
         ----------
         metric, ax
-            ``"share"`` or ``"ratio"``; Axes to draw in, None for a new figure.
+            ``"share"`` or ``"ratio"``; the Axes to draw in, None for a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn in.
+            The Axes of the figure.
 
         Examples
         --------

@@ -47,27 +47,27 @@ ENOUGH_ROWS_FOR_SETS = 1_000  # target rows from which on the fine cells say mor
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """The row of one pair, or of a larger set.
+    """The interaction of one pair or larger set of parameters.
 
     Attributes
     ----------
     names
-        The parameters, in the order of the space; of a pair they are `first` and `second`.
+        The parameters, in the order of the space; for a pair also `first` and `second`.
     interaction
-        Part of the variance of "is this row in the target?" that they explain together beyond the sum of an effect
-        of each (and of each smaller set), corrected for what chance would explain unless asked otherwise.
+        The part of the variance of "is this row in the target?" that the parameters explain together, beyond the sum of
+        their separate effects (and those of smaller sets); corrected for chance, unless ``corrected=False``.
     closed
-        What they explain together.
+        The part that they explain together.
     additive
-        What the best sum of an effect of each (and of each smaller set) explains.
+        The part that the best sum of separate effects (and those of smaller sets) explains.
     redundancy
-        Of a pair: how much the two shares overlap, their sum less `additive`. 0 for independent parameters.
+        For a pair: the sum of both shares minus `additive`, which is 0 for independent parameters.
     first_share, second_share
-        Of a pair: what each explains alone, by the same coarse cells.
+        For a pair: what each parameter explains alone, with the same coarse cells.
     p_value
-        How often chance alone would show as large an interaction.
+        How often chance alone would give such a large interaction.
     p_adjusted
-        The same, adjusted for the number of pairs, or sets (Holm).
+        The p-value adjusted for the number of pairs or sets (Holm).
 
     Examples
     --------
@@ -100,26 +100,26 @@ class Interaction:
 
     @property
     def significant(self) -> bool:
-        """Whether chance is ruled out, at the level 0.05 over all pairs, or sets, together."""
+        """Whether `p_adjusted` is at most 0.05."""
         return self.p_adjusted <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interactions(Table, Mapping[Names, Interaction]):
-    """Rows by the names of a set of parameters in any order, the largest first: ``pairs["lr", "depth"].interaction``.
+    """A table of interactions, the largest first: ``pairs["lr", "depth"].interaction``, names in any order.
 
     Attributes
     ----------
     rows
-        The same, by place: an `Interaction` for each pair or larger set.
+        One `Interaction` for each pair or larger set.
     target, region
-        The question, in words.
+        The target and the region, in words.
     cells
-        Of each parameter, at most.
+        The largest number of cells for each parameter.
     corrected
         Whether what chance would explain was subtracted.
     estimator
-        ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
+        ``"counts"`` or ``"surrogate"``; p-values always come from the rows.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Interactions(Table, Mapping[Names, Interaction]):
 
     @property
     def order(self) -> int:
-        """How many parameters a set has."""
+        """The number of parameters in a set."""
         return len(self.rows[0].names)
 
     def __getitem__(self, names: Names) -> Interaction:

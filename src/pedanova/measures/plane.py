@@ -23,7 +23,7 @@ from pedanova.space.parameters import Int
 class PairDensity(Table):
     """Rows of target and region by coarse cells of two parameters.
 
-    `lift` says how much likelier the target is in a cell than in the whole region: 1 is the same.
+    `lift` is how many times as frequent the target is in a cell as in the whole region; 1 means equally frequent.
     """
 
     first: str
@@ -41,7 +41,7 @@ class PairDensity(Table):
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """(first, second) Target rows in each cell, were they spread like the region's."""
+        """Target rows to expect in each cell if they were distributed like the rows of the region."""
         return np.asarray(self.region * (self.target.sum() / max(1, self.region.sum())))
 
     @property

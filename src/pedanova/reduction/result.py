@@ -24,26 +24,26 @@ OF_THIS_RUN = "The held-out rows are trials of the same adaptive run; another ru
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What to do with one parameter.
+    """The verdict on one parameter.
 
     Attributes
     ----------
     name
         The parameter.
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (the values for which it
-        exists are cut off) or ``undecided``.
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (it exists only
+        for values that are cut off) or ``undecided``.
     reason
-        Why, in one sentence.
+        The reason, in one sentence.
     before, after
-        Its domain; `after` is None where the parameter can no longer be active.
+        Its domain before and after; `after` is None if the parameter can no longer be active.
     part
-        Of its range that is left, on its own scale.
+        The part of its range that is left, on its own scale.
     pieces
-        Where good values lie, if that is in several ranges with hardly anything good in between; `after` is the range
-        around them, because other tools accept only one range.
+        The ranges of good values, if there are several; `after` is one range around all of them, because other tools
+        accept only one range.
     beyond
-        Bounds to try where good values pile up: (low, high), None for a side that may stay.
+        New bounds to try if good values are most frequent at a bound: (low, high); None for a bound that may stay.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Verdict:
     pieces: tuple[Domain, ...] = ()
 
     def suggested(self) -> str:
-        """The domain that is left, and bounds to try beyond it; empty where nothing changes.
+        """The new domain and bounds to try, in words; empty if nothing changes.
 
         Returns
         -------
@@ -96,23 +96,21 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the reduction is worth. All of it refers to the printed bounds.
+    """How good the smaller space is, for the printed bounds.
 
     Attributes
     ----------
     kept, best
-        The part of new target rows, and of their best fifth, that would lie inside: `inside`, corrected by
-        cross-validation on held-out rows.
+        The part of held-out target rows (and of their best fifth) that lies inside all bounds, by cross-validation.
     inside
-        The part of the target's rows that lie inside.
+        The part of the target's rows that lies inside; the same rows chose the bounds, so this is too optimistic.
     volume
-        The part of the space that is left, on each parameter's own scale; parameters that were
-        fixed do not count.
+        The part of the space that is left, on each parameter's own scale; fixed parameters do not count.
     enrichment
-        How much likelier a random draw lands in the target than before; None where the trials were
-        not drawn evenly, so that nothing can be said.
+        How many times as likely a random draw is in the target as before; None after an adaptive sampler, where this is
+        not known.
     rows
-        That were counted.
+        The number of rows that were used.
     estimator
         ``"surrogate"`` or ``"counts"``: which estimator chose the bounds.
 
@@ -135,14 +133,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReducedSpace(NamedTable[Verdict]):
-    """Verdicts by parameter, in the order of the space. ``r["lr"].reason``, ``r.space``, ``r.evidence``.
+    """The verdicts by parameter, in the order of the space: ``r["lr"].reason``, ``r.space``, ``r.evidence``.
 
     Attributes
     ----------
     evidence
-        What it is worth; None where nothing was changed, or without folds.
+        How good the smaller space is; None if nothing was changed, or without folds.
     target, keep
-        What was asked.
+        The target in words, and the option `keep`.
 
     Examples
     --------
@@ -167,7 +165,7 @@ class ReducedSpace(NamedTable[Verdict]):
 
     @property
     def fixed(self) -> dict[str, object]:
-        """Values of the parameters that have only one left."""
+        """The parameters with a single value left, and this value."""
         values = {name: values_of(domain) for name, domain in self.space.items()}
         return {name: only[0] for name, only in values.items() if len(only) == 1}
 
@@ -191,7 +189,7 @@ class ReducedSpace(NamedTable[Verdict]):
         ]
 
     def summary(self) -> str:
-        """One sentence on what it is worth."""
+        """How much of the space is left, and how many good rows lie inside."""
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
             return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
@@ -229,7 +227,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
 
     def to(self, tool: str) -> Any:
-        """The space as a tool's own objects.
+        """The space as objects of a tool.
 
         Parameters
         ----------
@@ -240,19 +238,19 @@ class ReducedSpace(NamedTable[Verdict]):
         Returns
         -------
         dict or ConfigSpace.ConfigurationSpace
-            With conditions, where the tool has any.
+            The space, with conditions if the tool has them.
 
         Raises
         ------
         SpaceError
-            `tool` is none of these.
+            `tool` is unknown.
         MissingLibraryError
-            It is not installed.
+            The tool is not installed.
         """
         return exports.to_tool(self.space, tool)
 
     def export(self, form: str) -> str:
-        """The space as text, for a tool.
+        """The space as text in the format of a tool.
 
         Parameters
         ----------
@@ -268,7 +266,7 @@ class ReducedSpace(NamedTable[Verdict]):
         Raises
         ------
         QueryError
-            `form` is none of these.
+            `form` is unknown.
         """
         return exports.export(self.space, form)
 

@@ -46,11 +46,12 @@ class Float(ShortRepr):
     Parameters
     ----------
     low, high
-        Its bounds, both included.
+        The bounds, both included.
     log
-        Whether it lies on a log scale.
+        Whether the scale is logarithmic.
     when
-        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
+        default it always exists.
 
     Examples
     --------
@@ -80,13 +81,14 @@ class Int(ShortRepr):
     Parameters
     ----------
     low, high
-        Its bounds, both included.
+        The bounds, both included.
     step
-        From one value to the next.
+        The distance from one value to the next.
     log
-        Whether it lies on a log scale.
+        Whether the scale is logarithmic.
     when
-        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
+        default it always exists.
 
     Examples
     --------
@@ -118,14 +120,15 @@ class Int(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ordinal(ShortRepr):
-    """One of a few values that have an order: the order in which they are given.
+    """One of several values in a given order.
 
     Parameters
     ----------
     values
-        In their order.
+        The values in their order.
     when
-        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
+        default it always exists.
 
     Examples
     --------
@@ -144,14 +147,15 @@ class Ordinal(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Categorical(ShortRepr):
-    """One of a few values without an order.
+    """One of several values without an order.
 
     Parameters
     ----------
     choices
-        In any order.
+        The possible values, in any order.
     when
-        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
+        default it always exists.
 
     Examples
     --------
@@ -170,18 +174,19 @@ class Categorical(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(ShortRepr):
-    """A real number whose bounds are numbers, or columns that give the bound for each row.
+    """A real number whose bounds may be columns, with a different bound in each row.
 
-    Each value is taken as its position between its own bounds, 0 to 1.
+    Each value is replaced by its position between its own bounds, from 0 to 1.
 
     Parameters
     ----------
     low, high
-        A number, or the column that holds the bound of each row.
+        A number, or the name of the column with the bound of each row.
     log
-        Whether it lies on a log scale.
+        Whether the scale is logarithmic.
     when
-        When it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
+        default it always exists.
 
     Examples
     --------
@@ -206,19 +211,18 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter whose domain is decided by another column; values not listed make it inactive.
+    """A parameter whose domain depends on another column; for values that are not listed it is inactive.
 
-    Where `by` is empty its own value decides: a range with special values beside it, which lie in no order
-    with the range.
+    If `by` is empty, the domain depends on the parameter's own value: a range and special values outside it.
 
     Parameters
     ----------
     by
-        The column that decides; empty for its own value.
+        The column that selects the domain; empty for the parameter's own value.
     domains
-        A domain by value of it, or by a range of numbers such as ``pa.below(0.5)``.
+        The domain for each value of that column, or for a range of numbers such as ``pa.below(0.5)``.
     when
-        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+        The condition under which it exists, such as ``{"optimizer": ["sgd"]}``; by default it always exists.
 
     Examples
     --------
@@ -275,7 +279,7 @@ def scale_of(parameter: Parameter) -> Scale:
 
 
 class Space(Mapping[str, Parameter]):
-    """Hyperparameters by name, in order. Read-only.
+    """A search space: parameters by name, in order. It cannot be changed.
 
     Parameters
     ----------

@@ -60,12 +60,12 @@ def above(value: float) -> Interval:
     Parameters
     ----------
     value
-        The bound, which does not belong to them.
+        The bound, which is not included.
 
     Returns
     -------
     Interval
-        For `when`.
+        A value for `when`.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def below(value: float) -> Interval:
     Parameters
     ----------
     value
-        The bound, which does not belong to them.
+        The bound, which is not included.
 
     Returns
     -------
     Interval
-        For `when`.
+        A value for `when`.
 
     Examples
     --------

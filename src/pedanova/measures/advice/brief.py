@@ -57,16 +57,16 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One finding.
+    """One result.
 
     Attributes
     ----------
     topic
         ``trials``, ``matters``, ``where``, ``sure``, ``gain``, ``next`` or ``beware``.
     text
-        In a few words.
+        The result in a few words.
     call, command
-        What proves it: the method of the analysis, and the command of the shell.
+        How to compute it: the method of the analysis, and the shell command.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Brief(Table):
-    """What an analysis says, in at most 300 tokens: print it, or take ``.to_json()``.
+    """The results of an analysis in at most 300 tokens: print it, or use ``.to_json()``.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Brief(Table):
         return [self.column(key, attrgetter(key), kind="words") for key in ("topic", "text", "call")]
 
     def to_json(self) -> str:
-        """The same for programs; `Brief.schema` says what is in it.
+        """The same as JSON; `Brief.schema` describes it.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Brief(Table):
         Returns
         -------
         dict
-            As json-schema.org has it.
+            A schema as on json-schema.org.
         """
         return SCHEMA
 

@@ -30,7 +30,7 @@ CLIMBS = 2  # times the number of parameters: steps of the search for the best c
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A difference of the objective, positive where it is better, with a 95 % interval.
+    """An improvement of the objective (positive means better), with a 95 % interval.
 
     Attributes
     ----------
@@ -57,22 +57,23 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What one parameter gains and costs.
+    """The gain of tuning one parameter, and its losses.
 
     Attributes
     ----------
     name
         The parameter.
     default, best
-        Its value in the default, and the best one while all others stay at theirs; None where it has none.
+        Its default value, and its best value if all others stay at their defaults; None if it is inactive.
     gain, low, high
-        What tuning it alone gains over the default, with a 95 % interval.
+        The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high
-        What its worst value costs, all others at the default.
+        The loss at its worst value if all others stay at their defaults.
     left, left_low, left_high
-        What is lost if it stays at its default and all others are tuned.
+        The loss if this parameter stays at its default and all others are tuned.
     verdict
-        ``safe``: all safe parameters may stay at their defaults together; ``tune``: worth tuning; or ``unsure``.
+        ``safe``: all parameters with this verdict may stay at their defaults together; ``tune``: worth tuning; or
+        ``unsure``.
 
     Examples
     --------
@@ -99,18 +100,18 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One step on the way from the default to the best configuration.
+    """One step from the default to the best configuration.
 
     Attributes
     ----------
     name
         The parameter that is changed.
     before, after
-        Its value.
+        Its value before and after the step.
     gain, low, high
-        What this step gains, with a 95 % interval.
+        The gain of this step, with a 95 % interval.
     objective
-        The objective after it, in the median.
+        The median of the objective after the step.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AblationPath(Table):
-    """The path from the default to the best configuration; each step is the change that gains most.
+    """The steps from the default to the best configuration; each step is the change with the largest gain.
 
     Attributes
     ----------
@@ -161,25 +162,25 @@ class AblationPath(Table):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gains(NamedTable[Gain]):
-    """What tuning gains, by parameter, the largest gain first: ``g["lr"].gain``, ``g.total``, ``g.path``.
+    """The gains of tuning by parameter, the largest first: ``g["lr"].gain``, ``g.total``, ``g.path``.
 
     Attributes
     ----------
     total
-        What all parameters together gain over the default.
+        The gain over the default if all parameters are tuned.
     path
-        The path from the default to the best configuration, one parameter after the other.
+        The steps from the default to the best configuration, one parameter at a time.
     default, best
-        Values by parameter; None where it has none.
+        The values of both configurations by parameter; None for inactive parameters.
     safe_loss, tolerance
-        The most that is lost if all safe parameters stay at their defaults, and the limit for it: a tenth of the total
-        gain, or a fiftieth of the interquartile range.
+        The largest loss if all safe parameters stay at their defaults, and the limit for it: a tenth of the total gain,
+        or a fiftieth of the interquartile range of the objective.
     objective, direction, region
-        Of what, which way it is better, and where.
+        The name of the objective, its direction, and the region in words.
     default_was_run
-        Whether some row has exactly the default's values; running it once about halves the error.
+        Whether some row has exactly the default values; one such run about halves the error of the gains.
     default_source
-        What the default is where none was given: the median of the trials, or the tool's own.
+        Where the default comes from if none was given: the median of the trials, or the tool.
 
     Examples
     --------
@@ -205,7 +206,7 @@ class Gains(NamedTable[Gain]):
 
     @property
     def safe(self) -> list[str]:
-        """The parameters that may stay at their default."""
+        """The parameters that may stay at their defaults together."""
         return [row.name for row in self.rows if row.verdict == "safe"]
 
     def printed(self) -> Printed:
@@ -224,7 +225,7 @@ class Gains(NamedTable[Gain]):
         return f"What tuning gains over the default, in units of {self.objective}"
 
     def summary(self) -> str:
-        """One sentence on all together, and one on what may stay."""
+        """The total gain, and the parameters that may stay at their defaults."""
         words = f"Tuning all parameters gains {self.total} in {self.objective}."
         if not self.safe:
             return f"{words} No parameter is known to be safe at its default."

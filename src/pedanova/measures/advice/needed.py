@@ -29,14 +29,14 @@ MOST = 1e6  # more trials than that are never
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number of further trials with an interval; None where it is not known.
+    """A number of further trials, with an interval.
 
     Attributes
     ----------
     more
-        About this many; None where no number is enough.
+        The number of further trials; None if no number is enough.
     low, high
-        An interval of about 80 %; `high` is None where there is no end.
+        An interval of about 80 %; `high` is None if there is no upper limit.
 
     Examples
     --------
@@ -59,16 +59,16 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class NeededTrials:
-    """What one parameter needs.
+    """The number of further trials for one parameter.
 
     Attributes
     ----------
     name
         The parameter.
     share, width
-        Its share, and how wide its 95 % interval is.
+        Its share, and the width of its 95 % interval.
     more, low, high
-        Further trials until the interval is narrow enough; None where it is not known.
+        Further trials until the interval is narrow enough; None if not known.
 
     Examples
     --------
@@ -87,17 +87,17 @@ class NeededTrials:
 
 @dataclass(frozen=True, slots=True)
 class StopAdvice:
-    """Whether more trials would hardly change ranking and best value.
+    """Whether more trials would hardly change the ranking and the best value.
 
     Attributes
     ----------
     settled
-        Whether both hardly change.
+        Whether ranking and best value would hardly change.
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        How much the best value improves with four times as many trials (exceeded with 5 % probability), and what would
-        be negligible: a fiftieth of the distance from a typical configuration to the best. None without a model.
+        `better`: how much the best value improves with four times as many trials (exceeded with 5 % probability; None
+        without a model). `negligible`: a fiftieth of the distance from a typical configuration to the best.
 
     Examples
     --------
@@ -130,18 +130,18 @@ class StopAdvice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Needed(NamedTable[NeededTrials]):
-    """How many more trials until the answer is sure, by parameter: ``n["lr"].more``, ``n.apart``, ``n.stop``.
+    """How many more trials are needed, by parameter: ``n["lr"].more``, ``n.apart``, ``n.stop``.
 
     Attributes
     ----------
     apart
-        Further trials until the first two can be distinguished.
+        Further trials until the first two parameters can be distinguished.
     pair
-        These two.
+        The names of the first two parameters.
     width
-        Of the intervals that are narrow enough.
+        The width at which an interval is narrow enough.
     trials
-        That there are.
+        The number of trials so far.
     stop
         Whether more trials would hardly change the answer.
 
@@ -173,7 +173,7 @@ class Needed(NamedTable[NeededTrials]):
         return f"Trials needed beyond {self.trials:,}, until 95 % intervals are narrower than {percent(self.width)}"
 
     def summary(self) -> str:
-        """Sentences on the first two, and on whether to stop."""
+        """Whether the first two parameters can be distinguished, and whether to stop."""
         first, second = self.pair
         if self.apart.more == 0:
             return f"{first} and {second} clearly differ in importance. {self.stop}"

@@ -43,13 +43,13 @@ class NextTrial:
     Attributes
     ----------
     values
-        By parameter; those without a value are not in it. `study.enqueue_trial` takes it.
+        The values by parameter, without inactive parameters; `study.enqueue_trial` of Optuna takes them.
     goal
-        ``know`` or ``win``: what it is for.
+        The purpose of the trial: ``know`` or ``win``.
     reason
-        Why, in words.
+        Why the trial was chosen, in words.
     expected, low, high
-        The objective that the model expects, with a 95 % interval; None without a model.
+        The predicted objective with a 95 % interval; None without a model.
 
     Examples
     --------
@@ -76,15 +76,15 @@ class NextTrial:
 class NextTrials(Table):
     """Configurations to run next, in order: iterate over them, or write them as CSV or JSON.
 
-    A later analysis sees by the column ``pedanova_next`` that these trials were chosen, and does not take them for a
-    sample of the space.
+    Keep the column ``pedanova_next`` in your log: it tells a later analysis that these trials are not a random sample
+    of the space.
 
     Attributes
     ----------
     rows
         The trials.
     parameters
-        Their names, in the order of the space.
+        The names of the parameters, in the order of the space.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class NextTrials(Table):
         return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
 
     def to_json(self) -> str:
-        """One object of values for each trial, and its mark.
+        """A list with one object for each trial: its values and the mark ``pedanova_next``.
 
         Returns
         -------

@@ -301,13 +301,13 @@ class Comparison(Table, Mapping[str, Answer]):
     Attributes
     ----------
     answers
-        Tables by name: ``c["PED"]["lr"].ratio``, ``c["loss"]["lr"].share``.
+        The answers by name: ``c["PED"]["lr"].ratio``, ``c["loss"]["lr"].share``.
     shown
-        What is printed of each, ``"ratio"`` or ``"share"``.
+        The number that is printed: ``"ratio"`` or ``"share"``.
     meanings
-        What the answers are, in words.
+        The meaning of each answer, in words.
     notes
-        What to know in addition to the numbers, and which answers were left out.
+        Notes on the answers, and which answers were left out.
 
     Examples
     --------
@@ -341,7 +341,7 @@ class Comparison(Table, Mapping[str, Answer]):
 
     @property
     def noise(self) -> dict[str, frozenset[str]]:
-        """The parameters that are not distinguishable from noise, by answer, where it can tell."""
+        """The parameters without a clear effect, for each answer that has a test."""
         known = {name: answer for name, answer in self.items() if isinstance(answer, Importances)}
         return {
             name: frozenset(row.name for row in one.rows if row.significant is False) for name, one in known.items()

@@ -148,22 +148,22 @@ ALIKE, FINEST = 0.05, 0.005  # of a share, and at least: what estimators get wro
 
 @dataclass(frozen=True, slots=True)
 class PooledShare:
-    """One parameter over all studies that have it.
+    """The pooled share of one parameter, over all studies that have it.
 
     Attributes
     ----------
     name
         The parameter.
     share, low, high
-        The mean share over studies such as these (random effects), and its 95 % interval.
+        The mean share over studies (random effects), and its 95 % interval.
     spread
-        The deviation of shares between studies, beyond what the chance of their rows explains.
+        The standard deviation of the share between studies, beyond chance.
     rank
-        Its mean rank; None where too few studies have it to be ranked.
+        Its mean rank; None if too few studies have the parameter.
     first
-        The part of its studies in which it is among the first three.
+        The part of the studies in which it is among the first three.
     studies
-        How many have it.
+        The number of studies that have the parameter.
 
     Examples
     --------

@@ -145,14 +145,14 @@ class TooFew:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Along(Table):
-    """Every parameter's importance at every budget, the lowest first: ``for step in along: step.importances["lr"]``.
+    """The importances at every budget, the lowest first: ``for step in along: step.importances["lr"]``.
 
     Attributes
     ----------
     name
-        What the budget is called.
+        The name of the budget.
     target, region
-        The question, in words.
+        The target and the region, in words.
     steps
         The budgets with enough rows.
     left_out
@@ -183,12 +183,12 @@ class Along(Table):
 
     @property
     def full(self) -> AtBudget:
-        """The highest budget with enough rows: the others are compared with it."""
+        """The highest budget with enough rows; all others are compared with it."""
         return self.steps[-1]
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which on the ranking is that of the full one; None where there is none."""
+        """The lowest budget from which on the ranking is that of the full budget; None if there is none."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -197,11 +197,11 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0."""
+        """The cost of trials at this budget, as a part of the full cost; None if a budget is not above 0."""
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
-        """(budget, importance) of one parameter.
+        """The importance of one parameter at each budget.
 
         Parameters
         ----------
@@ -211,12 +211,12 @@ class Along(Table):
         Returns
         -------
         list of tuple of float and Importance
-            The lowest budget first.
+            Pairs (budget, importance), the lowest budget first.
 
         Raises
         ------
         UnknownParameterError
-            No parameter is called so.
+            There is no parameter of this name.
         """
         if name not in self.full.importances:
             raise UnknownParameterError(unknown_name(name, tuple(self.full.importances)))
@@ -254,7 +254,7 @@ class Along(Table):
         ]
 
     def first(self, step: AtBudget) -> str:
-        """The most important parameter that is distinguishable from noise there, if any."""
+        """The most important parameter with a clear effect at this budget, if there is one."""
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
@@ -269,7 +269,7 @@ class Along(Table):
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
     def summary(self) -> str:
-        """From which budget on the ranking is that of the full one, and what a screening there would cost."""
+        """From which budget on the ranking is that of the full budget, and the cost of that budget."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."

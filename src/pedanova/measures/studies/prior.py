@@ -87,23 +87,24 @@ class ParameterPrior:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchPrior(NamedTable[ParameterPrior]):
-    """Where to search first: a density for every parameter, the narrowest first.
+    """Where to search first: a density of good values for every parameter, the narrowest first.
 
     A draw is uniform over the whole space with probability `safety`; otherwise every parameter is drawn from its own
-    density. So nothing is excluded, and no search needs more than 1 / `safety` times the trials of a uniform one.
+    density. So no value is excluded, and a search needs at most 1 / `safety` times as many trials as a uniform search.
 
     Attributes
     ----------
     rows
-        By parameter: ``prior["lr"].mode`` is the likeliest value, ``.in_words()`` where most of the density lies.
+        One row per parameter: ``prior["lr"].mode`` is the most likely value, ``.in_words()`` says where most of the
+        density lies.
     space
-        The domains of all studies together.
+        The joint space of all studies.
     studies
-        Those that were used.
+        The names of the studies that were used.
     target
-        The rows that are good, in words.
+        The target, in words.
     safety
-        The part of all draws that are uniform.
+        The part of all draws that is uniform.
     notes
         Studies that were left out, and domains that differ.
 
@@ -149,7 +150,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
         )
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
-        """Configurations drawn from it: ``for one in prior.sample(20): study.enqueue_trial(one)`` in Optuna.
+        """Draw configurations; in Optuna: ``for one in prior.sample(20): study.enqueue_trial(one)``.
 
         Parameters
         ----------
@@ -161,12 +162,12 @@ class SearchPrior(NamedTable[ParameterPrior]):
         Returns
         -------
         list of dict
-            Values by parameter, ``[{"lr": 0.0021, "optimizer": "adam"}, …]``; only the parameters that are active.
+            Values by parameter, ``[{"lr": 0.0021, "optimizer": "adam"}, …]``, without inactive parameters.
 
         Raises
         ------
         QueryError
-            `count` is no whole number from 1 up.
+            `count` is not a whole number above 0.
         """
         count = as_whole(count, "count", 1)
         rng = np.random.default_rng(seed)
@@ -181,12 +182,12 @@ class SearchPrior(NamedTable[ParameterPrior]):
         return configurations
 
     def to_json(self) -> str:
-        """The prior as data.
+        """The prior as JSON.
 
         Returns
         -------
         str
-            JSON: the space, and for every parameter values, or edges of cells, with the probability of each.
+            The space, and for every parameter the values (or edges of cells) with the probability of each.
         """
         plain: dict[str, dict[str, Any]] = {}
         for row in self.rows:

@@ -63,14 +63,14 @@ class SeedPart:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seeds(NamedTable[SeedPart]):
-    """Parts of the seed by what varies: ``seeds["loss"].ceiling``, ``seeds["in the target"].ceiling``.
+    """The part of the variance that is due to the seed: ``seeds["loss"].seed``, ``seeds["in the target"].ceiling``.
 
     Attributes
     ----------
     runs, configurations, repeated
-        How many there were, and how many configurations were run more than once.
+        The number of runs, of configurations, and of configurations that were run more than once.
     target
-        The question, in words.
+        The target, in words.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Seeds(NamedTable[SeedPart]):
         )
 
     def summary(self) -> str:
-        """What it means for shares and effects."""
+        """The seed's part of the variance, and what that means for shares and effects."""
         *goals, reached = self.rows
         own = "; ".join(
             f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals

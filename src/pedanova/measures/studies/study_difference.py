@@ -169,29 +169,29 @@ FEWEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One parameter in two studies, or in two answers; differences are the first minus the second.
+    """One parameter in two studies or two answers; a difference is the first minus the second.
 
     Attributes
     ----------
     name
         The parameter.
     share, other
-        In the first and in the second.
+        The share in the first and in the second study.
     difference, low, high
-        Of the shares, with a 95 % interval; None where draws were left out.
+        The difference of the shares with a 95 % interval; None without draws.
     p_value, p_adjusted
-        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm). None
-        where answers are compared rather than studies; then only the ratios below are given.
+        How often equal shares would differ this much by chance; `p_adjusted` is adjusted for the number of parameters
+        (Holm). None if answers are compared, not studies.
     ratio, other_ratio, ratio_difference
-        The same of the ratios.
+        The same for the ratios.
     good, other_good
-        Good values in words, in each study.
+        The good values in each study, in words.
     overlap
-        The part of the target's density that both studies have in common, 0 to 1; None where cells differ.
+        The part of the target's density that both studies have in common, from 0 to 1; None if their cells differ.
     moved_p_adjusted
-        How often equal distributions of target rows would differ this much by chance, adjusted likewise.
+        How often equal distributions of target rows would differ this much by chance, adjusted by Holm.
     matters
-        Whether it is distinguishable from noise in either study.
+        Whether the parameter has a clear effect in at least one study.
 
     Examples
     --------
@@ -221,32 +221,32 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether the shares are distinguishable from equal ones."""
+        """Whether the shares clearly differ, by `p_adjusted`."""
         return self.p_adjusted is not None and self.p_adjusted <= LEVEL
 
     @property
     def clear(self) -> bool:
-        """Whether the shares surely differ: by the corrected p-value, or else by the interval."""
+        """Whether the shares clearly differ: by the adjusted p-value, or without one by the interval."""
         if self.p_adjusted is not None:
             return self.significant
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     @property
     def moved(self) -> bool:
-        """Whether good values clearly lie elsewhere, of a parameter that matters in either study."""
+        """Whether good values clearly differ between the studies, and the parameter matters in at least one."""
         return self.matters and self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Differences(NamedTable[Difference]):
-    """Differences by parameter, the clearest first: of two answers, or of two studies (`StudyDifferences`).
+    """The differences of two answers or two studies by parameter, the clearest first.
 
     Attributes
     ----------
     names
-        Of both answers, or studies.
+        The names of both answers or studies.
     densities
-        Where the target lies, by parameter, in each study; empty for answers.
+        The densities of the target by parameter, for each study; empty for answers.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class Differences(NamedTable[Difference]):
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
     def summary(self) -> str:
-        """The clearest difference, or that nothing is clear, and where good values moved; empty without intervals."""
+        """The clearest difference (or that there is none), and which good values moved; empty without intervals."""
         here, there = (f"in {name}" for name in self.names)
         row = next((row for row in self.rows if row.clear), None)
         if row is not None:

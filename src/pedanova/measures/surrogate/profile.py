@@ -37,16 +37,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Profile(Table):
-    """Every parameter's importance at every quantile of a ladder inside one region.
+    """The importance of every parameter at several targets inside one region.
 
-    Quantiles that hold the same rows, by ties, appear in `notes`.
+    If two quantiles have the same rows because of ties, only one is included, and `notes` say so.
 
     Attributes
     ----------
     steps
-        One a target: `quantile`, `effective` (ties included) and its `rows`.
+        One step for each target: `quantile`, `effective` (the actual part of the rows, with ties) and `rows`.
     region
-        In words.
+        The region, in words.
     estimator
         The estimator that was used: ``"counts"`` or ``"surrogate"``.
 
@@ -71,7 +71,7 @@ class Profile(Table):
         return len(self.steps)
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
-        """(quantile, importance) of one parameter, the strictest target first.
+        """The importance of one parameter at each target.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Profile(Table):
         Returns
         -------
         list of tuple of float and Importance
-            One for every target.
+            Pairs (quantile, importance), the strictest target first.
         """
         return [(float(step.quantile), row) for step in self.steps for row in step.rows if row.name == name]
 

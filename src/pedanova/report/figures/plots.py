@@ -47,9 +47,9 @@ Rows: TypeAlias = object  # whatever `importance` takes as target or region
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Figures of one analysis. Each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """The figures of an analysis. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
-    ``a.plot`` has them; the `a` of all examples is that of this one.
+    Use ``a.plot``; all examples use the `a` of this example.
 
     Examples
     --------
@@ -91,10 +91,10 @@ class Plots:
     def densities(
         self, names: Names = None, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None
     ) -> Axes:
-        """Where the target's values lie: one parameter in `ax`, or several side by side.
+        """The densities of the target for one parameter, or for several side by side.
 
-        The band is what chance alone would do, full colour what is beyond it; ~ and grey mark a parameter that is
-        not distinguishable from noise.
+        The band shows what chance alone would give, full colour what is beyond it; ~ and grey mark a parameter without
+        a clear effect.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Plots:
         ax: Axes = None,
         **options: Any,
     ) -> Axes:
-        """The reduced space over the densities: what is cut off is hatched, a line marks a fixed value.
+        """The reduced space over the densities: parts that are cut off are hatched, a line marks a fixed value.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Plots:
         names, ax
             One parameter or several, None for all; Axes for each, None for a new figure.
         reduced
-            A space that `Analysis.reduce` gave before; None to ask for it.
+            A result of `Analysis.reduce`; None to compute it.
 
         Examples
         --------
@@ -163,7 +163,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """Ratios as bands over the target's quantile.
+        """The ratios at several targets, as bands.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """Shares with their intervals at each budget, and from which on the ranking is the full one's.
+        """The shares at each budget with their intervals, and the budget from which on the ranking is the final one.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Plots:
     def interactions(
         self, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None, **options: Any
     ) -> Axes:
-        """The strongest pairs, 15 at most; ~ and grey mark what chance explains.
+        """The strongest pairs, at most 15; ~ and grey mark pairs without a clear interaction.
 
         Parameters
         ----------
@@ -233,12 +233,12 @@ class Plots:
         cells: int = 8,
         ax: Axes = None,
     ) -> Axes:
-        """Where on the plane of two parameters the target is likelier.
+        """How frequent the target is in each cell of two parameters.
 
         Parameters
         ----------
         first, second, cells
-            Two parameters, and how many cells each has.
+            Two parameters, and the number of cells for each.
         target, region, ax
             As in `Analysis.importance`; Axes to draw in, None for a new figure.
 
@@ -283,19 +283,20 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """Two objectives: every row, the target's filled, the front; and the shares for both and for each alone.
+        """All rows by two objectives (filled: in the target) with the Pareto front; and the shares for both and for
+        each.
 
         Parameters
         ----------
         target, options
             As in `Analysis.importance`.
         objectives
-            Which two, where there are more.
+            The two objectives to draw, if there are more.
 
         Returns
         -------
         array of matplotlib.axes.Axes
-            The scatter first.
+            The Axes; the scatter plot is the first.
 
         Raises
         ------
@@ -323,7 +324,7 @@ class Plots:
         seed: int = DEFAULT.seed,
         ax: Axes = None,
     ) -> Axes:
-        """What tuning each parameter alone wins over a default, with intervals; grey ones are safe to leave.
+        """The gain of tuning each parameter alone, with intervals; grey parameters may stay at their defaults.
 
         Parameters
         ----------

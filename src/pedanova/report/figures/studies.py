@@ -40,7 +40,7 @@ LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diag
 
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
-    """Figures of many studies; each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """Figures of many studies. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class AcrossPlots:
         return draw_pooled(self._result, ax)
 
     def ranks(self, *, ax: Axes = None) -> Axes:
-        """The critical-difference diagram: mean ranks, and bars over names that are not told apart.
+        """The critical-difference diagram: mean ranks, and bars over parameters that do not differ clearly.
 
         Parameters
         ----------
@@ -84,14 +84,14 @@ class AcrossPlots:
         return draw_ranks(self._result.ranks, ax)
 
     def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
-        """Where good values lie over all studies, and in grey in each.
+        """The density of good values over all studies, and in grey that of each study.
 
         Parameters
         ----------
         names, ax
             One parameter or several, None for the narrowest ones; Axes for each, None for a new figure.
         options
-            Those of `Across.prior`.
+            The options of `Across.prior`.
         """
         prior = self._prior(**options)
         shown = plain_names(list(prior))
@@ -181,7 +181,7 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
 
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
-    """Figures of two studies; each takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """The figures of two studies. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class DifferencePlots:
     _result: Differences
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """The share of every parameter in both studies; grey and ~ where they are not distinguishable.
+        """The share of every parameter in both studies; grey and ~ mark shares that do not differ clearly.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class DifferencePlots:
         return draw_both(self._result, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
-        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several.
+        """The densities of the target in both studies, for one parameter or several.
 
         Parameters
         ----------

@@ -23,17 +23,17 @@ except ImportError:
 
 
 class LiveWidget(anywidget.AnyWidget):
-    """The explorer in a cell. What is selected there can be read and set here.
+    """The live page in a notebook cell. Its selection can be read and set from Python.
 
     Attributes
     ----------
     selection
         The selected rows as a box, which `Analysis.within` takes: ``{"lr": (1e-4, 1e-2), "optimizer": ["adam"]}``.
-        Set it, and the page follows; ``{}`` selects all rows.
+        If you set it, the page changes; ``{}`` selects all rows.
     question
-        All that the page asks, as plain JSON: target, region, selection, baseline.
+        The current question of the page, as plain JSON: target, region, selection, baseline.
     height
-        Of the frame, in pixels.
+        The height of the frame in pixels.
     """
 
     _esm = asset("notebook.mjs")
@@ -58,7 +58,7 @@ class LiveWidget(anywidget.AnyWidget):
         self.on_msg(self._heard)
 
     def importance(self, **options: Unpack[How]) -> Importances:
-        """What the page shows: which parameters decide, for its present question; options as in `importance`."""
+        """The importances for the current question of the page; options as in `importance`."""
         question = PageQuestion.parse(self.question, self._session.analysis.space)
         inner, target, region = asked_of(self._session.study_of(question), question)
         how = question.how(self._session.options)

@@ -39,7 +39,7 @@ LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
 
 
 def space_from(source: object) -> Space:
-    """A search space from a description of one.
+    """Read a search space from a file or from objects of other tools.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def space_from(source: object) -> Space:
     Raises
     ------
     SpaceError
-        It contradicts itself, or its form is unknown.
+        The space contradicts itself, or its format is unknown.
     FormatError
-        A file is not what its name says.
+        A file does not have the format of its name.
 
     Examples
     --------
