@@ -167,6 +167,8 @@ def print_questions(sizes: list[str], repeats: int) -> None:
 
 def print_many(sizes: list[str]) -> None:
     """CPU seconds of one run each, and the most memory so far, of tables of single-precision columns."""
+    import sklearn.ensemble  # noqa: F401
+
     lines = Lines("CPU seconds", "analyze", "importance", "reduce", "compare", "report", "peak, MB", first=16)
     for size in sizes:
         rows, parameters = map(int, size.split("x"))

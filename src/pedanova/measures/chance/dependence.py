@@ -18,6 +18,7 @@ from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Space, parents_of
 
 MOST_ROWS = 2000  # that are looked at
+AT_ONCE = 64  # parameters that are held against all others
 MOST_GROUPS, ROWS_A_GROUP = 6, 10  # of an ordered parameter's values
 RARE = 3  # rows below which levels are put together
 LINKED = 0.3  # one tells so much of the other
@@ -63,7 +64,7 @@ class Dependence:
 class Grouping:
     """Rows by group, for several parameters side by side."""
 
-    hot: Reals  # (rows, groups of all)
+    hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
 
     @property
@@ -161,17 +162,22 @@ def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
     """From the group of every row, (rows, parameters), and how many groups each parameter has."""
     starts = np.cumsum([0, *sizes[:-1]])
-    hot = np.zeros((len(codes), sum(sizes)))
+    hot = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     hot[np.arange(len(codes))[:, None], codes + starts] = 1.0
     return Grouping(hot, starts)
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
     """(of, by) Goodman and Kruskal's τ less what chance would give: how far groups tell groups."""
-    rows = len(of.hot)
-    table = (of.hot.T @ by.hot) ** 2 / by.hot.sum(axis=0)
-    met = np.add.reduceat(np.add.reduceat(table, of.starts, axis=0), by.starts, axis=1) / rows
-    blind = np.add.reduceat(of.hot.mean(axis=0) ** 2, of.starts)[:, None]
+    rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
+    met = np.empty((len(of.starts), len(by.starts)))
+    for first in range(0, len(met), AT_ONCE):  # all of many parameters would fill the memory
+        some = slice(first, first + AT_ONCE)
+        cells = slice(ends[some][0], ends[1:][some][-1])
+        counts = (of.hot[:, cells].T @ by.hot).astype(np.float64)  # single precision has all their digits
+        own = np.add.reduceat(counts**2 / totals, of.starts[some] - cells.start, axis=0)
+        met[some] = np.add.reduceat(own, by.starts, axis=1) / rows
+    blind = np.add.reduceat(of.hot.mean(axis=0, dtype=np.float64) ** 2, of.starts)[:, None]
     spread = np.maximum(1.0 - blind, 1e-12)
     raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
     chance = (by.sizes - 1) / max(1, rows - 1)
