@@ -133,12 +133,17 @@ def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_k
     return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
 
 
+def is_flat(cells: int, width: float) -> bool:
+    """Whether the kernel is so wide that the wrapped Gaussian is flat in double precision."""
+    return width > 4 * cells
+
+
 @lru_cache(maxsize=512)
 def periodic_kernel(cells: int, width: float) -> Reals:
     """(2 · cells,) weight of each distance on the mirrored grid; adds to one."""
     period = 2 * cells
     kernel = np.zeros(period)
-    if width > 2 * period:  # so wide that the wrapped Gaussian is flat in double precision
+    if is_flat(cells, width):
         kernel += 1.0 / period
     else:
         reach = math.ceil(REACH * width) + 1
@@ -197,6 +202,8 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
     if width == 0.0:
         return masses
     cells = len(masses)
+    if is_flat(cells, width):
+        return np.full(cells, masses.sum() / cells**2)
     kernel = periodic_kernel(cells, width)
     result = _convolve(masses, kernel**2, width)
     corner = math.ceil(6.5 * width) + 1
