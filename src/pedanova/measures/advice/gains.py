@@ -285,9 +285,20 @@ class Tuning:
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
     """From (draws,) what a fixed choice wins, and what the best choice of each sample wins."""
-    low, high = np.quantile(wins, ENDS[0]), np.quantile(most, ENDS[1]) + misfit
-    gain = max(0.0, float(np.median(wins)))
-    return Amount(gain, min(max(0.0, float(low)), gain), max(float(high), gain))
+    low, middle = quantiles(wins, ENDS[0], 0.5)
+    (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
+    return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
+
+
+def quantiles(values: Reals, *parts: float) -> list[float]:
+    """Of a few numbers, as `np.quantile` has them, at a tenth of its cost."""
+    ordered = np.sort(values).tolist()
+    result = []
+    for part in parts:
+        below, rest = divmod(part * (len(ordered) - 1), 1.0)
+        low, high = ordered[int(below)], ordered[min(int(below) + 1, len(ordered) - 1)]
+        result.append(low + (high - low) * rest)
+    return result
 
 
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
@@ -342,7 +353,7 @@ class Samples:
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
-        return replace(lost, low=min(lost.gain, max(0.0, float(np.quantile(floor - self.top, ENDS[0])))))
+        return replace(lost, low=min(lost.gain, max(0.0, *quantiles(floor - self.top, ENDS[0]))))
 
 
 def safe_together(
@@ -428,11 +439,9 @@ def ablation(rules: Rules, path: Settings, steps: list[int], along: Reals) -> Ab
     rows = []
     for i, j in enumerate(steps):
         wins = along[:, i] - along[:, i + 1]
-        low, high = np.quantile(wins, ENDS)
+        low, middle, high = quantiles(wins, ENDS[0], 0.5, ENDS[1])
         name = rules.names[j]
-        after = float(np.median(along[:, i + 1]))
-        step = PathStep(
-            name, values[i][name], values[i + 1][name], float(np.median(wins)), float(low), float(high), after
-        )
+        (after,) = quantiles(along[:, i + 1], 0.5)
+        step = PathStep(name, values[i][name], values[i + 1][name], middle, low, high, after)
         rows.append(step)
     return AblationPath(tuple(rows))
