@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Mask, as_column
-from pedanova.data.prepare import reordered
 from pedanova.data.regions import rows_in_box
-from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
@@ -54,7 +51,6 @@ from pedanova.space.values import Label
 
 MOST_TRIALS = 501  # that are proposed at once, and one more
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
-SAMPLE = 2000  # rows of a larger table that a model is fitted to
 BEST_RUN = 200  # rows, the best of all, that are candidates for the best configuration
 
 
@@ -63,12 +59,11 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     if data.levels.several:
         first = data.objective.split(", ")[0]
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
-    observed = data.observed()
+    data.observed()  # refuses where there are no rows
     model, notes = data.row_model, []
     if data.rows > MOST_ROWS:
-        rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
-        model = data.like(reordered(taken(observed, sampled(rows, SAMPLE, 0)))).row_model
-        notes.append(Note("answer", f"a model of {SAMPLE:,} of {data.rows:,} rows, drawn at random, was used"))
+        model = data.row_draw
+        notes.append(Note("answer", f"a model of {len(model.few):,} of {data.rows:,} rows, drawn at random, was used"))
     if not isinstance(model, RowModel):
         raise QueryError("the rows are no longer available; analyze the data again")
     return model, notes

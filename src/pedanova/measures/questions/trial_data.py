@@ -53,6 +53,7 @@ from pedanova.space.parameters import Space
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
+MODELLED_ROWS = 2000  # of a long table, of which there is a model where advice needs one
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
 MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # of all that are kept, about
 
@@ -144,6 +145,13 @@ class TrialData:
         if len(chosen) < FEWEST_ROWS:
             return None
         return RowModel(self.space, few_rows(observed, chosen), sampled_from=self.rows)
+
+    @cached_property
+    def row_draw(self) -> RowModel:
+        """Rows drawn at random from too many for a model of all: advice comes from a model of these."""
+        observed = self.observed()
+        counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
+        return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same data of the rows that lie in every one of these regions; levels are cut anew inside them.

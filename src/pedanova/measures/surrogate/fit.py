@@ -33,7 +33,14 @@ from pedanova.measures.surrogate.gaussian_process import (
     Posterior,
     condition,
 )
-from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, Singles, layout_of, rational_quadratic
+from pedanova.measures.surrogate.kernel import (
+    Configured,
+    Embedding,
+    FeatureLayout,
+    Singles,
+    layout_of,
+    rational_quadratic,
+)
 from pedanova.measures.surrogate.posterior import (
     FEWER_POINTS,
     POINTS,
@@ -130,7 +137,7 @@ class FitData:
     configurations: Configurations
     layout: FeatureLayout
     rows: Embedding
-    points: Embedding
+    points: Configured
     effort: Effort
 
     def likelihood(self, rows: Indices, scores: Reals, *, adaptive: bool = False) -> Likelihood:
@@ -178,7 +185,7 @@ def fit(
             copies=dependence.copies,
         )
         layout = layout_of(arrangement, configurations.places)
-        data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(places), effort)
+        data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, places), effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
         known = None if near is None else near.settings
         if known is not None and len(known.weights) == arrangement.varying:
@@ -242,7 +249,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
     """For each parameter, the part of the process's variance that is drawn anew with the parameter alone, 0 to 1."""
-    positions = data.points.positions[::VORONOI]
+    positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
     by_owner = np.add.reduceat(gaps.astype(np.float64), first, axis=1)
@@ -278,7 +285,7 @@ def best_score(part: float) -> float:
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
     """(configurations,) How much of the space each represents, 1 on average: the points nearest to it."""
-    some = data.points.positions[::VORONOI]
+    some = data.points.take(slice(None, None, VORONOI)).positions
     nearest = rational_quadratic(some, data.rows.positions, data.feature_weights(settings)).argmax(axis=1)
     rows = len(data.rows)
     counts = np.bincount(nearest, minlength=rows).astype(np.float64)
@@ -294,7 +301,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
     if len(positions) <= most:
         return np.arange(len(positions))
     some = np.linspace(0, len(data.points) - 1, most).astype(np.int64)
-    first = np.unique(rational_quadratic(data.points.positions[some], positions, weights).argmax(axis=1))
+    first = np.unique(rational_quadratic(data.points.take(some).positions, positions, weights).argmax(axis=1))
     left = np.delete(np.arange(len(positions)), first)
     more = left[np.linspace(0, len(left) - 1, most - len(first)).astype(np.int64)]
     return np.sort(np.concatenate([first, more]))

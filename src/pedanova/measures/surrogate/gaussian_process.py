@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
-from pedanova.measures.surrogate.kernel import Embedding, Singles, rational_quadratic
+from pedanova.measures.surrogate.kernel import Configured, Embedding, Singles, rational_quadratic
 from pedanova.space.grid import Reals
 
 PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
@@ -310,7 +310,7 @@ class Posterior:
         kernel = rational_quadratic(one.positions, two.positions, self.weights)
         return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
 
-    def draw(self, points: Embedding, draws: int, rng: np.random.Generator) -> Singles:
+    def draw(self, points: Embedding | Configured, draws: int, rng: np.random.Generator) -> Singles:
         """(draws, points) Scores at other points without noise, in pairs: the mean plus and minus a deviation."""
         prior = PriorFunctions.drawn(self, draws // 2, rng)
         noise = math.sqrt(self.scale * self.noise)

@@ -69,6 +69,20 @@ class FeatureLayout:
         return Embedding(*(looked_up(columns, places) for columns in zip(*by_cell, strict=True)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Configured:
+    """Configurations whose features are looked up some at a time: those of many parameters would fill the memory."""
+
+    layout: FeatureLayout
+    places: Places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def take(self, rows: Indices | slice) -> Embedding:
+        return self.layout.embed(self.places[rows])
+
+
 def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
     """(rows, features) From the features of the cells of every parameter; neighbours with as many features at once."""
     tables = [some[0] if len(some) == 1 else np.concatenate(some, axis=1) for some in columns]

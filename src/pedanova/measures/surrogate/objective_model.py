@@ -20,7 +20,7 @@ from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
 from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, scores_of, spread_rows
 from pedanova.measures.surrogate.gaussian_process import CHUNK, KernelSettings, Posterior
-from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, layout_of, rational_quadratic
+from pedanova.measures.surrogate.kernel import Configured, Embedding, FeatureLayout, layout_of, rational_quadratic
 from pedanova.measures.surrogate.posterior import even_points
 from pedanova.measures.surrogate.sampler import Configurations, configurations_of
 from pedanova.space.grid import Reals
@@ -72,8 +72,11 @@ class ObjectiveModel:
     widen: float = WIDEN
 
     def embed(self, settings: Settings) -> Embedding:
+        return self._configured(settings).take(slice(None))
+
+    def _configured(self, settings: Settings) -> Configured:
         cells = {name: settings[:, j] for j, name in enumerate(self.arrangement.space)}
-        return self.layout.embed(self.arrangement.places(cells))
+        return Configured(self.layout, self.arrangement.places(cells))
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         """(draws, configurations) The objective without noise, in posterior samples."""
@@ -86,7 +89,7 @@ class ObjectiveModel:
         return self.curve.objective(scores + noise * rng.standard_normal(scores.shape))
 
     def _scores(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
-        scores = self.process.draw(self.embed(settings), draws, rng).astype(np.float64)
+        scores = self.process.draw(self._configured(settings), draws, rng).astype(np.float64)
         middle: Reals = scores.mean(axis=0)  # samples are pairs around it
         return middle + self.widen * (scores - middle)
 
@@ -204,7 +207,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
     arrangement = configurations.arrangement
     layout = layout_of(arrangement, configurations.places)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
-    data = FitData(configurations, layout, layout.embed(configurations.places), layout.embed(points), FULL)
+    data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, points), FULL)
     means = mean_objectives(configurations)
     start = known or KernelSettings.initial(arrangement.varying)
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
