@@ -197,6 +197,8 @@ def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.floa
 def counts_by_point(samples: PosteriorSamples, span: RankRange) -> Reals:
     """(points,) The number of samples in which each point lies in a range of ranks."""
     first, last = samples.ends(span)
+    if last - first == len(samples):
+        return np.full(len(samples), float(samples.draws))
     return np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples)).astype(np.float64)
 
 
