@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.base.threads import one_thread
+from pedanova.base.threads import ResultCache, one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.column import Mask
 from pedanova.measures.chance.dependence import Dependence, dependence_of
@@ -34,6 +34,7 @@ CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, s
 # Every row as others predict it, its cells of all parameters, and the place of every cell in a fixed order
 PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int64]]
 FEWEST_ROWS = 40  # that a model is fitted to
+MOST_PARTS = 10  # models of some of the rows that are kept for the next question
 LEAST_BOX = 200  # points of a box that suffice for answers about it
 NO_BOX = "a model cannot answer for rows that are not a box of the space"
 NO_PART = "after an adaptive sampler a part of the rows does not represent the space"
@@ -74,6 +75,7 @@ class RowModel:
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
     corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
     _fitted: dict[int, FittedModel] = field(default_factory=dict)
+    _parts: ResultCache[RowModel] = field(default_factory=lambda: ResultCache(MOST_PARTS))
     _predicted: dict[int, PredictedCells] = field(default_factory=dict)  # by seed
     _processes: dict[int, ObjectiveModel | None] = field(default_factory=dict)  # likewise
 
@@ -154,9 +156,13 @@ class RowModel:
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
         """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
-        fitted = self.fitted(seed)
-        part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
-        return part.with_dependence_of(self)
+
+        def make() -> RowModel:
+            fitted = self.fitted(seed)
+            part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
+            return part.with_dependence_of(self)
+
+        return self._parts.get((some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
         """This model of some rows, with the dependence that all rows show, where the same parameters vary."""
