@@ -35,8 +35,8 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"ipc": A, "score": B}, "score", "it has the most general name"),
         ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "no extreme or spread"),
         ({"split0_score": A, "split1_score": B, "mean_score": A + B}, "mean_score", "the only mean"),
-        ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only result of validation"),
-        ({"train_loss": A, "acc": B}, "acc", "not of training"),
+        ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only validation result"),
+        ({"train_loss": A, "acc": B}, "acc", "not from training"),
         ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "all results rank the rows alike"),
     ],
 )  # fmt: skip

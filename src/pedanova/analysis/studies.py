@@ -217,7 +217,7 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
         raise QueryError(
-            Arg("group"), " must name the column that names the study of each row; or give analyses by name, {…: a}"
+            Arg("group"), ' must name the column that says which study each row belongs to; or pass a dict of analyses, {"name": a}'
         )
     if objective is None and all(isinstance(value, Analysis) for value in data.values()) and len(data) < 2:
         raise QueryError(f"across needs at least two studies, not {len(data)}; for one study use importance()")
@@ -438,7 +438,7 @@ def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str,
     one, two = answers
     notes = []
     if one.estimator != two.estimator:
-        notes.append(Note("answer", f"answered by different estimators: {one.estimator} and {two.estimator}"))
+        notes.append(Note("answer", f"the studies used different estimators: {one.estimator} and {two.estimator}"))
     for answer, name in zip(answers, names, strict=True):
         fixed = [key for key in shared.names if not answer[key].varied]
         if fixed:

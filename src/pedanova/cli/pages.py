@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 USUAL_QUESTION = (str(DEFAULT.target), str(DEFAULT.region))  # as typed
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
-DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
+DEMO_TITLE = "Digits: 1,000 random training runs of a small network"
 DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "

@@ -73,9 +73,9 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     yield [name for name in results if words_of(name) in SINGLE], "of several results, it has the most general name"
     yield [name for name in results if words_of(name)[0] in MIDDLES], "the only mean of several results"
     validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
-    yield validation, "the only result of validation"
+    yield validation, "the only validation result"
     no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
-    yield no_training, "the only result that is not of training"
+    yield no_training, "the only result not from training"
     likely = validation or no_training
     if _rank_alike(likely, columns):
         yield [max(likely, key=lambda name: len(np.unique(columns[name].values)))], "all results rank the rows alike"

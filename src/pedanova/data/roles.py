@@ -245,7 +245,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
         yield Clue("result", weight, "named like a result")
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
-        yield Clue("result", FAIR, "named like a difference, and has both signs")
+        yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
     elif _has_head(name):
         yield Clue("setting", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
         return
@@ -428,7 +428,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
     unlike = [name for name in ahead if name not in grid and not _has_head(name) and name not in ahead[:2]]
     new = {}
     if grid and not known.is_sorted() and len(grid) + len(unlike) == len(ahead):
-        beside = "next to the objective, in the table of a grid, where results usually are"
+        beside = "next to the objective of what looks like a grid search, where results usually are"
         numbers = [
             name
             for name in behind
@@ -438,7 +438,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
         split = any(_has_head(name) and values[name].kind == "numbers" for name in behind)
         if len(grid) > 1 and not split:
             new = {
-                name: Role("result", "different in every row and behind the objective, in the table of a grid")
+                name: Role("result", "different in every row, and behind the objective of what looks like a grid search")
                 for name in own
             }
         others = own if split or len(grid) == 1 else [*unlike, *numbers]

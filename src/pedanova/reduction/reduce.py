@@ -145,7 +145,7 @@ class Judge:
     def verdict(self, name: str) -> Verdict:
         parameter = self.space[name]
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
-            return unchanged(name, "keep", "its bounds change from row to row; not changed", parameter)
+            return unchanged(name, "keep", "its bounds differ from row to row, so it is kept as it is", parameter)
         row = self.importances[name]
         if name in self.importances.copies and name not in self.box.left:
             original = self.importances.copies[name]

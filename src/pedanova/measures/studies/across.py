@@ -257,7 +257,7 @@ def pooled_studies(
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
     notes += differing("the studies have different objectives; each uses its own best rows", aims.items())
     ways = ((study, answer.estimator) for study, answer in answers.items())
-    notes += [*differing("the studies were answered by different estimators", ways), *warning_notes(answers)]
+    notes += [*differing("the studies used different estimators", ways), *warning_notes(answers)]
     notes += [note for name in matrix.names for note in parameter_notes(name, answers, spaces)]
     notes += rank_notes(matrix.studies, matrix.names, (rows, columns))
     if len(studies) > SURE:

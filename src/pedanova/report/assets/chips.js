@@ -92,12 +92,12 @@ pedanova.chips = (function () {
     const text = typed.trim(), live = pedanova.source.isLive();
     if (text.toLowerCase() === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
     const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
-    if (!found) throw new Error('type a part (0.05 or 5 %), two (0.1..0.3), or values (<= 0.03)');
+    if (!found) throw new Error('type a fraction (0.05 or 5 %), two (0.1..0.3), or a limit of the objective (<= 0.03)');
     const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
     if (kind !== "part" && !live) throw new Error("this file accepts only percentages, such as 5 %");
     if (kind === "part" || kind === "parts") {
       const [from, to] = kind === "part" ? [0, match[2] ? first / 100 : first] : [match[2] || match[4] ? first / 100 : first, match[4] || match[2] ? second / 100 : second];
-      if (!(from >= 0 && from < to && to <= 1)) throw new Error("enter a part between 0 and 1: 0.05 or 5 %");
+      if (!(from >= 0 && from < to && to <= 1)) throw new Error("enter a fraction between 0 and 1, such as 0.05 or 5 %");
       if (live) return from ? pedanova.state.ask({ [which]: { part: [from, to] } }) : pedanova.objective.change(which, [0, to], false);
       const known = pedanova.objective.parts(which);
       return pedanova.objective.change(which, [0, known.reduce((best, one) => (Math.abs(Math.log(one / to)) < Math.abs(Math.log(best / to)) ? one : best))], false);

@@ -13,7 +13,7 @@ pedanova.code = (function () {
     place.hidden = !shown;
     if (!shown || (answer.pending && place.firstChild)) return;
     const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
-      make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy the line of ${title}`, () => copy(lines[key], title))));
+      make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy: ${title}`, () => copy(lines[key], title))));
     if (lines.python && !lines.shell) rows.push(make("p", "note", UNSAID));
     place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no code for this question.")]));
   }

@@ -28,7 +28,7 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
-    pane.said(plane.note, moved ? `For ${pane.questionWords(question)}: this file has the objectives only for its first question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
+    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}: this file has the objectives only for the question that it opens with.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
     pane.said(table.note, `Shares for all objectives together, and for ${target} of each single objective.`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));
@@ -80,7 +80,7 @@ pedanova.front = (function () {
   function name(axis, x, y, anchor, room) {
     const text = svg("text", { class: "axis-name", x, y, "text-anchor": anchor });
     text.append(`${axis.name} ${axis.direction === "minimize" ? "↓" : "↑"}`.slice(0, Math.floor(room / 6)));
-    return pedanova.tip(text, `${axis.name}: ${axis.direction === "minimize" ? "less" : "more"} is better`);
+    return pedanova.tip(text, `${axis.name}: ${axis.direction === "minimize" ? "lower" : "higher"} is better`);
   }
 
   function dot(found, [i, j, all, good], x, y, size) {

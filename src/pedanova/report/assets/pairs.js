@@ -43,7 +43,7 @@ pedanova.pairs = (function () {
       const what = !found.rows.length ? "There are fewer than two parameters."
         : sure ? `${pedanova.count(sure)} of ${pedanova.plural(found.rows.length, "pair")} explain${sure === 1 ? "s" : ""} more together than the two parameters one by one.`
           : "No pair clearly explains more together than the two parameters one by one.";
-      pane.said(list.note, moved ? `For ${pane.questionWords(question)}: this file has pairs only for its first questions.` : what, moved ? "warned" : "");
+      pane.said(list.note, moved ? `Shown for ${pane.questionWords(question)}: this file has pairs only for the questions that it was saved with.` : what, moved ? "warned" : "");
     }
     show(pedanova.state.get(), pedanova.page.answer() || {});
   }

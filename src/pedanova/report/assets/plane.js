@@ -70,7 +70,7 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `For ${pane.questionWords(about.question)}: this file has planes only for its first questions.`
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}: this file has such cells only for the questions that it was saved with.`
       : "Each cell shows the number of good rows / of all rows. Colour: how many times as frequent good rows are as on average. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
@@ -150,7 +150,7 @@ pedanova.plane = (function () {
       if (!best || lift > best.lift) best = { lift, i, j };
     }));
     const where = best && best.lift ? `; most often where ${found.first} is ${found.first_cells[best.i]} and ${found.second} is ${found.second_cells[best.j]} (${pedanova.times(best.lift)})` : "";
-    return `Good rows on the plane of ${found.first} and ${found.second}${where}`;
+    return `Good rows by ${found.first} and ${found.second}${where}`;
   }
 
   function lines() {

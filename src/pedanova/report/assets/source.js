@@ -6,11 +6,11 @@ pedanova.source = (function () {
   const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
-    answer: "This file has answers only for its own steps of target and region.",
-    pairs: "This file has the pairs of its first questions only; pedanova explore computes them for every question.",
-    plane: "This file has the planes of its first questions only; pedanova explore computes them for every question.",
-    groups: "This file has the studies side by side for its first question only; pedanova explore --group answers every question.",
-    space: "This file has the smaller space of its first question only; pedanova explore finds it for every question.",
+    answer: "This file has answers only for the percentages of target and region that it was saved with.",
+    pairs: "This file has pairs only for the questions that it was saved with; pedanova explore computes them for every question.",
+    plane: "This file has the cells of two parameters only for the questions that it was saved with; pedanova explore computes them for every question.",
+    groups: "This file has the studies side by side only for the question that it opens with; pedanova explore --group answers every question.",
+    space: "This file has the smaller space only for the question that it opens with; pedanova explore computes it for every question.",
   };
 
   /* Questions that mean the same are written the same. */

@@ -441,7 +441,7 @@ SHARES = (
 RANKING = (
     "Spearman: rank correlation of the shares with those at the full budget. ranking: the same as at the full budget; "
     "another if two parameters are clearly in the opposite order; ? if there are too few rows to decide. "
-    "cost: the part of the total cost if every trial stopped at this budget."
+    "cost: what the study would cost if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
     "the seed's: the part of the variance that is among runs of one configuration. ceiling: the rest, the most that "
