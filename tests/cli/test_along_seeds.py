@@ -56,7 +56,7 @@ def test_mistakes_name_options(run, place: Path) -> None:
         ((), "--budget is missing"),
         (("--budget", "epoch"), "'epoch'"),
         (("--budget", "epochs", "--at", "one"), "--at"),
-        (("--budget", "epochs", "--target", "<=0.1"), "--target must be a part of the rows"),
+        (("--budget", "epochs", "--target", "<=0.1"), "--target must be a quantile"),
     ):
         status, _, err = run("along", place, "--objective", "loss", *given)
         assert status == 2
