@@ -217,7 +217,8 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
         raise QueryError(
-            Arg("group"), ' must name the column that says which study each row belongs to; or pass a dict of analyses, {"name": a}'
+            Arg("group"),
+            ' must name the column that says which study each row belongs to; or pass a dict of analyses, {"name": a}',
         )
     if objective is None and all(isinstance(value, Analysis) for value in data.values()) and len(data) < 2:
         raise QueryError(f"across needs at least two studies, not {len(data)}; for one study use importance()")

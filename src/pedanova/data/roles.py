@@ -438,7 +438,9 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
         split = any(_has_head(name) and values[name].kind == "numbers" for name in behind)
         if len(grid) > 1 and not split:
             new = {
-                name: Role("result", "different in every row, and behind the objective of what looks like a grid search")
+                name: Role(
+                    "result", "different in every row, and behind the objective of what looks like a grid search"
+                )
                 for name in own
             }
         others = own if split or len(grid) == 1 else [*unlike, *numbers]

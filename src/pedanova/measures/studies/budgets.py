@@ -295,7 +295,10 @@ def check_parts(target: object, region: object) -> None:
     for name, rows in (("target", target), ("region", region)):
         plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
         if not plain or as_region(rows, name).kind != "quantile":
-            raise QueryError(Arg(name), " must be a quantile, such as 0.1: a value of the objective means something else at each budget")
+            raise QueryError(
+                Arg(name),
+                " must be a quantile, such as 0.1: a value of the objective means something else at each budget",
+            )
 
 
 def part_of(target: object) -> float:

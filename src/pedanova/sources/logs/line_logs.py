@@ -102,7 +102,11 @@ def _freqtrade_trial(line: Row) -> Trial:
 
 def _freqtrade_notes(trials: Sequence[Trial]) -> list[Note]:
     few = sum(trial.results["loss"] == TOO_FEW_TRADES for trial in trials)
-    return left_out(few, f"epochs have a loss of {TOO_FEW_TRADES:,}, which freqtrade gives for too few trades", "they count as the worst")
+    return left_out(
+        few,
+        f"epochs have a loss of {TOO_FEW_TRADES:,}, which freqtrade gives for too few trades",
+        "they count as the worst",
+    )
 
 
 def _bayes_opt_trial(line: Row) -> Trial:
