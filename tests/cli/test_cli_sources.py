@@ -93,6 +93,22 @@ def test_a_space_can_be_written_edited_and_used(run: Run, tmp_path: Path) -> Non
     assert set(json.loads(out)) == set(plain)
 
 
+def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_from(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    rows = [f"{i % 2},{'ab'[i // 2 % 2]},{(i * 37 % 40) / 7:.9f},{i * 11 % 17}" for i in range(40)]
+    file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
+    code, out, _ = run("analyze", str(file))
+    first = " ".join(out.split("\n\n")[0].split())
+    assert (code, "trades may not be a parameter: --exclude trades if so, --roles says why" in first) == (0, True)
+    _, roles, _ = run("analyze", str(file), "--roles")
+    assert "perhaps a result: next to the objective" in " ".join(roles.split())
+    (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
+    _, out, _ = run("analyze", str(file))
+    first = " ".join(out.split("\n\n")[0].split())
+    assert "the space is read from space.json beside the log; pass --space FILE for another" in first
+    assert "trades" not in first
+
+
 @pytest.mark.slow
 def test_a_study_has_its_own_space(run: Run, storage: Path) -> None:
     _, out, _ = run("space", storage, "--study", "one")

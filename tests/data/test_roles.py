@@ -323,6 +323,18 @@ def test_a_setting_that_counts_the_rows_in_a_sweep_of_one_parameter_stays() -> N
     decided = roles({"": np.arange(12), "0_kernel_size": np.arange(5, 17), "acc": RNG.random(12)}, "acc")
     assert decided[""].name == "identifier"
     assert decided["0_kernel_size"].is_setting
+    assert decided["0_kernel_size"].doubt is None
+    swept = {"size": np.arange(1, 31), "score": RNG.random(30), "p_value": RNG.random(30), "change": RNG.random(30)}
+    decided = in_order(swept, "score")
+    assert [decided[name].doubt is not None for name in ("size", "p_value", "change")] == [False, True, True]
+
+
+def test_numbers_that_take_many_values_behind_a_first_column_that_takes_few() -> None:
+    few = {"angle": RNG.choice([-2, 0, 2], ROWS)}
+    decided = in_order({**few, "lift": real(), "drag": real(), "speed": RNG.choice([1, 5], ROWS), "ld": real()}, "ld")
+    assert [name for name, role in decided.items() if role.doubt is not None] == ["lift", "drag"]
+    decided = in_order({"lift": real(), **few, "drag": real(), "ld": real()}, "ld")  # nothing was set here for sure
+    assert all(role.doubt is None for role in decided.values())
 
 
 def test_names_of_configurations() -> None:

@@ -279,7 +279,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
             yield Clue("time", SURE, "looks like a time stamp")
         if values.counts_rows:
             yield Clue(
-                "identifier", FAIR + 1 if _has_head(name) else SURE, "counts the rows one by one and looks like an id"
+                "identifier", FAIR if _has_head(name) else SURE, "counts the rows one by one and looks like an id"
             )
         elif values.is_permutation and single:
             yield Clue("identifier", SURE + 1, "contains every number from 0 or 1 up once, like an id")
@@ -424,8 +424,8 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
     order = [name for name in table if name in settings]
     ahead = [name for name in order if table.index(name) < first]
     behind = order[len(ahead) :]
-    grid = [name for name in ahead if values[name].is_few]
-    unlike = [name for name in ahead if name not in grid and not _has_head(name) and name not in ahead[:2]]
+    grid = [name for name in ahead if values[name].is_few or values[name].counts_rows]
+    unlike = [name for name in ahead[1:] if name not in grid and not _has_head(name)]
     new = {}
     if grid and not known.is_sorted() and len(grid) + len(unlike) == len(ahead):
         beside = "next to the objective of what looks like a grid search, where results usually are"

@@ -162,7 +162,7 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     return records, replace(request, reading=replace(request.reading, state=state))
 
 
-LONG_NAMES = re.compile(r"(hyper)?_?param(eter)?(_?name)?", re.IGNORECASE)
+LONG_NAMES = re.compile(r"((hyper)?_?param(eter)?|sweep|swept|variable|factor|knob)(_?name)?", re.IGNORECASE)
 LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 
 
