@@ -6,10 +6,9 @@ import argparse
 import shlex
 from pathlib import Path
 
-import httpx
 import pytest
 
-from helpers.explorers import DEMO, demo, served
+from helpers.explorers import DEMO, demo, get, post, served
 from pedanova.cli.main import main
 from pedanova.cli.pages import source_of
 from pedanova.cli.parser import build_parser
@@ -72,13 +71,14 @@ def test_rows_can_be_chosen_by_a_condition(capsys: pytest.CaptureFixture[str]) -
     assert main([*shared, "--within", "nothing > 1"]) == 2
 
 
+@pytest.mark.slow
 def test_studies_are_named_by_a_column_that_is_no_parameter() -> None:
     with served(DEMO, "--objective", "error", "--group", "solver", "--estimator", "counts") as explorer:
-        facts = httpx.get(f"{explorer.origin}/facts", headers=explorer.headers).json()
+        facts = get(f"{explorer.origin}/facts", headers=explorer.headers).json()
         assert facts["group"] == "solver"
         assert "solver" not in [one["name"] for one in facts["parameters"]]
         asked = {"part": "groups", "question": {}}
-        found = httpx.post(f"{explorer.origin}/ask", headers=explorer.headers, json=asked, timeout=120).json()
+        found = post(f"{explorer.origin}/ask", headers=explorer.headers, json=asked, timeout=120).json()
         assert found["column"] == "solver"
         assert len(found["studies"]) == found["total"] > 1
 
@@ -106,7 +106,7 @@ def test_what_was_typed_is_what_the_page_begins_with(tmp_path: Path) -> None:
         "uniform",
     ]
     with served(*demo(), *words) as explorer:
-        facts = httpx.get(f"{explorer.origin}/facts", headers=explorer.headers).json()
+        facts = get(f"{explorer.origin}/facts", headers=explorer.headers).json()
     assert facts["title"] == "Mine <b>"
     assert facts["start"]["target"] == {"value": [None, 0.05]}
     assert facts["start"]["region"] == {"part": [0, 0.5]}

@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
-from helpers.explorers import Served, served
+from helpers.explorers import Served, post, served
 
 
 def append(path: Path, rows: int, seed: int) -> None:
@@ -21,7 +20,7 @@ def append(path: Path, rows: int, seed: int) -> None:
 
 def rows_in(explorer: Served) -> int:
     asked = {"part": "news", "since": 0, "question": {}}
-    return int(httpx.post(f"{explorer.origin}/ask", json=asked, headers=explorer.headers, timeout=60).json()["rows"])
+    return int(post(f"{explorer.origin}/ask", json=asked, headers=explorer.headers, timeout=60).json()["rows"])
 
 
 @pytest.mark.slow

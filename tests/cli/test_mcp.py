@@ -54,6 +54,7 @@ def ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(session())
 
 
+@pytest.mark.slow
 def test_every_tool_answers(folder: Path) -> None:
     one = {"source": "trials.csv", "objective": "loss"}
     calls = [
@@ -146,6 +147,7 @@ def test_oversized_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert "is larger than" in answer["error"]
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_names_is_cut(folder: Path) -> None:
     (folder / "long.csv").write_text(table(80, 0, *(letter * 350_000 for letter in "abc")))
     for tool in ("analyse", "importance", "gains", "brief", "good_values", "next_trials"):

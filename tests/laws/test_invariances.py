@@ -141,6 +141,7 @@ def test_smoothing_never_raises_divergence(pairs: list[tuple[int, int]], width: 
 
 
 @given(CELLS)
+@pytest.mark.slow
 def test_shares_lie_between_zero_and_one(pairs: list[tuple[int, int]]) -> None:
     target = np.array([t for t, _ in pairs] + [0, 0])
     region = target + np.array([more for _, more in pairs] + [0, 0])

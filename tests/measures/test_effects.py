@@ -158,6 +158,7 @@ class TestRowsWithoutAFiniteObjective:
         assert not without.notes
 
     @pytest.mark.parametrize("how", ["in parts", "saved", "by an engine", "added"])
+    @pytest.mark.slow
     def test_however_the_rows_are_counted(self, how: str, tmp_path: Path) -> None:
         table = self.table(3_000)
         a = pa.analyze(table, "loss")
@@ -203,6 +204,7 @@ class TestScale:
         ("power", "rows"),
         [(-280, 100), (-280, 3_000), (-200, 100), (-160, 3_000), (-125, 100), (125, 3_000), (200, 100), (300, 3_000)],
     )
+    @pytest.mark.slow
     def test_no_scale_takes_digits(self, power: int, rows: int, tmp_path: Path) -> None:
         random = np.random.default_rng(0)
         table = {"x": random.random(rows), "c": random.choice(["a", "b", "c"], rows)}

@@ -459,6 +459,7 @@ def test_chance_is_as_likely_as_drawn() -> None:
     assert law.p_value(float(np.quantile(scores, 0.5))) is not None
 
 
+@pytest.mark.slow
 def test_p_values_of_noise_are_even() -> None:
     """Above where draws are asked, and below."""
     rng = np.random.default_rng(3)

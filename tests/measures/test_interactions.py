@@ -248,6 +248,7 @@ class TestQuestions:
         assert not any(row.significant for row in a.interactions("flag").rows)
         assert a.interactions(0.05, 0.5).region == "the best 50 %"
 
+    @pytest.mark.slow
     def test_options(self, a: pa.Analysis) -> None:
         assert a.interactions().cells == 4  # 80 target rows
         assert a.interactions(0.5).cells == 8
@@ -341,6 +342,7 @@ def test_holm() -> None:
     assert holm(p, np.array([True, False, True, False])) == pytest.approx([0.06, 1.0, 0.06, 1.0])
 
 
+@pytest.mark.slow
 def test_type_one_error() -> None:
     """Chances that are sums of two slopes: of 400 tables 5 % are called significant, give or take."""
     random = np.random.default_rng(5)

@@ -203,6 +203,7 @@ def search_of(a: pa.Analysis) -> Search:
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(len(a), dtype=bool))
 
 
+@pytest.mark.slow
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same shares."""
     gaps = []

@@ -27,7 +27,8 @@ from pedanova.sources.scans import batches
 from pedanova.sources.scans import scan as scans
 
 ROWS = 6_000  # so many that no answer looks at single rows
-EACH = ROWS // 20  # in a file
+FILES = 12
+EACH = ROWS // FILES  # rows of a file
 
 
 def table_of(rows: int, seed: int = 0) -> pd.DataFrame:
@@ -62,7 +63,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def files(table: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twenty files, written once."""
+    """Several files, written once."""
     return write(table, tmp_path_factory.mktemp("files") / "data")
 
 
@@ -72,10 +73,10 @@ def folder(files: Path, tmp_path: Path) -> Path:
     return shutil.copytree(files, tmp_path / "data")
 
 
-def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:
+def write(table: pd.DataFrame, folder: Path, files: int = FILES) -> Path:
     folder.mkdir()
     for number, rows in enumerate(np.array_split(np.arange(len(table)), files)):
-        table.iloc[rows].to_parquet(folder / f"part-{number:02}.parquet", row_group_size=100)
+        table.iloc[rows].to_parquet(folder / f"part-{number:02}.parquet", row_group_size=250)
     return folder
 
 
@@ -130,7 +131,8 @@ def conditional(rows: int = 400, seed: int = 5) -> pd.DataFrame:
     )
 
 
-def test_notes_of_twenty_parts_are_those_of_the_whole(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_notes_of_several_parts_are_those_of_the_whole(tmp_path: Path) -> None:
     """They were thirty once: one for each part that had pruned rows."""
     table = conditional()
     folder = write(table, tmp_path / "parts")
@@ -245,6 +247,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.slow
 def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case: str) -> None:
     options, message = REFUSED[case]
     options = {"objective": "loss", "scan": pa.Scan(stream=True)} | options
@@ -304,7 +307,7 @@ def damage(file: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("harm", [cut, damage, Path.unlink], ids=["cut", "damaged", "gone"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_bad_file_among_twenty(
+def test_a_bad_file_among_good_ones(
     table: pd.DataFrame, folder: Path, harm: Any, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = folder / "part-05.parquet"
@@ -333,6 +336,7 @@ def first_unlinking(plain: Any, file: Path) -> Any:
     return bundles
 
 
+@pytest.mark.slow
 def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,6 +360,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     assert sum(note.startswith("skipped") for note in a.notes) == 2
 
 
+@pytest.mark.slow
 def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -453,14 +458,16 @@ def test_a_constant_objective_is_told_as_in_memory(
 def test_no_file_that_can_be_read(folder: Path) -> None:
     for file in folder.iterdir():
         cut(file)
-    refuse(DataError, "none of 20", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip")))
+    refuse(
+        DataError, f"none of {FILES}", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip"))
+    )
 
 
 def test_several_files_at_once_skip_too(table: pd.DataFrame, folder: Path) -> None:
-    cut(folder / "part-19.parquet")
+    cut(folder / "part-11.parquet")
     a = pa.analyze(folder, "loss", scan=pa.Scan(on_error="skip"))
-    assert a.data.tallies == pa.analyze(table.iloc[: 19 * EACH], "loss", space=a.space).data.tallies
-    assert any("part-19.parquet" in note for note in a.notes)
+    assert a.data.tallies == pa.analyze(table.iloc[: 11 * EACH], "loss", space=a.space).data.tallies
+    assert any("part-11.parquet" in note for note in a.notes)
 
 
 def die(*_: Any, **__: Any) -> None:
@@ -506,7 +513,7 @@ def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monke
     a = pa.analyze(folder, "loss", scan=pa.Scan(executor=slow))
     same(a, pa.analyze(table, "loss"))
     assert slow.most <= 2 * 2 + 2
-    monkeypatch.setattr("pedanova.scale.workers.MOST_TASKS", 7)
+    monkeypatch.setattr("pedanova.scale.workers.MOST_TASKS", 4)
     bundled = Slow()
     assert pa.analyze(folder, "loss", scan=pa.Scan(executor=bundled)).data.tallies == a.data.tallies
     assert len(bundled.futures) < len(slow.futures) / 2
@@ -664,6 +671,7 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     np.testing.assert_allclose(pushed.data.moments.squares, whole.data.moments.squares, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three slices of columns, each through all files and in small batches: the counts of the whole table."""
     random, rows, columns = np.random.default_rng(1), 3_000, 300

@@ -55,6 +55,7 @@ def test_importances_are_those_of_python(a: pa.Analysis) -> None:
     refuse(QueryError, "metric='x'", of=lambda: a.plot.importance(metric="x", estimator="counts", draws=0))
 
 
+@pytest.mark.slow
 def test_densities_are_those_of_python(a: pa.Analysis) -> None:
     ax = a.plot.densities("learning_rate", 0.1)
     found = a.densities("learning_rate", 0.1)

@@ -94,6 +94,7 @@ def test_the_page_moves_and_python_follows_without_answering_back(w: Any) -> Non
     assert w.wanted["number"] == first + 1, "the same wish once more is a wish"
 
 
+@pytest.mark.slow
 def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {**COUNTS, "reduce": False}
     assert isinstance(a.widget(live=False, **options), Widget)
@@ -107,6 +108,7 @@ def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypa
     refuse(MissingLibraryError, "pedanova[notebook]", of=lambda: a.widget(live=True))
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_longer_at_hand(a: pa.Analysis, tmp_path: Any) -> None:
     a.save(tmp_path / "a.pedanova", rows=False)
     shown = pa.load(tmp_path / "a.pedanova").widget(**COUNTS, reduce=False)

@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 import pedanova as pa
-from helpers.explorers import DEMO, Served, demo, payload_of, served
+from helpers.explorers import DEMO, Served, demo, get, payload_of, post, request, served
 from pedanova.report.live import server
 from pedanova.report.live.server import MOST_WAITING
 
@@ -46,7 +46,7 @@ def explorer() -> Iterator[Served]:
 
 def ask(explorer: Served, body: Any = ANSWER, **headers: str) -> httpx.Response:
     given = explorer.headers | headers
-    return httpx.post(f"{explorer.origin}/ask", json=body, headers={k: v for k, v in given.items() if v}, timeout=120)
+    return post(f"{explorer.origin}/ask", json=body, headers={k: v for k, v in given.items() if v}, timeout=120)
 
 
 def reachable(address: str, port: int) -> bool:
@@ -62,15 +62,15 @@ def reachable(address: str, port: int) -> bool:
 def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) -> None:
     assert explorer.page.status_code == 200
     assert payload_of(explorer.page.text)["facts"]["rows"] == 1000
-    again = httpx.get(explorer.address)
+    again = get(explorer.address)
     assert set(payload_of(again.text)) == {"facts", "answers"}  # no token
     assert payload_of(again.text)["facts"] == {"title": "pedanova", "live": "http"}
     assert explorer.token not in explorer.address
     for found in (explorer.page, again, ask(explorer)):
         assert "set-cookie" not in found.headers
-    facts = httpx.get(f"{explorer.origin}/facts", headers=explorer.headers).json()
+    facts = get(f"{explorer.origin}/facts", headers=explorer.headers).json()
     assert (facts["live"], facts["rows"]) == ("http", 1000)
-    other = payload_of(httpx.get(explorer.url).text)  # where one was used, another is printed
+    other = payload_of(get(explorer.url).text)  # where one was used, another is printed
     assert other["token"] == explorer.token
 
 
@@ -78,9 +78,9 @@ def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) 
 def test_what_is_fetched_ahead_uses_no_ticket(explorer: Served) -> None:
     address = explorer.url
     for headers in ({"sec-purpose": "prefetch;prerender"}, {"sec-purpose": "prefetch"}):
-        assert "token" not in payload_of(httpx.get(address, headers=headers).text)
+        assert "token" not in payload_of(get(address, headers=headers).text)
     assert httpx.head(address).status_code == 200
-    assert "token" in payload_of(httpx.get(address).text)
+    assert "token" in payload_of(get(address).text)
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_question_is_answered(explorer: Served) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/facts", "/facts?ticket=wrong", "/nothing"])
 def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None:
-    found = httpx.get(f"{explorer.origin}{path}")
+    found = get(f"{explorer.origin}{path}")
     assert found.status_code == 403
     assert "address" in found.json()["refused"]
     assert "learning_rate" not in found.text
@@ -106,7 +106,7 @@ def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/?ticket=", "/?ticket=wrong", "/?token={token}"])
 def test_without_a_ticket_the_page_is_empty(explorer: Served, path: str) -> None:
-    found = httpx.get(f"{explorer.origin}{path.format(token=explorer.token)}")
+    found = get(f"{explorer.origin}{path.format(token=explorer.token)}")
     assert payload_of(found.text) == {"facts": {"title": "pedanova", "live": "http"}, "answers": []}
 
 
@@ -116,7 +116,7 @@ def test_a_wrong_token_asks_nothing(explorer: Served, token: str) -> None:
     given = {**explorer.headers, "x-pedanova-token": token.format(token=explorer.token)}
     if given["x-pedanova-token"].strip() == explorer.token:  # a header has no blanks at its ends
         return
-    found = httpx.post(f"{explorer.origin}/ask", json=ANSWER, headers=given)
+    found = post(f"{explorer.origin}/ask", json=ANSWER, headers=given)
     assert found.status_code == 403
 
 
@@ -128,7 +128,7 @@ def test_the_token_counts_as_a_header_alone(explorer: Served, where: str) -> Non
         headers["cookie"] = f"pedanova-{explorer.port}={explorer.token}; x-pedanova-token={explorer.token}"
     else:
         url += f"?token={explorer.token}&ticket={explorer.token}"
-    assert httpx.post(url, json=ANSWER, headers=headers).status_code == 403
+    assert post(url, json=ANSWER, headers=headers).status_code == 403
 
 
 BROWSER = """#!/bin/sh
@@ -182,8 +182,8 @@ def test_a_browser_is_opened_without_the_address(with_browser: tuple[dict[str, s
         assert door.stat().st_mode & 0o777 == 0o600
         inside = re.search(r'href="([^"]+)"', door.read_text())
         assert inside is not None
-        assert "token" in payload_of(httpx.get(inside[1]).text)
-        assert "token" not in payload_of(httpx.get(inside[1]).text)  # once
+        assert "token" in payload_of(get(inside[1]).text)
+        assert "token" not in payload_of(get(inside[1]).text)  # once
         assert explorer.interrupt() == 0
         assert not door.exists()
 
@@ -218,7 +218,7 @@ def test_another_user_of_the_machine_gets_nothing(with_browser: tuple[dict[str, 
 def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, host: str) -> None:
     given = host.format(port=explorer.port)
     for path in ("/", "/facts", "/?ticket=any"):
-        found = httpx.get(f"{explorer.origin}{path}", headers={**explorer.headers, "host": given})
+        found = get(f"{explorer.origin}{path}", headers={**explorer.headers, "host": given})
         assert found.status_code == 421
         assert "learning_rate" not in found.text
     assert ask(explorer, host=given).status_code == 421
@@ -250,7 +250,7 @@ def test_what_a_browser_says_of_a_request_is_believed(explorer: Served) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
-    preflight = httpx.request(
+    preflight = request(
         "OPTIONS", f"{explorer.origin}/ask",
         headers={**explorer.headers, "origin": "https://evil.example", "access-control-request-method": "POST"},
     )  # fmt: skip
@@ -262,8 +262,8 @@ def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
 
 @pytest.mark.slow
 def test_every_answer_is_shielded(explorer: Served) -> None:
-    first, second = explorer.page, httpx.get(explorer.address)
-    for found in (first, second, ask(explorer), httpx.get(f"{explorer.origin}/facts")):
+    first, second = explorer.page, get(explorer.address)
+    for found in (first, second, ask(explorer), get(f"{explorer.origin}/facts")):
         policy = found.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'none'" in policy
@@ -327,7 +327,7 @@ def test_only_this_machine_can_reach_it(explorer: Served) -> None:
 def test_nonsense_is_refused_in_words(explorer: Served, body: bytes, status: int, words: str) -> None:
     headers = {**explorer.headers, "content-type": "application/json"}
     for path in ("/ask", "/report") if status == 400 and not body.startswith(b'{"part"') else ("/ask",):
-        found = httpx.post(f"{explorer.origin}{path}", content=body, headers=headers, timeout=60)
+        found = post(f"{explorer.origin}{path}", content=body, headers=headers, timeout=60)
         assert found.status_code == status
         assert words in found.json()["refused"]
     assert ask(explorer).status_code == 200  # and it lives
@@ -337,7 +337,7 @@ def test_nonsense_is_refused_in_words(explorer: Served, body: bytes, status: int
 def test_forms_and_other_types_are_refused(explorer: Served) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
         headers = {**explorer.headers, "content-type": kind}
-        found = httpx.post(f"{explorer.origin}/ask", content=json.dumps(ANSWER), headers=headers)
+        found = post(f"{explorer.origin}/ask", content=json.dumps(ANSWER), headers=headers)
         assert found.status_code == 400
         assert "application/json" in found.json()["refused"]
 
@@ -354,13 +354,13 @@ def test_there_are_no_files(explorer: Served, path: str) -> None:
 @pytest.mark.slow
 def test_the_present_selection_can_be_saved_as_a_file(explorer: Served) -> None:
     url = f"{explorer.origin}/report"
-    found = httpx.post(url, json={"question": SELECTED}, headers=explorer.headers, timeout=300)
+    found = post(url, json={"question": SELECTED}, headers=explorer.headers, timeout=300)
     assert found.status_code == 200
     assert found.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert "selected rows" in found.text
-    assert httpx.post(url, json={"question": SELECTED}, headers={"origin": explorer.origin}).status_code == 403
+    assert post(url, json={"question": SELECTED}, headers={"origin": explorer.origin}).status_code == 403
     none = {"selection": {"learning_rate": {"range": [5, 6]}}}
-    assert httpx.post(url, json={"question": none}, headers=explorer.headers).status_code == 400
+    assert post(url, json={"question": none}, headers=explorer.headers).status_code == 400
 
 
 # --- many at once ------------------------------------------------------------------------------------
@@ -438,7 +438,7 @@ def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
 @pytest.mark.slow
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:
     with beside(IDLE=0.1) as explorer:
-        token = payload_of(httpx.get(explorer.url).text)["token"]
+        token = payload_of(get(explorer.url).text)["token"]
         origin = f"127.0.0.1:{explorer.port}"
         head = (
             f"POST /ask HTTP/1.1\r\nHost: {origin}\r\nOrigin: http://{origin}\r\nX-Pedanova-Token: {token}\r\n"
@@ -456,7 +456,7 @@ def test_idle_connections_make_room_for_others() -> None:
             opened.enter_context(socket.create_connection(("127.0.0.1", explorer.port), timeout=60)) for _ in range(30)
         ]
         assert all(line.recv(1) == b"" for line in idle[:20])  # the oldest are closed
-        assert httpx.get(explorer.url).status_code == 200
+        assert get(explorer.url).status_code == 200
 
 
 # --- the end -----------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ def answered(made: Payload, part: str = "answer") -> list[dict[str, Any]]:
     return [one for one in made["answers"] if one["part"] == part]
 
 
+@pytest.mark.slow
 def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
     made = payload(a, ladder=LADDER)
     asked = [(one["question"]["target"]["part"][1], one["question"]["region"]["part"][1]) for one in answered(made)]
@@ -76,6 +77,7 @@ def test_pairs_are_those_of_the_questions_that_were_asked(a: pa.Analysis) -> Non
     assert made["facts"]["start"]["target"] == {"part": [0, 0.1]}
 
 
+@pytest.mark.slow
 def test_a_box_is_a_selection_and_values_are_values(a: pa.Analysis) -> None:
     box = {"optimizer": {"adam"}, "lr": (1e-4, 0.1)}
     made = payload(a, ladder=LADDER, questions=((0.1, 1.0), (0.1, box), (pa.at_most(1.0), 1.0)))

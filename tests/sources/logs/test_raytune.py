@@ -168,6 +168,7 @@ def test_results(tmp_path: Path) -> None:
     refuse(QueryError, "objective=", "eval/acc", of=lambda: pedanova.analyze(tmp_path))
 
 
+@pytest.mark.slow
 def test_nested_too_deeply(tmp_path: Path) -> None:
     for depth in range(700, 1000, 10):
         folder = tmp_path / str(depth)

@@ -85,6 +85,7 @@ def test_truncated_files(tmp_path: Path, suffix: str, part: float) -> None:
     refuse(FormatError, f"cut{suffix}", of=lambda: analyze(cut))
 
 
+@pytest.mark.slow
 def test_places_that_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
