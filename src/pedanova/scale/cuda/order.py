@@ -14,9 +14,9 @@ from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, keys_
 from pedanova.scale.cuda.device import DeviceArray, library
 
 SLOTS = (1 << 14) - 1
-SAMPLE = 1 << 13
+SAMPLE = 1 << 12
 MOST_GATHERED = 1 << 24  # rows that are sorted at once, of all slots together
-TAIL = 8  # numbers of a sample beyond each end of the window
+TAIL = 4  # numbers of a sample beyond each end of the window
 MIXED = 1 << 15
 QUEUED = 1 << 16  # bytes of shared memory in which a block keeps what it gathers
 Indices: TypeAlias = NDArray[np.int64]
@@ -138,7 +138,9 @@ class Ranking:
         return np.diff(self.reached[self._slots_of(keys)], prepend=0, append=self.numbers)
 
     def _slots_of(self, keys: NDArray[Any]) -> Indices:
-        return np.array([min(SLOTS - 1, max(0, int(key) - self.first) >> self.shift) for key in keys], dtype=np.int64)
+        first = np.uint64(self.first)
+        above = np.maximum(keys.astype(np.uint64), first) - first
+        return np.minimum(above >> np.uint64(self.shift), np.uint64(SLOTS - 1)).astype(np.int64)
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
@@ -151,14 +153,14 @@ class Ranking:
         inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
         ends = np.full((len(slots), 2), np.nan)
         first, last = inside == 0, inside == sizes[under] - 1
-        whole = np.isin(np.arange(len(slots)), under[~first & ~last])  # of the others the ends are enough
+        whole = np.bincount(under[~first & ~last], minlength=len(slots)) > 0  # of the others the ends are enough
         small = whole & (np.cumsum(np.sort(sizes))[np.argsort(np.argsort(sizes))] <= MOST_GATHERED)
         values, ends[~small] = self._pick(slots, sizes, small, under, inside)
         by_ends = ~small[under]
         values[by_ends] = np.where(last, ends[under, 1], ends[under, 0])[by_ends]
         odd = by_ends & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
         if odd.any():
-            all_of_them = np.isin(np.arange(len(slots)), under[odd])
+            all_of_them = np.bincount(under[odd], minlength=len(slots)) > 0
             values[odd] = self._pick(slots, sizes, all_of_them, under, inside)[0][odd]
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
@@ -175,17 +177,16 @@ class Ranking:
         out = cupy.empty(max(1, few), dtype=np.uint32 if single else np.uint64)
         ends = np.zeros((2, others), dtype=np.uint64)
         ends[0] = ~np.uint64(0)  # lows, highs
-        buffer = cupy.asarray(
-            np.concatenate([ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64)])
-        )
+        before = np.cumsum(np.where(small, sizes, 0)) - sizes
+        places = np.where(small[under], before[under] + inside, 0).view(np.uint64)
+        own = ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64), places
+        buffer = cupy.asarray(np.concatenate(own))  # one journey
         used = 2 * others
         bits = buffer[used + 1 :]
         tables = bits, bits[len(kept) // 2 :], buffer, buffer[others:], buffer[used:], out
         given = turn_of(self.sign), *self.window(), *tables
         self.objective.read_by("gather_slots", *given, shared=QUEUED + 4 * len(kept))
         out.sort()
-        before = np.cumsum(np.where(small, sizes, 0)) - sizes
-        places = np.where(small[under], before[under] + inside, 0)
-        values = as_values(cupy.asnumpy(out[cupy.asarray(places)]), single=single)
+        values = as_values(cupy.asnumpy(out[buffer[-len(places) :].view(np.int64)]), single=single)
         keys = cupy.asnumpy(buffer[:used]) if others else ends
         return values, as_values(keys.reshape(2, others), single=single).T
