@@ -1,4 +1,4 @@
-"""Every exception that pedanova raises on purpose.
+"""All exceptions of pedanova.
 
 A message names the wrong value, the rule and the remedy, in one line. Python prints an argument as ``target=2``, the
 command line as ``--target 2`` (class `Arg`).
@@ -13,9 +13,9 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument of a function as messages name it: alone, with a value, or with `shown` as its value.
+    """An argument in a message: its name alone, with a value, or with `shown` in place of the value.
 
-    What is proposed to a user of Python names the class that it is an option `of`: ``reading=pa.Reading(nan='worst')``.
+    `of` names the class of the option in Python: ``reading=pa.Reading(nan='worst')``.
     """
 
     __slots__ = ("_said", "name")
@@ -66,12 +66,12 @@ Word: TypeAlias = str | int | Arg
 
 
 def in_python(words: Iterable[Word]) -> str:
-    """One line, whatever letters a name of the user's has."""
+    """The words as one line, as in Python."""
     return _line(word.in_python() if isinstance(word, Arg) else str(word) for word in words)
 
 
 def in_shell(words: Iterable[Word]) -> str:
-    """The same for whoever types commands."""
+    """The words as one line, as on the command line."""
     return _line(word.in_shell() if isinstance(word, Arg) else str(word) for word in words)
 
 
@@ -115,7 +115,7 @@ class PedanovaError(Exception):
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
-        """The same error, with text such as a file name put before its message."""
+        """The same error with a text, such as a file name, before its message."""
         return type(self)(*words, *self.words)
 
 
@@ -221,7 +221,7 @@ class MissingLibraryError(PedanovaError, ImportError):
 
 
 def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
-    """One line for a name that is not there, with the nearest ones that are, in capitals or not, or behind a prefix."""
+    """A message for an unknown name, with the most similar known names."""
     from difflib import get_close_matches
 
     small = {other.lower(): other for other in reversed(names)}
@@ -233,6 +233,6 @@ def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter
 
 
 def listed(names: tuple[str, ...] | list[str], *, most: int = 8) -> str:
-    """Names joined by commas, cut short when there are many."""
+    """Names joined by commas; if there are many, only the first ones."""
     shown = ", ".join(repr(name) if not name.isidentifier() else name for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else (shown or "none")

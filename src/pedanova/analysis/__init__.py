@@ -1,1 +1,1 @@
-"""`analyze`, `Analysis` and `load`: the whole way on one page."""
+"""`analyze`, `Analysis` and `load`."""

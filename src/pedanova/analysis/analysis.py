@@ -1,4 +1,4 @@
-"""`Analysis`: every question that a table of trials answers, one method each."""
+"""`Analysis`: one method for every question about a table of trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`analyze`: the whole way on one page. Read, prepare, cut into levels, count."""
+"""`analyze`: read a table, choose rows and columns, divide the objective into levels, and count."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """What is asked of rows and columns; `columns` are the other fields of `TableOptions` that users name."""
+    """The options for rows and columns as `TableOptions`; `columns` are its other fields that users can set."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
@@ -191,7 +191,7 @@ def count(
     study: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Counted:
-    """Read, prepare, cut into levels, count."""
+    """Read, prepare, divide into levels, and count."""
     from pedanova.scale.cuda.device import OnDevice, table_on_device
     from pedanova.sources import open_table, read_records
     from pedanova.sources.scans.scan import TableScan
@@ -215,7 +215,7 @@ def count(
 
 
 def count_records(records: Records, request: TableOptions, levels: object) -> Counted:
-    """Count a table in memory: a scan of one part, which may be asked everything."""
+    """Count a table in memory."""
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     rows = InMemory(observed, request.reading.ending, request.threads)
     cut = levels_for(rows, levels)
@@ -259,7 +259,7 @@ def guess_space(
 
 
 def roles_in(data: object, request: TableOptions, study: str | None = None) -> ColumnRoles:
-    """What every column is taken for, and why."""
+    """The role of every column, and why."""
     records, request, goals = _table_of(data, request, study)
     return column_roles(tuple(records.columns), goals, request, TableColumns(records.columns))
 

@@ -1,4 +1,4 @@
-"""The options of `analyze` and of a question, as the command line takes them."""
+"""The options of `analyze` and of a question, for the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Option:
 def field_of(
     kind: Reading | Scan | Question, name: str, words: str, group: Group = "the question", **more: Any
 ) -> Option:
-    """An option that is a field of one of these, with its default there."""
+    """An option that sets a field of `Reading`, `Scan` or `Question`, with the default of that field."""
     return Option(name, getattr(kind, name), words, group, **more)
 
 
@@ -125,7 +125,7 @@ BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Options by name as `analyze` takes them: those of `Reading` and of `Scan` in one value each."""
+    """The options by name for `analyze`: those of `Reading` and of `Scan` are combined into one value each."""
     kinds = {"reading": Reading, "scan": Scan}
     names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
     own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}

@@ -1,4 +1,4 @@
-"""What an analysis gives out: its rows as a table, a file (which is read here too), figures, and pages."""
+"""The output of an analysis: its rows as a table, a saved file (also read here), figures, and pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Output:
-    """Whatever has `data`, as a table of rows, a saved file, figures and pages."""
+    """Base class of `Analysis` with its output: a table of rows, a saved file, figures and pages."""
 
     data: TrialData
 
@@ -54,7 +54,7 @@ class Output:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was guessed, dropped or merged, in sentences."""
+        """Sentences on what was guessed, dropped or merged."""
         return self.data.notes
 
     def __len__(self) -> int:
@@ -312,14 +312,14 @@ PAINTERS[Importances] = _draw_importances
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:
-    """What a file keeps, as far as it can be asked."""
+    """The data in a saved file."""
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
     return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
-    """Fields of trial data."""
+    """The fields of `TrialData` from the attachments of a file."""
     if "rows" not in stored.attachments:
         return {}
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
@@ -334,6 +334,6 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
+    """Whether this code runs in a Jupyter kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None

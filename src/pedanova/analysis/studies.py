@@ -200,7 +200,7 @@ def across(
 
 
 def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
-    """What says how an answer is computed, and what says how a table is read."""
+    """Two groups of options: how an answer is computed, and how a table is read."""
     for name in options:
         if name not in AcrossKeywords.__annotations__:
             raise QueryError(
@@ -212,7 +212,7 @@ def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
 
 
 def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
-    """Studies by name; what is no analysis is analysed, or loaded."""
+    """Analyses by name; other sources are analysed or loaded."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
@@ -226,14 +226,14 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
 
 
 def is_column(value: object) -> bool:
-    """Whether it is one column of a table, rather than a study."""
+    """Whether the value is one column of a table, not a study."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and value.dtype.names is None
     return isinstance(value, list | tuple) and not any(isinstance(row, Mapping) for row in value[:1])
 
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
-    """Files by name, as much of it as tells them apart."""
+    """Files by name without folder and suffix, or by path if two names are the same."""
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
@@ -257,7 +257,7 @@ def grouped_analyses(
     scan: Scan | None = None,
     **rows: Unpack[RowKeywords],
 ) -> tuple[Groups[Analysis], tuple[Note, ...]]:
-    """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
+    """Read the table once and sort its rows into groups; each group is then counted from its own rows."""
     from pedanova.sources import read_records
 
     scan = scan or Scan()
@@ -276,7 +276,7 @@ def grouped_analyses(
 
 
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
-    """Refuse options that are about one study."""
+    """Raise an error for options that apply to a single study only."""
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
             words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
@@ -413,7 +413,7 @@ def difference(
 
 
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
-    """Both studies inside the values that both may take, and what is not shared."""
+    """Both studies, restricted to the values that both can take, and notes on what they do not share."""
     notes = [
         Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")
         for which, names in (("first", shared.first), ("second", shared.second))

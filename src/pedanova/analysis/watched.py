@@ -41,10 +41,10 @@ IN_PARTS = ("stream", "executor", "pushdown")  # options of tables that do not g
 
 
 class Watched:
-    """One source and the options of `analyze`; it is read anew when it has changed.
+    """A source with the options of `analyze`; it is read again when it has changed.
 
-    A space that was guessed stays until a value lies outside or a parameter is new, one that was given stays always:
-    rows outside are counted apart.
+    A guessed space is kept until a value lies outside it or a new parameter appears. A given space is always kept; rows
+    outside it are counted in a separate bin.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Watched:
         return update
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
-        """The first look that tells anything: while hardly a trial has ended, it is waited for."""
+        """The first analysis; waits until enough trials have ended."""
         said = None
         while True:
             try:
@@ -138,7 +138,7 @@ class Watched:
 
 
 def best_of(analysis: Analysis) -> float | None:
-    """The objective of the best row that counts; several objectives have no best."""
+    """The objective of the best row that counts; None for several objectives."""
     observed = analysis.data.observations
     if observed is None or analysis.data.levels.several:
         return None

@@ -1,4 +1,4 @@
-"""Numbers as people read them, in two or three digits; what is computed with keeps every digit."""
+"""Numbers for printing, rounded to two or three digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GROUPED = 10_000  # from here on thousands are set apart
 
 
 def short(value: object, digits: int = DIGITS) -> str:
-    """A number in few digits; whole ones in full, anything else as it is."""
+    """A number with few digits; integers in full, other values unchanged."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -35,7 +35,7 @@ def _grouped(value: int) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of one in two digits that count; below zero is zero; nothing and all alone are 0 and 100 %."""
+    """A fraction as a percentage with about two digits; negative values are shown as 0 %."""
     if math.isnan(part):
         return ""
     percents = 100.0 * max(0.0, part)
@@ -46,28 +46,28 @@ def percent(part: float) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Two parts of a whole as the ends of an interval; nothing where they are not known."""
+    """Two fractions as the ends of an interval in percent; empty if they are not known."""
     if low is None or high is None:
         return ""
     return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
 
 
 def times(lift: float) -> str:
-    """How many times as often; beyond 4 a quarter more or less no longer counts."""
+    """A factor with two significant digits, such as 2.5×."""
     if not math.isfinite(lift):
         return ""
     return f"{float(f'{lift:.2g}'):g}×"
 
 
 def chance(p_value: float) -> str:
-    """A p-value: below a thousandth its size says nothing more."""
+    """A p-value; values below 0.001 are shown as "< 0.001"."""
     if p_value < 0.001:
         return "<0.001"
     return f"{p_value:.2f}" if p_value >= 0.0995 else f"{p_value:.3f}"
 
 
 def roundest(low: float, high: float) -> float:
-    """The number of fewest digits from `low` to `high`: what a value between two edges most likely was."""
+    """The number with the fewest digits between `low` and `high`."""
     if low <= 0 <= high:
         return 0.0
     middle = low / 2 + high / 2

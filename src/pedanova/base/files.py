@@ -1,4 +1,4 @@
-"""Files of ours: what is attached to one, where it may be written, and safe writing."""
+"""Writing files: check the path, and write safely."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pedanova.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
-    """What some part of an analysis keeps in a file in its own way: plain values and arrays by name."""
+    """Additional content of a saved file: plain values and arrays by name."""
 
     header: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def check_output_path(path: object) -> Path:
-    """The path, refused in words where no file can be written."""
+    """The path; raises an error if no file can be written there."""
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"{path!r} is not a path; give a string or a pathlib.Path")
     text = os.fspath(path)
@@ -46,7 +46,8 @@ def check_output_path(path: object) -> Path:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """The new content as a whole, or the old one untouched; into /dev/stdout and its like as it is."""
+    """Write a file completely, or leave the old file unchanged; special files such as /dev/stdout are written
+    directly."""
     try:
         if file.exists() and not file.is_file():
             file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Names of parameters as they are shown: short, and still all different."""
+"""Short forms of parameter names that are still all different."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ STRONG, WEAK = "./:", "./:_-"  # what parts names: first between folders or obje
 
 
 def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
-    """A short form of every name, by the name itself.
+    """A short form for every name.
 
-    Names of at most `longest` letters stay as they are. Of longer ones the beginning and the end that they share
-    (cut at separators) are left out, then what they share with their own family, and only then is the middle
-    cut. All forms differ and none is empty; what cannot be shortened so is cut less. No order matters.
+    Names with at most `longest` letters are not changed. For longer names, first the common beginning and end are left
+    out (cut at separators), then what a group of names has in common, then the middle. All short forms are different,
+    and none is empty. The order of names does not matter.
 
     Examples
     --------

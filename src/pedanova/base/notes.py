@@ -1,4 +1,4 @@
-"""Notes: what a reader should know beside an answer, as data; a `Count` adds up over parts, an `Arg` is an argument."""
+"""Notes: sentences about an answer, stored as data. A `Count` adds up over parts, an `Arg` is an argument."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "
 
 
 class Count(int):
-    """A number of rows or other things, which adds up over parts."""
+    """A number of rows that adds up over the parts of a table."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"
 
 
 class Note(str):
-    """A sentence, and what it was made of. To Python code it reads as the sentence."""
+    """A sentence (a `str`) together with its kind, subject and words."""
 
     kind: Kind
     subject: str
@@ -69,7 +69,7 @@ class Note(str):
         return f"{self.subject}: {text}" if self.subject else text
 
     def is_like(self) -> tuple[Any, ...]:
-        """Equal for notes that differ in their counts alone."""
+        """A key that is equal for notes that differ only in their counts."""
         return self.kind, self.subject, tuple(Count if isinstance(w, Count) else w for w in self.words)
 
     def plus(self, other: Note) -> Note:
@@ -134,7 +134,7 @@ def added(notes: Iterable[Note]) -> list[Note]:
 
 
 def gathered(notes: Iterable[Note]) -> list[Note]:
-    """Notes that say the same of several subjects as one note."""
+    """Merge notes that say the same about several subjects into one note."""
     subjects: dict[tuple[Any, ...], dict[str, None]] = {}
     first: dict[tuple[Any, ...], Note] = {}
     for note in notes:
@@ -145,7 +145,8 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
 
 
 def ranged(notes: Iterable[Note]) -> list[Note]:
-    """Notes on many subjects that differ in their counts alone as one, with the least and greatest of each count."""
+    """Merge notes on many subjects that differ only in their counts; the merged note has the smallest and largest
+    count."""
     every = list(notes)
     alike: dict[tuple[Any, ...], list[Note]] = {}
     for note in every:
@@ -166,7 +167,7 @@ def _as_one(notes: Sequence[Note]) -> Note:
 
 
 def shortened(notes: Iterable[Note]) -> list[Note]:
-    """At most so many of each kind, and how many more there are: for whoever shows all of them."""
+    """At most `MOST_SHOWN` notes of each kind, and how many more there are."""
     kinds: dict[str, list[Note]] = {}
     for note in ranged(gathered(notes)):
         kinds.setdefault(note.kind, []).append(note)
@@ -182,7 +183,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
 
 @contextmanager
 def explaining(notes: Iterable[Note]) -> Iterator[None]:
-    """A refusal says where the rows have gone, for want of which it may be, and which direction was only guessed."""
+    """Add to an error why rows were dropped, and whether the direction was only guessed."""
     try:
         yield
     except QueryError as error:
@@ -196,6 +197,6 @@ def explaining(notes: Iterable[Note]) -> Iterator[None]:
 
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """What may make an answer wrong first, then what is so, then what was guessed; not what happened to no row."""
+    """Warnings first, then information, then guesses; without notes that concern no row."""
     relevant = (note for note in notes if not note.counts or note.counts[0])
     return tuple(sorted(relevant, key=lambda note: ORDER.index(note.severity)))

@@ -1,4 +1,4 @@
-"""How far a long read has come: one line on the error stream, and only where somebody is watching."""
+"""The progress of a long read: one line on the error stream, only in a terminal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def describe(what: str, count: int, total: int | None, seconds: float, verb: str
 
 
 class StoppedError(Exception):
-    """Ends a thread whose result nobody waits for any more."""
+    """Raised to end a thread whose result is no longer needed."""
 
 
 class Meter:
-    """Counts rows as they come, from any thread; on a terminal it says how far it is."""
+    """Counts rows from any thread, and prints the progress in a terminal."""
 
     def __init__(self, what: str, total: int | None = None, *, verb: str = "reading") -> None:
         self.what, self.total, self.verb, self.count = what, total, verb, 0
@@ -54,7 +54,7 @@ class Meter:
             self.report()
 
     def report(self) -> None:
-        """Writes how far it is, at most a few times a second and only where somebody is watching."""
+        """Print the progress, at most a few times a second and only in a terminal."""
         now = time.monotonic()
         if now - self._reported <= PAUSE or not sys.stderr.isatty():
             return
@@ -65,7 +65,7 @@ class Meter:
 
 
 def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading") -> Iterator[Item]:
-    """The items themselves, counted on a terminal once they take longer than a second."""
+    """Iterate over the items, and print the progress in a terminal if it takes longer than a second."""
     if not sys.stderr.isatty():
         yield from items
         return

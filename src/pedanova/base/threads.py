@@ -35,12 +35,12 @@ def as_threads(threads: object) -> int:
 
 
 def threads_for(pieces: int) -> int:
-    """How many threads so many small pieces of work are worth."""
+    """The number of threads that is useful for this amount of work."""
     return as_threads(None) if pieces > MANY_PIECES else 1
 
 
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
-    """`function` of every piece of work, in order, on at most so many threads."""
+    """Apply `function` to every item, in order, with at most `threads` threads."""
     pieces = list(work)
     if threads == 1 or len(pieces) < 2:
         return [function(piece) for piece in pieces]
@@ -66,8 +66,8 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra on one thread: small matrices gain nothing from a second, and wait for it long on
-    a busy machine. The last digits then do not hang on the number of cores either."""
+    """Run linear algebra on one thread: small matrices are not faster with more threads, and the result does not
+    depend on the number of cores."""
     try:
         controller = _controller("scipy.linalg" in sys.modules)
     except ImportError:

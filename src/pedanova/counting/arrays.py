@@ -1,4 +1,4 @@
-"""Columns in memory → tallies, in pieces for every core: by the kernel, or by the judge without it."""
+"""Count columns in memory on all cores, with the kernel or with NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """One column, ready to be counted."""
+    """One column to be counted."""
 
     name: str
     grid: Grid
@@ -43,7 +43,7 @@ def kept_codes(
 
 
 def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]:
-    """(kept rows,) What levels are cut from."""
+    """The objective (or rank) of the kept rows, from which levels are computed."""
     ranked, keep = observations.ranked, observations.keep
     if keep is None:
         return ranked
@@ -54,7 +54,7 @@ def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]
 def sum_moments(
     observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
 ) -> Moments:
-    """Mean and spread of the objective by level; a row that counts as worst has no objective (NaN)."""
+    """The mean and spread of the objective in each level; rows that count as the worst are NaN."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
@@ -77,7 +77,7 @@ def sum_moments(
 def count_codes(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, judge.Counted]:
-    """Counts and sums of every parameter by [code × cell]; rows coded `levels` are left out."""
+    """Counts and sums of every parameter by code and cell; rows with the code `levels` are left out."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -142,7 +142,8 @@ def count_by_kernel(
 
 
 def jobs_of(observations: Observations) -> list[Job]:
-    """All columns; those with equal grids beside each other, for the kernel counts a few together."""
+    """All columns, sorted so that those with equal grids are neighbours, because the kernel counts several
+    together."""
     jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
     return sorted(jobs, key=lambda job: -job.grid.width)
 
@@ -161,7 +162,7 @@ def job_of(column: Column, grid: Grid) -> Job:
 
 
 def placed_of(column: Column, grid: Grid) -> kernel.Placed:
-    """The quickest exact way to the cells of this column on this grid."""
+    """The fastest exact method to find the cells of this column."""
     missing = None if column.missing is None else np.ascontiguousarray(column.missing)
     plan = lookup_of(column, grid)
     if plan is None:

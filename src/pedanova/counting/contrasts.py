@@ -1,4 +1,4 @@
-"""Target and region rows of each parameter by cell, and the rule that a target lies inside its region."""
+"""Target and region rows of each parameter by cell; checks that the target is inside its region."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
 
 
 def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
-    """Target rows must be some, but not all, of the region's rows."""
+    """Check that the target contains some, but not all, rows of the region."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
     ties = " (because of ties, or because both are the same); choose a smaller target or a larger region"
@@ -64,13 +64,13 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
-    """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
+    """Notes on the rows of target and region; `own` means that the levels come from these rows."""
     regions = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """Quantiles that hold other rows than their name says."""
+    """A note if a quantile has more or fewer rows than its name says."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
@@ -89,7 +89,7 @@ def few_rows_note(inside: int) -> list[Note]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """Target and region rows of one parameter by cell: all that a measure needs."""
+    """Target and region rows of one parameter by cell."""
 
     name: str
     grid: Grid
@@ -99,7 +99,7 @@ class Contrast:
     repeats: float = 1.0  # rows that are worth one independent row
 
     def independent(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Target and region, as if every `repeats` rows were one."""
+        """Target and region, with every `repeats` rows counted as one."""
         if self.repeats == 1.0:
             return self.target, self.region
         return self.target / self.repeats, self.region / self.repeats
@@ -129,7 +129,7 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """A target inside a region of the objective, cut at one quantile of all rows."""
+    """A target inside a region of the objective, defined by a quantile of all rows."""
 
     part: Fraction
     held: float  # of all rows, ties included
@@ -201,7 +201,7 @@ def codes_of_levels(
     threads: int,
     rows: NDArray[np.int64] | None = None,
 ) -> Codes:
-    """Which rows lie in two ranges of levels, the target inside the region; of some `rows` that count, or of all."""
+    """For each row: whether it is in the target, elsewhere in the region, or outside."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
@@ -212,7 +212,7 @@ def codes_of_levels(
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
-    """Which rows lie in a target and a region that are picked one by one; checked to be nested."""
+    """The same for a target and a region that are sets of rows; checks that the target is inside."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())

@@ -1,4 +1,4 @@
-"""What can be cut into levels and counted: the base of every engine, what follows from counts, and rows in memory."""
+"""The base class of all engines that count rows, and the engine for rows in memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Recount: TypeAlias = tuple[Levels, Tallies]
 
 @dataclass(slots=True, eq=False)
 class Countable(ABC):
-    """Rows of a table, to be cut into levels and counted as often as a question needs it."""
+    """Rows of a table that can be divided into levels and counted."""
 
     objective: str
     direction: Direction
@@ -59,17 +59,17 @@ class Countable(ABC):
 
     @abstractmethod
     def ranked(self) -> RankedObjective:
-        """What levels are cut from."""
+        """The numbers from which levels are computed."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
 
     def describe_outside(self, _: str, parameter: Parameter, /) -> str:
-        """The first row outside the domain of a parameter, where it can be had."""
+        """The first row with a value outside the domain of a parameter, in words."""
         return f"rows lie outside {parameter}"
 
     def few(self) -> FewRows | None:
-        """The rows that count, one by one; None where they cannot be had."""
+        """The single rows that are kept; None if they are not available."""
         return None
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
@@ -77,7 +77,7 @@ class Countable(ABC):
         return replace(levels, several=self.several)
 
     def constant(self) -> float | None:
-        """The objective of all rows, where it is the same; a row that counts as the worst differs from every number."""
+        """The objective if it is the same in all rows; otherwise None."""
         values_at, kept, numbers = self.ranked()
         values = set(values_at([1, numbers]).values())
         varies = len(values) > 1 or (self.nan == "worst" and kept > numbers)
@@ -96,7 +96,7 @@ class Countable(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """All that an analysis is made of."""
+    """The result of counting: levels, tallies and notes."""
 
     source: Countable
     levels: Levels
@@ -107,7 +107,7 @@ class Counted:
 
 
 def levels_for(source: Countable, levels: object) -> Levels:
-    """Those of another analysis, or quantiles of these rows: a ladder unless others are named."""
+    """The given levels of another analysis, or levels at quantiles of these rows."""
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
@@ -138,7 +138,8 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """All that an analysis is made of. With `inside`, no row may lie outside the space; `part`: not all rows."""
+    """The result of counting: levels, tallies and notes. With `inside`, no row may lie outside the space; `part`: not
+    all rows."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])
@@ -165,7 +166,7 @@ def check_inside(tallies: Tallies, source: Countable) -> None:
 
 
 def cell_notes(tallies: Tallies) -> list[Note]:
-    """What the counts themselves tell: rows without a value, rows outside, domains of few rows."""
+    """Notes from the counts: rows without a value, rows outside the space, domains with few rows."""
     notes = []
     for name, tally in tallies.items():
         missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
@@ -206,7 +207,7 @@ def _few_in_words(domain: Parameter, rows: int) -> str:
 
 
 class InMemory(Countable):
-    """Observations, and the threads to count them with."""
+    """Observations in memory, and the number of threads for counting."""
 
     def __init__(self, observed: Observations, nan: NanPolicy, threads: int = 1) -> None:
         super().__init__(observed.name, observed.direction, nan, observed.space)

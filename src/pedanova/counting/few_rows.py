@@ -1,4 +1,4 @@
-"""Rows of a small table one by one, for models and p-values: their cells, and what tells values of one cell apart."""
+"""The single rows of a small table, for models and p-values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AT_FIRST, EVEN = 8, 0.05  # times as many rows are chosen by one column, where a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewRows:
-    """Rows that count."""
+    """The rows that are kept."""
 
     cells: Mapping[str, Cells]  # (rows,) each
     exact: Mapping[str, Bits]  # (rows,) each: a number for each value, for parameters whose cells are ranges
@@ -37,7 +37,7 @@ class FewRows:
 
     @property
     def order(self) -> Reals | None:
-        """(rows,) Numbers of the trials, if every trial has its own."""
+        """The trial number of each row, if all are different."""
         trials = self.trials
         if trials is None or np.isnan(trials).any() or len(distinct(trials)) < len(trials):
             return None
@@ -82,7 +82,7 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
 
 
 def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
-    """About so many of the rows, chosen by their settings: all rows of a configuration, or none of them."""
+    """A sample of about this many rows, with all rows of each chosen configuration."""
     if most >= len(rows):
         return rows
     rng = np.random.default_rng(0xC0F)
@@ -110,7 +110,7 @@ def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64]
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:
-    """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
+    """The objective of each row, with the sign changed if it is maximised; NaN becomes the worst."""
     signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     return np.where(np.isnan(signed), np.inf, signed)
 

@@ -1,4 +1,4 @@
-"""Levels: the objective cut into slices by exact quantiles, as absolute thresholds."""
+"""Levels: slices of the objective at exact quantiles, stored as thresholds."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Levels:
         return hash((self.direction, self.nan, self.thresholds.tobytes()))
 
     def difference(self, other: Levels) -> str | None:
-        """What keeps two sets of levels from being the same, in words."""
+        """How two sets of levels differ, in words; empty if they are equal."""
         for what, name in (("directions", "direction"), ("NaN policies", "nan"), ("numbers of levels", "count")):
             if getattr(self, name) != getattr(other, name):
                 return f"{what} differ: {getattr(self, name)} and {getattr(other, name)}"
@@ -114,18 +114,18 @@ class Levels:
         return None
 
     def borrowed(self) -> Levels:
-        """The same levels for other rows: quantiles are then those of the first rows."""
+        """The same levels for other rows; quantiles then refer to the first rows."""
         return replace(self, complete=False, own=False)
 
     def with_values(self, values: Iterable[float]) -> Levels:
-        """The same levels, cut at further signed values too."""
+        """The same levels with additional thresholds."""
         signed = self.sign * self.thresholds
         cuts = np.unique(np.concatenate([signed, np.fromiter(values, dtype=np.float64)])) + 0.0
         index = tuple(int(np.searchsorted(cuts, signed[level])) for level in self.index)
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """First and last + 1 level of a region; `rows` are the rows of each level."""
+        """The first level of a region and the level after its last one; `rows` are the rows of each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
@@ -157,7 +157,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the part of the rows it really holds: ties and later data counted."""
+        """For each quantile, the actual part of the rows, with ties and later data."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]
@@ -180,8 +180,8 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
 def levels_at(
     ranked: RankedObjective, direction: Direction, nan: NanPolicy, quantiles: Sequence[Fraction], *, every: bool = False
 ) -> Levels:
-    """Levels at exact quantiles: γ of N rows ends at the ⌈γN⌉-th best, and ties stay together.
-    With `every`, a small table gets a level for each distinct objective."""
+    """Levels at exact quantiles: quantile γ of N rows ends at the ⌈γN⌉-th best row; tied rows stay together.
+    With `every`, a small table has a level for each distinct objective."""
     values_at, kept, numbers = ranked
     if not numbers:
         raise DataError(f"the objective holds no number in {kept:,} rows; every value is NaN")

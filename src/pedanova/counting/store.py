@@ -1,4 +1,4 @@
-"""Tallies in a file: small, versioned, without pickle, distrustful on the way in.
+"""Save and load tallies in a small file, without pickle and with checks.
 
 Magic (8 bytes), version and CRC-32 of all that follows (uint32, little-endian), then an archive as NumPy writes it
 (`.npz`): a header in JSON and the arrays. docs/file-format.md describes every field.
@@ -43,7 +43,7 @@ DAMAGE = (  # what reading a file with a right checksum and wrong content may en
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """What a file holds."""
+    """The content of a file."""
 
     objective: str
     dropped: int
@@ -200,7 +200,7 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
 
 
 def check_counts(tallies: Mapping[str, Tally]) -> None:
-    """Every row lies in one cell of every parameter, so all tallies hold the same rows by level."""
+    """Check that all tallies have the same number of rows in each level."""
     first = next(iter(tallies.values()))
     for name, tally in tallies.items():
         if tally.counts.min() < 0 or tally.counts.max() > 2**53:

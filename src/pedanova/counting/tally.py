@@ -1,4 +1,5 @@
-"""What adds up: rows and sums of the objective by [level × cell], the objective's moments by level, counts of both."""
+"""Counts that can be added: rows and sums of the objective by level and cell, and moments of the objective by
+level."""
 
 from __future__ import annotations
 
@@ -160,7 +161,7 @@ SHRUNK, STRETCHED = 600, -480  # by which larger and smaller objectives are divi
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveSpread:
-    """Mean and variance of some rows; NaN where they have none. The variance is in units of 4 ** power."""
+    """The mean and the variance of the objective of some rows. The variance is in units of 4 ** power."""
 
     mean: float
     scaled: float
@@ -168,7 +169,8 @@ class ObjectiveSpread:
 
     @property
     def variance(self) -> float:
-        """In squared units of the objective; 0 or infinite where a double cannot hold it."""
+        """The variance in squared units of the objective; 0 or infinite if it is too small or too large for a
+        double."""
         return self.squared(self.scaled)
 
     def squared(self, scaled: float) -> float:
@@ -260,7 +262,7 @@ def powers_of(levels: Levels) -> Powers:
 
 @dataclass(slots=True)
 class Counts:
-    """What one part, or several, hold."""
+    """The counts of one or several parts."""
 
     rows: int = 0
     counted: int = 0
@@ -270,7 +272,7 @@ class Counts:
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in none of the rows
 
     def add(self, other: Counts) -> Counts:
-        """Take in what another holds, which stays as it is: it may be asked for again."""
+        """Add the counts of another part; the other part is not changed."""
         if other.rows:
             self.idle = self.idle & other.idle if self.rows else other.idle
         self.rows += other.rows

@@ -1,6 +1,6 @@
-"""One column of a table in memory: numbers as they are, everything else as codes with labels.
+"""One column of a table in memory: numbers, or codes with labels.
 
-Numbers kept as text (decimal commas, percent signs, 2k, units) are read in the first `Form` that every text has.
+Numbers stored as text (decimal commas, percent signs, 2k, units) are read in the first `Form` that fits every text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MANY_VALUES = 1 << 20  # more are looked at by the kernel's threads
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Values of one column.
+    """The values of one column.
 
     ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is
     a missing value). NaN is a missing value; ``missing`` marks further ones. Dates and durations
@@ -120,7 +120,7 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
 
 
 def recoded(column: Column) -> Column:
-    """The same column without labels that are blank: an empty text is no value."""
+    """The same column with empty texts as missing values."""
     labels = column.labels or ()
     full = [not isinstance(label, str) or bool(label.strip()) for label in labels]
     if all(full):
@@ -147,7 +147,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
 
 
 def encode(name: str, plain: Iterable[object]) -> Column:
-    """Codes in order of the labels' text; None is missing."""
+    """Codes in the order of the labels' text; None is a missing value."""
     rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
     # Type and value together, so that True, 1 and '1' stay three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
@@ -162,7 +162,7 @@ def encode(name: str, plain: Iterable[object]) -> Column:
 
 
 def plain_value(value: object) -> Label | None:
-    """None for anything that means "no value"; text for anything that is no plain value."""
+    """None for missing values, text for values that are not plain Python values."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -193,7 +193,7 @@ def some(mask: Mask) -> Mask | None:
 
 
 def all_finite(values: Numbers, *, threads: int = 1) -> bool:
-    """Whether there is neither NaN nor infinity: one quick pass, for their sum would not be finite."""
+    """Whether there is neither NaN nor infinity."""
     if values.dtype.kind != "f":
         return True
     if len(values) > MANY_VALUES and kernel.available() and kernel.is_usable(values):
@@ -220,7 +220,7 @@ LAST_PLACES = 2  # by which a double may be off that was computed, or written an
 
 
 def cells_of(column: Column, grid: Grid) -> Cells:
-    """The cell of every row, by plain NumPy: the judge of every faster way."""
+    """The cell of every row, in plain NumPy; faster methods are tested against it."""
     if column.located:
         return column.values.astype(np.int32, copy=False)
     if column.is_coded or grid.inner is None:
@@ -332,7 +332,7 @@ PEEK = 20  # texts by which most columns of words are told at once
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the numbers of a column are written."""
+    """The format in which the numbers of a column are written."""
 
     name: FormName
     unit: str = ""
@@ -396,7 +396,7 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Every form in which all of the labels are numbers or gaps, the likeliest first; none for words."""
+    """All formats in which every label is a number or a missing value, the most likely first."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
@@ -428,7 +428,7 @@ def _texts(labels: Sequence[Label]) -> list[str]:
 
 
 def in_form(column: Column, form: Form) -> Column:
-    """The column as numbers; texts that are none are gaps."""
+    """The column as numbers; other texts become missing values."""
     read = [_number(label, form) for label in column.labels or ()]
     whole = all(isinstance(number, int) for number in read if number is not None)
     kind = np.int64 if whole else np.float64
@@ -444,7 +444,7 @@ def _number(label: Label, form: Form) -> Number | None:
 
 
 def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, Note] | None:
-    """A column of text that is all numbers as those numbers, and a note; None for any other column."""
+    """A text column as numbers, with a note; None if some text is not a number."""
     forms = forms_of(column.labels) if column.labels else ()
     if not forms:  # words, or numbers that are no text
         return None
@@ -471,8 +471,8 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """A column as its domain needs it: text as numbers in the form that fits a domain of numbers best, and where an
-    empty text is one of the choices, it is no gap."""
+    """The column in the form that its domain needs: text as numbers for a domain of numbers; an empty text is a value
+    if it is one of the choices."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

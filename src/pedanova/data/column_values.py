@@ -27,7 +27,7 @@ SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule doe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """What the values of a column show by themselves."""
+    """Properties of the values of a column."""
 
     kind: Literal["empty", "dates", "words", "flags", "numbers"]
     present: NDArray[Any]  # numbers, or codes of words
@@ -60,7 +60,7 @@ class Values:
 
     @property
     def is_few(self) -> bool:
-        """Whether the values are few for so many rows."""
+        """Whether there are few different values for this number of rows."""
         if self.kind == "words":
             return 2 * len(self.texts) <= len(self.present)
         return self.kind == "flags" or self.levels is not None
@@ -71,7 +71,7 @@ class Values:
 
     @property
     def is_balanced(self) -> bool:
-        """Whether several values are there equally often."""
+        """Whether there are several values, all equally frequent."""
         levels = len(self.texts) or self.levels or 2
         if levels == 1 or len(self.present) % levels:
             return False
@@ -80,12 +80,12 @@ class Values:
 
     @property
     def differs(self) -> bool:
-        """Whether nearly every row has a number of its own, and not a whole one."""
+        """Whether nearly every row has a different number that is not an integer."""
         return not self.whole and self.has_own
 
     @property
     def has_own(self) -> bool:
-        """Whether nearly every row has a number of its own."""
+        """Whether nearly every row has a different number."""
         few = self.kind != "numbers" or self.levels is not None
         some = self.present[:: max(1, len(self.present) // A_LOOK)]
         return not few and len(np.unique(some)) > 0.8 * len(some)
@@ -111,12 +111,12 @@ class Values:
 
     @property
     def counts_rows(self) -> bool:
-        """Each row is the one before, plus one."""
+        """Whether each value is the value before plus one."""
         return self._fills_a_range() and bool(np.all(np.diff(self.present.astype(np.int64)) == 1))
 
     @property
     def is_permutation(self) -> bool:
-        """Every number of a range once, from 0 or 1 on."""
+        """Whether every integer from 0 or 1 up to the largest value occurs exactly once."""
         low = self.span[0]
         return self._fills_a_range() and low in (0, 1) and bool(np.bincount(self.present - int(low)).all())
 
@@ -131,12 +131,12 @@ class Values:
 
     @property
     def rises(self) -> bool:
-        """Whether no row has less than the one before."""
+        """Whether the values never decrease from row to row."""
         return all(bool(np.all(some[1:] >= some[:-1])) for some in (self.present[:FIRST_ROWS], self.present))
 
     @property
     def is_smooth(self) -> bool:
-        """Whether it goes with the row, as a schedule does."""
+        """Whether the values change smoothly from row to row, like a schedule."""
         if self.kind not in ("numbers", "flags") or self.texts:
             return False
         steps = np.sign(np.diff(self.present.astype(np.float64)))
@@ -144,7 +144,7 @@ class Values:
 
 
 def is_mixed(labels: Sequence[object]) -> bool:
-    """Whether a few words stand beside many different numbers, as auto does."""
+    """Whether there are many different numbers and a few words such as "auto"."""
     words = sum(is_word(label) for label in labels)
     return 0 < words <= MOST_WORDS and len(labels) - words > FEW_NUMBERS
 
@@ -154,7 +154,7 @@ def is_word(label: object) -> bool:
 
 
 def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
-    """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
+    """The distinct numbers if there are few for this number of rows (a lattice), otherwise None."""
     if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
@@ -173,7 +173,8 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """Columns whose combinations are all there, equally often, and those that do not follow from them; else none.
+    """The columns of a complete, balanced grid, and the columns that are not determined by them; empty if there is no
+    grid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parameters that exist only under others, or whose domain differs by row, and conditions that rows show."""
+"""Conditional parameters, parameters whose domain differs by row, and conditions guessed from rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 def place_columns(
     space: Space, columns: Mapping[str, Column], table: Mapping[str, Column]
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
-    """Columns ready to be counted, notes, and whose condition holds in none of these rows. Parents come first."""
+    """The columns to be counted, notes, and parameters whose condition is true in no row. Parents come first."""
     placed: dict[str, Column] = {}
     parents = dict(table)  # parents as the table has them, then as they count
     notes: list[Note] = []
@@ -167,7 +167,7 @@ ByValue: TypeAlias = Counter[Label | None]  # rows; None for those without a val
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Rows by the value of each column that has few, and of them those where another has none."""
+    """For each column with few values: the rows of each value, and in how many of them another column is missing."""
 
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class Presence:
         return cls(rows, every, gone, spans)
 
     def condition(self, child: str) -> Condition | None:
-        """The first parent that tells present from missing without exception: by few values, then by a threshold."""
+        """The first column whose values (or a threshold) decide without exception where another column is missing."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers before texts
@@ -240,7 +240,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Numbers of a parent where a child has a value, and where it has none."""
+    """The values of a parent in rows where a child has a value, and in rows where it has none."""
 
     present: tuple[int, float, float] = (0, math.inf, -math.inf)  # rows, smallest and largest number
     gone: tuple[int, float, float] = (0, math.inf, -math.inf)
@@ -264,7 +264,8 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range that tells present from missing without exception; None where there is none."""
+        """The range of values that separates rows with a value from rows without one, without exception; None if there
+        is none."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -275,7 +276,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """The range of numbers of every kind, where no two overlap; None where some do, or are too few to tell."""
+    """The range of numbers for every kind if no two ranges overlap; None otherwise, or if there are too few rows."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))
@@ -318,7 +319,7 @@ def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> By
 
 
 def may_decide(column: Column, parameter: Parameter) -> bool:
-    """Whether a column may say when others exist: by some of its few values, or by a threshold."""
+    """Whether a column can decide if other parameters have a value: by some of its values, or by a threshold."""
     if isinstance(parameter, Categorical | Ordinal):
         return True
     return not column.is_coded and column.values.dtype.kind in "biuf"

@@ -1,4 +1,4 @@
-"""Which column of a table that nobody describes is its objective, as names and the order of the rows tell."""
+"""Guess the objective of a table from the names of columns and the order of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRAINING = {"train", "training"}
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The result that a table was made for, and a note; None where there is none, or where several may be it.
+    """The column that is most likely the objective, and a note; None if there is none, or if several are possible.
 
     Examples
     --------
@@ -41,7 +41,8 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
-    """Columns of numbers that are named like a result, less deviations; without any, those named like a value."""
+    """Number columns that are named like a result, without standard deviations; if there are none, those named like a
+    value."""
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]

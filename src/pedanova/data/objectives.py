@@ -118,7 +118,7 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
 
 
 def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:
-    """A column of text as numbers, and notes; words for how a trial ended, and a few other words, are gaps among them.
+    """A text column as numbers, and notes; words for how a trial ended, and a few other words, become missing values.
 
     None for any other column.
 
@@ -166,7 +166,7 @@ A_LOOK = 100  # rows that mostly suffice to see that a column is none
 def result_like_notes(
     names: Iterable[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
 ) -> list[Note]:
-    """A warning on every parameter that an objective tells without exception, or that tells it."""
+    """A warning for every parameter that orders the rows exactly like an objective."""
     notes = []
     for name in names:
         for goal in goals:
@@ -178,7 +178,8 @@ def result_like_notes(
 
 
 def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
-    """Whether one is a strictly rising or falling function of the other, seen from up to 100,000 rows."""
+    """Whether the column is a strictly increasing or decreasing function of the objective (checked on up to 100,000
+    rows)."""
     if column.labels is not None or column.values.dtype.kind not in "iuf":
         return False
     for most in (A_LOOK, MOST_ROWS):  # what holds of all rows holds of some
@@ -204,7 +205,7 @@ SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+"
 
 
 def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
-    """Columns of numbers that hold one result of several seeds, such as acc_seed0 to acc_seed4."""
+    """Number columns with one result for each of several seeds, such as acc_seed0 to acc_seed4."""
     behind = [other for other in columns if other.startswith(name) and SEEDS.fullmatch(other[len(name) :])]
     numbers = [other for other in behind if columns[other].labels is None and not columns[other].is_time]
     return numbers if len(numbers) > 1 else []
@@ -213,7 +214,7 @@ def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
 def guess_directions(
     objective: object, columns: Collection[str], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
 ) -> tuple[object, list[Note]]:
-    """A direction for each objective, and a note on each that the source does not tell; `by_rows` asks the rows."""
+    """The direction of each objective, with a note if it is guessed; `by_rows` guesses from the rows."""
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]
@@ -224,7 +225,7 @@ def guess_directions(
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
-    """By name: of the objectives, then of the other metrics."""
+    """The known directions by name: first of the objectives, then of other metrics."""
     names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
     return dict(zip(names, metadata.directions, strict=False))
 

@@ -24,7 +24,7 @@ from pedanova.space.values import Label, shown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """What is counted: parameters, objective, space. The columns are never changed."""
+    """The data to be counted: parameters, objective and space. The columns are never changed."""
 
     columns: Mapping[str, Column]  # one for each parameter of the space, ready to be counted
     goals: tuple[Goal, ...]
@@ -45,12 +45,12 @@ class Observations:
 
     @property
     def objective(self) -> NDArray[Any]:
-        """(rows,) What is summed: the objective, or the order of several."""
+        """The objective of each row, or the rank if there are several objectives."""
         return self.goals[0].values if len(self.goals) == 1 else self.ranked
 
     @property
     def ranked(self) -> NDArray[Any]:
-        """(rows,) What levels are cut from."""
+        """The numbers from which the levels are computed, one per row."""
         return self.goals[0].values if self.order is None else self.order
 
     @property
@@ -59,12 +59,12 @@ class Observations:
 
     @property
     def direction(self) -> Direction:
-        """Of `ranked`: the order of several objectives is best first."""
+        """The direction of `ranked`; ranks of several objectives are minimised."""
         return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
-    """Which row of a column breaks the space first, and how; `placed` is the column as counted."""
+    """The first row of a column with a value outside the space, in words; `placed` is the column as counted."""
     grid = grid_of(parameter)
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
     rule = in_words(parameter, digits=6)
@@ -77,7 +77,7 @@ MOST_ROWS = 1_000_000
 
 
 def rows_kept(observed: Observations) -> Attachment:
-    """All rows and columns."""
+    """All rows and columns, for a saved file."""
     if len(observed) > MOST_ROWS:
         raise DataError(
             f"{len(observed):,} rows are more than a file keeps ({MOST_ROWS:,}); leave ", Arg("rows", True), " out"
@@ -110,7 +110,7 @@ def rows_kept(observed: Observations) -> Attachment:
 
 
 def rows_from(attachment: Attachment, space: Space) -> Observations:
-    """The inverse of `rows_kept`, distrustful."""
+    """Read the content that `rows_kept` wrote, with checks."""
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) for array in arrays.values()):

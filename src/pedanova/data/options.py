@@ -1,4 +1,4 @@
-"""Options of `analyze` that belong together: how text and rows are read, and how large tables are scanned."""
+"""Two groups of options of `analyze`: how text and rows are read, and how large tables are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Engine: TypeAlias = Literal["cpu", "cuda"]
 
 
 def check_choice(name: str, value: object, choices: object) -> None:
-    """Refuse what is none of a Literal's values."""
+    """Raise an error if the value is not one of the allowed ones."""
     known = get_args(choices)
     if not isinstance(value, str) or value not in known:
         raise QueryError(Arg(name, value), f" must be {' or '.join(map(repr, known))}")
@@ -92,7 +92,7 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` where any row may count as the worst: levels know one policy for all of them."""
+        """``"worst"`` if some rows may count as the worst, otherwise the value of `nan`."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 
@@ -153,5 +153,5 @@ class Scan:
 
     @property
     def in_parts(self) -> bool | None:
-        """Whether the table must be read in parts; None where its size decides."""
+        """Whether the table must be read in parts; None if that depends on its size."""
         return True if self.executor or self.pushdown else self.stream

@@ -1,6 +1,6 @@
-"""From records to observations: every choice of the user applied to the rows, in one place.
+"""From records to observations: apply all options for rows and columns.
 
-`choose_rows` and `place` look at single rows, so that parts pass through them too; `prepare` needs all rows at once.
+`choose_rows` and `place` handle single rows, so they also work for parts of a table; `prepare` needs all rows at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Columns = Mapping[str, Column]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChosenRows:
-    """Rows with their objectives, and what becomes of each."""
+    """The rows with their objectives, and whether each is kept."""
 
     goals: tuple[Goal, ...]
     status: RowStatus | None  # None: all count, and levels know what to do with NaN
@@ -47,7 +47,7 @@ class ChosenRows:
 
 
 def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRows:
-    """Which rows count, and as what; every choice is about single rows."""
+    """Which rows are kept, and which count as the worst."""
     goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.reading.decimal)
     if request.is_plain and len(goals) == 1:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.reading, threads=request.threads)))
@@ -61,7 +61,7 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
-    """Refuse where the choice leaves nothing to count."""
+    """Raise an error if no row is left."""
     if where is not None and kept < 2:
         many = "one row" if kept else "no row"
         raise QueryError(f"where leaves {many} ({where}); choose a wider condition")
@@ -70,7 +70,7 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 
 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
-    """Rows that do not count are marked, rows that count as worst have NaN in the order."""
+    """The observations: rows that are not kept are marked, rows that count as the worst have NaN as their rank."""
     own = {name: for_domain(columns[name], space[name]) for name in space}
     for name, column in own.items():
         if column.is_time:
@@ -90,7 +90,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
 
 
 def prepare(records: Records, request: TableOptions) -> tuple[Observations, tuple[Note, ...]]:
-    """Observations with rows kept, dropped, ordered and averaged as asked; notes on source and space."""
+    """The observations after dropping, ordering and averaging rows; and notes on source and space."""
     origin = Origin(records, request)
     records, request = complete(records, request)
     rows = choose_rows(records.columns, records.rows, request)
@@ -115,7 +115,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
 
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
-    """What a reader must know of the objective's odd values."""
+    """Notes on NaN and infinite values of the objective."""
     if goal.values.dtype.kind != "f":
         return []
     finite = all_finite(goal.values, threads=threads)
@@ -165,7 +165,7 @@ def _collapse(
 
 
 def settings_of(observed: Observations) -> list[Column]:
-    """The columns that make a configuration: parameters as they are set, and what their domains hang on."""
+    """The columns that define a configuration: parameters, and columns that their domains depend on."""
     columns = []
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
@@ -185,7 +185,7 @@ def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
 
 
 def reordered(observed: Observations) -> Observations:
-    """Fronts anew among the rows that count now: a row may only have been dominated from outside."""
+    """Compute the Pareto fronts again among the rows that are kept now."""
     if len(observed.goals) == 1 or observed.order is None or observed.keep is None:
         return observed
     return replace(observed, order=_order_of(observed.goals, observed.keep & ~np.isnan(observed.order)))
@@ -210,7 +210,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
 
 
 def with_goal(observed: Observations, objective: str, nan: str) -> Observations:
-    """The same rows with one of several objectives; rows struck from the order stay the worst."""
+    """The same rows with one of several objectives; rows that count as the worst stay the worst."""
     goals = {goal.name: goal for goal in observed.goals}
     if objective not in goals:
         raise QueryError(unknown_name(objective, tuple(goals), what="objective"))

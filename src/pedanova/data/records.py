@@ -1,4 +1,4 @@
-"""A table as a source gives it, with what the source says of itself and the values that trials reported on the way."""
+"""A table from a source, with the metadata of the source and the intermediate values of trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Points of all trials, in the order of rows and steps; steps are whatever the log counts: epochs, iterations."""
+    """Intermediate values of all trials, ordered by row and step (epochs or iterations)."""
 
     metric: str  # the column that holds the last or the best of these values
     rows: NDArray[np.int64]  # (points,)
@@ -31,7 +31,7 @@ class Curves:
 
     @classmethod
     def of(cls, metric: str, points: Iterable[Point]) -> Curves:
-        """Of points in any order; of two at one step the later counts."""
+        """Curves from points in any order; if two points have the same step, the later one is used."""
         plain = np.array([*points], dtype=np.float64).reshape(-1, 3)
         order = np.lexsort((plain[:, 1], plain[:, 0]))
         plain = plain[order]
@@ -42,17 +42,18 @@ class Curves:
 
     @property
     def budgets(self) -> Reals:
-        """The steps at which some trial was measured."""
+        """The steps at which at least one trial has a value."""
         return np.unique(self.steps)
 
     def reached(self, rows: int) -> Reals:
-        """(rows,) The last step of each trial; NaN without any."""
+        """The last step of each trial; NaN for trials without values."""
         result = np.full(rows, np.nan)
         result[self.rows] = self.steps  # in order of steps: the last stays
         return result
 
     def at(self, step: float, rows: int) -> Reals:
-        """(rows,) What each trial was worth at a step, measured then or last before; NaN where it came not so far."""
+        """The value of each trial at a step, or the last value before it; NaN for trials that did not reach the
+        step."""
         early = self.steps <= step
         result = np.full(rows, np.nan)
         result[self.rows[early]] = self.values[early]
@@ -62,13 +63,13 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class CurveSource:
-    """Where curves are read from once they are asked for: a log may hold very many points."""
+    """The source of curves, which are read only when needed, because a log may contain many points."""
 
     points: Callable[[str], Iterable[Point]]  # of a metric under the name that the log gives it
     names: Mapping[str, str] = field(default_factory=dict)  # columns under another name than the log's → that name
 
     def read(self, metric: str) -> Curves:
-        """The curves of a column of results; without any point where the log has none."""
+        """The curves of a result column; empty if the log has none."""
         return Curves.of(metric, self.points(self.names.get(metric, metric)))
 
 
@@ -79,13 +80,13 @@ MARK = "pedanova_next"  # the column, or attribute of a trial, that says that `n
 
 
 def mark_columns(names: Iterable[str]) -> list[str]:
-    """Columns that mark proposed trials, as they are or behind a prefix of the tool."""
+    """Columns that mark proposed trials, with or without a prefix of the tool."""
     return [name for name in names if name == MARK or name.endswith((f"_{MARK}", f".{MARK}", f"/{MARK}"))]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceMetadata:
-    """A log's own account of itself. What a user says goes before it."""
+    """Metadata of a log: objective, direction, space and more. Options of the user override it."""
 
     source: str = ""  # in words, such as "Optuna study 'mlp'"
     params: tuple[str, ...] = ()  # columns that are settings
@@ -106,7 +107,7 @@ class SourceMetadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """A table as a source gave it: columns by name, not yet sorted."""
+    """A table from a source: columns by name, before roles are assigned."""
 
     columns: Mapping[str, Column]
     notes: tuple[Note, ...] = ()

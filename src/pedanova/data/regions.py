@@ -1,4 +1,4 @@
-"""Which rows a question is about: regions of the objective (quantiles, values, bands), or a mask, box or condition."""
+"""Targets and regions: ranges of the objective (quantiles or values), or a mask, a box or a condition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sign_of(direction: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A cut behind the best ``⌈part · rows⌉`` rows and their ties."""
+    """A cut just after the best ``⌈part · rows⌉`` rows and their ties."""
 
     part: Fraction
 
@@ -43,7 +43,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A cut behind all rows whose objective, times -1 when maximised, is at most `signed`."""
+    """A cut just after all rows whose objective (times -1 if maximised) is at most `signed`."""
 
     signed: float
 
@@ -74,7 +74,7 @@ class Region:
     high: float | Fraction | None
 
     def cuts(self, direction: Direction) -> tuple[Cut | None, Cut | None]:
-        """Where the rows begin and end, best first; None is the end of the data."""
+        """The two cuts, best first; None for no cut."""
         if self.kind == "quantile":
             begin = Quantile(Fraction(self.low)) if self.low else None
             end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))
@@ -90,11 +90,11 @@ class Region:
 
     @property
     def is_all(self) -> bool:
-        """Whether no row is outside, whatever the data."""
+        """Whether the region contains all rows of any data."""
         return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:
-        """The same region for an objective kept as float32: 0.1 then means the nearest float32."""
+        """The same region for an objective in single precision: 0.1 then means the nearest float32."""
         if self.kind == "quantile":
             return self
         low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
@@ -291,7 +291,7 @@ def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
 
 
 def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
-    """The columns that a well-formed condition speaks of; any other speaks of none, and `rows_where` refuses it."""
+    """The columns in a condition; empty if the condition is not valid."""
     try:
         tree, names = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -301,7 +301,7 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
 
 
 def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """The parsed text, and the names in backticks by what stands for them."""
+    """The parsed text, and a dict from each placeholder to the name in backticks that it replaces."""
     names: dict[str, str] = {}
 
     def stand_in(match: re.Match[str]) -> str:
@@ -322,7 +322,7 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 class Reader:
-    """Walks a parsed condition; whatever it does not know, it refuses."""
+    """Evaluates a parsed condition; raises an error for anything that is not allowed."""
 
     def __init__(self, text: str, table: Mapping[str, Column], names: Mapping[str, str]) -> None:
         self.text, self.table, self.names = text, table, names
@@ -342,7 +342,7 @@ class Reader:
                 raise self.refusal(node)
 
     def comparison(self, node: ast.Compare) -> Mask:
-        """Chains such as ``1e-4 <= lr < 1e-2`` are taken pair by pair."""
+        """A comparison; chains such as ``1e-4 <= lr < 1e-2`` are evaluated pair by pair."""
         sides = [node.left, *node.comparators]
         pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
         return np.logical_and.reduce([self.pair(*pair) for pair in pairs])  # type: ignore[no-any-return]
@@ -437,7 +437,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSet:
-    """A choice of rows and its name in words."""
+    """A set of rows, and its description in words."""
 
     mask: Mask
     words: str
@@ -467,7 +467,7 @@ def rows_in_words(value: object) -> str:
 
 
 def needs_rows(value: object) -> bool:
-    """Whether a question is about rows picked one by one, not about the order of the objective."""
+    """Whether a target or region is a set of rows (mask, box or condition), not a range of the objective."""
     if isinstance(value, RowSet | str | Mapping | list | tuple):
         return not is_percentage(value)
     return hasattr(value, "__array__") and np.ndim(value) > 0
@@ -487,7 +487,7 @@ def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
 
 
 def as_mask(value: Any, name: str, rows: int) -> Mask:
-    """(rows,) booleans; anything else is refused."""
+    """A boolean array with one value per row; raises an error for other values."""
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
@@ -554,7 +554,7 @@ def in_short(text: str, most: int = 100) -> str:
 def cut_at(
     ranked: NDArray[Any], keep: NDArray[np.bool_] | None, region: Region, direction: Direction
 ) -> NDArray[np.bool_]:
-    """(rows,) The kept rows that lie in a region; NaN is worse than every number."""
+    """A mask of the kept rows in a region; NaN is worse than every number."""
     sign = sign_of(direction)
     mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
     signed = sign * ranked.astype(np.float64)

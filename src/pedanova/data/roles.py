@@ -1,7 +1,7 @@
-"""What each column of a table is: a setting, a result, an identifier, a seed, a status, a time, a budget or free text.
+"""The role of each column: a parameter, a result, an identifier, a seed, a status, a time, a budget or free text.
 
-No single rule decides. Names, values, the order of the rows and the names beside a column are clues, each for one
-role and with a weight; a column is what most weight speaks for, and a setting where nothing else is known.
+Clues come from names, values, the order of the rows and neighbouring columns. Each clue has a weight for one role; the
+role with the largest total weight is chosen. Without clues, a column is a parameter.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ MOST_GRID = 10_000  # rows of a table in which a grid is looked for
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """What speaks for one role."""
+    """A clue for one role, with its weight and reason."""
 
     role: RoleName
     weight: float
@@ -102,7 +102,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column is, why, and what else it may be."""
+    """The role of a column, the reason, and another role that is possible."""
 
     name: RoleName
     why: str
@@ -121,7 +121,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """One line of `ColumnRoles`."""
+    """The role of one column."""
 
     column: str
     role: RoleName
@@ -130,7 +130,7 @@ class ColumnRole:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles(Table):
-    """What every column of a table is taken for, and why."""
+    """The role of every column of a table, and why."""
 
     rows: tuple[ColumnRole, ...]
 
@@ -145,10 +145,10 @@ def roles_of(
     objectives: Collection[str] = (),
     table: Sequence[str] = (),
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """The columns that may be settings, as `read` has them, and the role of every column.
+    """The columns that may be parameters, read by `read`, and the role of every column.
 
-    Where names mark the settings, as `params.lr` does, nothing else is one, and nothing else is read. `table` are all
-    columns in their order, where it is known.
+    If names mark the parameters, such as `params.lr`, no other column is a parameter, and no other column is read.
+    `table` lists all columns in order, if the order is known.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 
 def marked(names: Sequence[str]) -> list[str]:
-    """Columns whose names say that they are settings, as trackers write them."""
+    """Columns whose names mark them as parameters, as in the logs of trackers."""
     for prefix in MARKS:
         settings = [name for name in names if name.startswith(prefix)]
         if len(settings) > 1 or (settings and not prefix.endswith("_")):
@@ -326,7 +326,7 @@ def are_states(texts: Sequence[str]) -> bool:
 
 
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
-    """The column that tells how trials ended, in words."""
+    """The column with the states of trials, in words."""
     for name, column in columns.items():
         labels = column.labels or ()
         if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
@@ -528,7 +528,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
-    """The column that counts the steps where the rows are the curve of a single run; None for a table of trials."""
+    """The step column if the rows are the curve of a single run; None for a table of trials."""
     for name in (name for name in roles if name in columns and STEP_NAMES.match(name)):
         steps = Values.of(columns[name])
         if steps.kind != "numbers" or len(steps.present) < LEAST_ROWS or not steps.rises:
@@ -543,7 +543,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
-    """Warnings on settings that may be something else, one sentence with every column, and why some are left out."""
+    """Notes: warnings on parameters that may be something else, a list of all columns, and why some are left out."""
     notes = []
     for name, role in roles.items():
         if role.doubt is not None:

@@ -1,6 +1,6 @@
-"""Rows that should not count as they stand: copies of others, and scores that were written where a trial crashed.
+"""Doubtful rows: copies of other rows, and objectives that were written for crashed trials.
 
-Also what rows tell of the direction, where the objective's name does not.
+Also guesses the direction from rows if the objective's name does not show it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ BEST = ("best", "is_best")
 
 
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The first of all rows that agree in every column, and a note; None where there are no copies.
+    """The rows without exact copies, and a note; None if there are no copies.
 
-    Trials may well repeat: rows are copies where a column has another value in all others, as continuous
-    settings and time stamps have, or where the whole table was written several times.
+    Trials may really be repeated. So equal rows count as copies only if some column (such as a time stamp or a
+    continuous parameter) is different in all other rows, or if the whole table was written several times.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -59,7 +59,7 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The last row of every run, and a note, where the rows are the steps of several runs, one after the other."""
+    """The last row of every run, and a note, if the rows are the steps of several runs, one run after another."""
     for name, column in columns.items():
         if (
             not STEPS.match(name)
@@ -87,7 +87,7 @@ def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
-    """(rows,) States out of a column of yes and no, where the rows that went wrong have no score, or one for all."""
+    """States from a column of yes and no, if the failed rows have no objective or all the same one."""
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
     for name, column in columns.items():
@@ -104,7 +104,7 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
 
 
 def flags_of(column: Column) -> Mask | None:
-    """(rows,) Yes or no, where a column holds nothing else; a gap is no."""
+    """A mask from a column of yes and no, None for other columns; a missing value counts as no."""
     if column.is_time:
         return None
     if column.labels is not None:
@@ -120,7 +120,7 @@ def flags_of(column: Column) -> Mask | None:
 
 
 def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
-    """A warning where several of the best rows share a score that programs write for a crash."""
+    """A warning if several of the best rows share an objective that programs write for a crash."""
     values = goal.values if rows is None else goal.values[rows]
     if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
         return []
@@ -142,7 +142,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
 def direction_by_rows(
     values: NDArray[Any], columns: Mapping[str, Column], failed: Mask | None
 ) -> tuple[Direction, str] | None:
-    """Which way is better, as rows tell that failed or that are marked as the best, and why."""
+    """The direction guessed from failed rows, marked rows or sorted rows, and why."""
     usable = np.isfinite(values)
     if failed is not None and (failed & usable).any() and (~failed & usable).any():
         bad, good = values[failed & usable], values[~failed & usable]

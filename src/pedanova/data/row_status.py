@@ -1,4 +1,4 @@
-"""Which rows count, which count as the worst (NaN, failed, pruned, infeasible), and the average of repeated ones."""
+"""Which rows are kept, which count as the worst (NaN, failed, pruned, infeasible), and averages of repeated rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStatus:
-    """(rows,) Rows that count, and among them those that count as the worst."""
+    """Two masks over the rows: rows that are kept, and among them rows that count as the worst."""
 
     keep: Mask
     worst: Mask
@@ -32,14 +32,14 @@ class RowStatus:
         return self.keep & ~self.worst
 
     def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The objective with NaN where a row counts as the worst; its precision, by which limits are read, stays."""
+        """The objective, with NaN for rows that count as the worst; the precision does not change."""
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
         order: NDArray[Any] = values.astype(kind)
         order[self.worst] = np.nan
         return order
 
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
-        """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
+        """Drop these rows or count them as the worst, and add a note."""
         struck = rows & self.undecided
         fate = ("are dropped", *remedy) if ending == "drop" else ("count as the worst",)
         note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
@@ -75,7 +75,7 @@ def status_of_rows(
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
-    """The score that was written for want of one, where all rows that failed have it."""
+    """The objective that all failed rows share, in words; empty if they differ."""
     for goal in goals:
         scores = distinct(goal.values[failed & ~np.isnan(goal.values)])
         if len(scores) == 1 and np.count_nonzero(failed) > 1:
@@ -90,7 +90,7 @@ def _by_column(state: object) -> str:
 
 
 def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
-    """(rows,) complete, failed, pruned or unfinished, from the words that tools use."""
+    """The state of each row (complete, failed, pruned or unfinished), from the words that tools use."""
     if isinstance(state, str):
         if state not in table:
             raise DataError(f"state: {unknown_name(state, tuple(table), what='column')}")
@@ -134,7 +134,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
 
 
 def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
-    """(rows,) The same number for rows whose parameters all agree; missing agrees with missing."""
+    """A number for each row; rows with the same values of all parameters have the same number."""
     groups: NDArray[np.int64] | None = None
     for column in columns:
         values = np.unique(column.values, return_inverse=True)[1].reshape(-1)
@@ -149,7 +149,7 @@ def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def average(goals: tuple[Goal, ...], status: RowStatus, groups: NDArray[np.int64], how: str) -> tuple[Goal, ...]:
-    """Goals with one value for each configuration; a row that counts as worst weighs as infinity."""
+    """The objectives averaged over each configuration; a row that counts as the worst is infinite."""
     count = int(groups.max(initial=-1)) + 1
     kept = status.keep
     averaged = []

@@ -1,4 +1,4 @@
-"""Which columns of a table are parameters, and their domains guessed from the data, with a note on every guess."""
+"""Choose the parameters of a table and guess their domains, with a note on every guess."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A parameter and why; or None and why the column was left out."""
+    """A guessed domain with its reason, or None with the reason why the column was left out."""
 
     parameter: Parameter | None
     note: Note
 
 
 def infer_space(columns: Mapping[str, Column], *, threads: int = 1) -> tuple[Space, list[Note]]:
-    """A space for columns that are settings, and the assumptions."""
+    """A space for the columns that are parameters, and the guesses."""
     rows = max((len(column.values) for column in columns.values()), default=0)
     results = spread(lambda name: guess(columns[name]), columns, threads=threads if rows >= MANY_ROWS else 1)
     guesses = dict(zip(columns, results, strict=True))
@@ -139,7 +139,7 @@ def _are_whole(finite: NDArray[Any]) -> bool:
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
-    """A number in no order with the others, in two rows at least: 0 beside a log scale, -1 where they begin above 0."""
+    """A special number in at least two rows: 0 for a log scale, or -1 if all other values are above 0."""
     low = finite.min().item()
     if low not in (0, -1):
         return None
@@ -212,7 +212,7 @@ def _plain(value: Any, *, whole: bool) -> int | float:
 
 
 class ColumnEvidence(Protocol):
-    """What a space is guessed from: columns that stand for all rows that count."""
+    """The columns from which a space is guessed; they represent all rows that are kept."""
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
@@ -221,7 +221,7 @@ class ColumnEvidence(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableColumns:
-    """Columns in memory, the rows that count alone."""
+    """Columns in memory, with only the rows that are kept."""
 
     table: Mapping[str, Column]
     keep: Mask | None = None
@@ -239,7 +239,7 @@ class TableColumns:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The parameters, and notes on those that were guessed or left out."""
+    """The chosen space, and notes on guesses and on columns that were left out."""
 
     space: Space
     notes: tuple[Note, ...]
@@ -248,7 +248,7 @@ class Choice:
 def choose_space(
     table: Sequence[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
 ) -> Choice:
-    """Tell the parameters from the other columns of a table, and find or check their space."""
+    """Choose the parameters among the columns of a table, and guess or check their space."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(table, own, request, spoken_for(table, goals, request))
     if request.space is not None:
@@ -268,7 +268,7 @@ def choose_space(
 def column_roles(
     table: Sequence[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
 ) -> ColumnRoles:
-    """What every column is: as the user says, as the source says, or as it looks."""
+    """The role of every column: from the options, from the source, or guessed."""
     roles = {goal.column: Role("objective", f"is to be {DONE[goal.direction]}") for goal in goals if goal.column}
     spoken = {name: Role("status" if name == request.state else "result", "set aside by the source or an option")
               for name in spoken_for(table, goals, request)}  # fmt: skip
@@ -285,7 +285,7 @@ def column_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """Columns that tell states or feasibility, or that an objective compares, are no parameters."""
+    """Columns that are used for states, feasibility or a condition as objective, and so are not parameters."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible

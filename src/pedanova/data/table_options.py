@@ -1,4 +1,4 @@
-"""What a user asked of `analyze` about rows and columns, completed by what the source says of itself."""
+"""The options of `analyze` for rows and columns, completed by the metadata of the source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Sw
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """As far as it concerns rows and columns."""
+    """The options of `analyze` for rows and columns."""
 
     objective: object
     direction: object = None  # as the source or the name tells
@@ -51,12 +51,12 @@ class TableOptions:
 
     @property
     def inside(self) -> bool:
-        """Whether no row may lie outside the space; of a request that the source has not completed yet."""
+        """Whether a value outside the space is an error."""
         return self.reading.outside == "error" and self.space is not None
 
     @property
     def is_plain(self) -> bool:
-        """Nothing but one objective: the columns are then counted as they lie."""
+        """Whether there is only one objective and no other option, so that the columns can be counted directly."""
         options = (self.where, self.feasible, self.state)
         # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
         same_policy = self.reading.ending == self.reading.nan
@@ -64,7 +64,8 @@ class TableOptions:
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
-    """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
+    """Complete the options: those of the user first, then those of the source, then defaults; raise an error without
+    an objective."""
     settings = records.metadata.params
     records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
@@ -130,7 +131,7 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
 
 
 def objectives_of(request: TableOptions) -> list[str]:
-    """The columns that a user names as objectives."""
+    """The columns that the user named as objectives."""
     named = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     return [name for name in named if isinstance(name, str)]
 
@@ -312,7 +313,7 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
 
 
 def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
-    """Some rows of a table, with what the user gave row by row."""
+    """Some rows of a table, and of all options that have one value per row."""
     count = records.rows
     return replace(records, columns=take(records.columns, rows), curves=None), replace(
         request,
@@ -336,7 +337,7 @@ def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """Before any row was set aside: lower budgets, pruned trials, single runs of a configuration are still there."""
+    """The table before rows were removed: with lower budgets, pruned trials and single runs of a configuration."""
 
     records: Records
     request: TableOptions

@@ -1,7 +1,7 @@
-"""Words that people and tools use: what names of columns tell, and how trials ended.
+"""Words that people and tools use in column names and for the states of trials.
 
-Names are read word by word, whatever joins the words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all speak
-of `acc`. Only the last word that says something counts, so that `loss_weight` is no loss.
+Names are split into words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all contain `acc`. Only the last word with a
+meaning counts, so `loss_weight` is not a loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATES = {
 
 
 def state_of(label: object) -> str | None:
-    """What a word or a message tells of how a trial ended; None where it tells nothing.
+    """The state of a trial from a word or a message; None if it is not a state.
 
     Examples
     --------
@@ -123,7 +123,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in small letters.
+    """The words of a name, in lower case.
 
     Examples
     --------
@@ -144,7 +144,7 @@ _KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
 
 
 def known_form(word: str) -> str:
-    """The word as the vocabulary has it: without the number behind it, and not in the plural."""
+    """The word in its basic form: without a number at the end, and in the singular."""
     for plural in ("s", "es"):
         if word not in _KNOWN and word.endswith(plural) and word.removesuffix(plural) in RESULTS | COSTS:
             return word.removesuffix(plural)
@@ -152,7 +152,7 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word that is no summary, split or number, and whether the words before it turn it round."""
+    """The last word with a meaning (not a summary, split or number), and whether a word before it negates it."""
     words = words_of(name)
     for place in range(len(words) - 1, -1, -1):
         word = known_form(words[place])
@@ -167,7 +167,7 @@ def last_telling(name: str) -> tuple[str, bool] | None:
 
 
 def direction_by_name(name: str) -> Direction | None:
-    """Which way a result of that name is better; None where the name does not tell.
+    """Whether a result of this name is minimised or maximised; None if the name does not show it.
 
     Examples
     --------
@@ -183,5 +183,5 @@ def direction_by_name(name: str) -> Direction | None:
 
 
 def is_limit(name: str) -> bool:
-    """Whether a name is one of a bound that was set, as max_time is."""
+    """Whether the name is that of a limit, such as max_time."""
     return words_of(name)[:1] in (("max",), ("min",), ("limit",), ("budget",))

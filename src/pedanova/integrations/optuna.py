@@ -128,7 +128,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 
 
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
-    """Corrected shares; where rows are so few that none is left, those of the counts, widely smoothed.
+    """Corrected shares; if there are so few rows that all are 0, uncorrected shares from counts with wide smoothing.
 
     Optuna promises an answer from three trials on.
     """
@@ -141,7 +141,7 @@ def shares_of(data: TrialData, question: Question) -> dict[str, float]:
 
 
 def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
-    """The names given, or all that completed trials have."""
+    """The given names, or all parameters of completed trials."""
     present = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
     if params is None:
         return present
@@ -156,9 +156,9 @@ def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
 def goals_of(
     study: Study, trials: list[FrozenTrial], target: Callable[[FrozenTrial], float] | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """(trials, objectives) What is to be explained, and which way is better.
+    """The values to explain, as an array (trials, objectives), and their directions.
 
-    A target that is one of the objectives has its direction; any other is to be low.
+    If `target` is one of the objectives, its direction is used; otherwise lower is better.
     """
     directions = tuple(direction.name.lower() for direction in study.directions)
     values = np.array([trial.values for trial in trials], dtype=np.float64).reshape(len(trials), -1)

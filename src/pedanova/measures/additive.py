@@ -45,7 +45,8 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """Parts of the variance of "in the target?" explained by the table, its margins added, each alone."""
+    """The part of the variance of "is the row in the target?" that is explained by the table, by both margins, and by
+    each."""
 
     closed: Reals
     additive: Reals
@@ -58,7 +59,7 @@ class Explained:
 
     @property
     def of_the_rest(self) -> Reals:
-        """Interaction as a part of what the additive fit leaves: its size does not depend on the noise."""
+        """The interaction divided by what the additive fit does not explain."""
         return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
 
 
@@ -122,7 +123,7 @@ def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
 
 
 def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.random.Generator) -> float:
-    """How often chance lets an additive table look as little additive as this one; a single pair.
+    """The p-value of one pair: how often an additive table shows such a large interaction by chance.
 
     Target rows are drawn anew in every cell with the additive fit's chances (a parametric bootstrap)
     and measured like the data. A pair that chance reaches often is not drawn to the end: its value

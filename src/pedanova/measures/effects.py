@@ -1,4 +1,4 @@
-"""Effects: how much of the objective's own variance each parameter explains (local f-ANOVA).
+"""Effects: how much of the variance of the objective each parameter explains (local f-ANOVA).
 
 With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their
 variance, Σ c_j/n · (s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region.
@@ -193,7 +193,7 @@ class Clip:
 
 
 def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
-    """Where the objective is clipped; a clip has no beginning, only an end."""
+    """The limit at which the objective is clipped."""
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
@@ -215,7 +215,7 @@ def effects_of(
     clip: Region | None = None,
     smoothing: Smoothing = "auto",
 ) -> Effects:
-    """Every parameter's effect on the objective inside the region, the largest first."""
+    """The effect of every parameter on the objective inside the region, the largest first."""
     levels = next(iter(tallies.values())).levels
     outer = levels.find(region, moments.rows)
     cut = None if clip is None else as_clip(clip, levels, moments.rows)

@@ -160,7 +160,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some parameter's being active explains anything."""
+        """Whether the presence of some conditional parameter has an effect."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -168,7 +168,7 @@ class Importances(ShareTable[Importance]):
         return any(row.p_value is not None for row in self.rows)
 
     def printed_rows(self) -> Sequence[Importance]:
-        """All but copies, which their originals name."""
+        """All rows except copies, which are named with their originals."""
         return [row for row in self.rows if row.name not in self.copies]
 
     def name_of(self, row: Importance) -> str:
@@ -265,7 +265,7 @@ class Importances(ShareTable[Importance]):
         return " ".join([*parts, f"{and_more(never)} {NEVER}."] if never else parts)
 
     def next_step(self) -> str:
-        """What to do with it, in Python."""
+        """The next step in Python, in words."""
         if self._sure():
             return "Next: .reduce() suggests a smaller search space."
         wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
@@ -312,17 +312,17 @@ class Importances(ShareTable[Importance]):
 
 
 def is_faint(row: Importance) -> bool:
-    """Whether nothing can be said about it."""
+    """Whether the parameter has no clear effect or never varied."""
     return row.significant is False or not row.varied
 
 
 def known_percent(row: Importance, part: float) -> str:
-    """A part of one, or the mark of what never varied."""
+    """A percentage, or the mark – for a parameter that never varied."""
     return percent(part) if row.varied else UNKNOWN
 
 
 def marked_share(row: Importance) -> str:
-    """The share, with ~ where the parameter is not distinguishable from noise, – where it never varied."""
+    """The share, with ~ if there is no clear effect, and – if the parameter never varied."""
     return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
@@ -363,14 +363,14 @@ def presence_in_words(row: Importance) -> str:
 
 
 def interval_ends(row: Importance) -> tuple[str, str] | None:
-    """Both ends in words, None where no interval was asked for."""
+    """Both ends of the interval in words; None without an interval."""
     if row.low is None or row.high is None:
         return None
     return percent(row.low), percent(row.high)
 
 
 def interval_in_words(row: Importance) -> str:
-    """Both ends, the sign once; empty where no interval was asked for."""
+    """The interval in words; empty without an interval."""
     ends = interval_ends(row)
     return "" if ends is None else f"{ends[0].removesuffix('%').rstrip()} to {ends[1]}"
 
@@ -532,7 +532,7 @@ def importance_of(
 
 
 def beats_chance(row: Importance) -> bool:
-    """Whether the parameter is distinguishable from noise and explains enough to mention."""
+    """Whether the parameter has a clear effect."""
     if row.significant is not None:
         return row.significant and row.share > WORTH_A_WORD
     if row.n_region < 3 or row.share >= 1.0:
@@ -543,7 +543,7 @@ def beats_chance(row: Importance) -> bool:
 
 
 def chance_notes(rows: Sequence[Importance]) -> list[Note]:
-    """A warning where nothing is distinguishable from noise, or nothing can be said at all."""
+    """A warning if no parameter has a clear effect."""
     never = never_notes([row.name for row in rows if not row.varied])
     tests = [row.significant for row in rows if row.varied]
     if not tests or any(significant is None or significant for significant in tests):
@@ -553,13 +553,13 @@ def chance_notes(rows: Sequence[Importance]) -> list[Note]:
 
 
 def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:
-    """What no measure can show: the effect of a parameter that had one value in all rows."""
+    """Notes on parameters that had only one value, so that their effect is not known."""
     named = listed(list(names), most=5)
     return [Note("answer", f"{NEVER} in these rows; {what}", subject=named)] if names else []
 
 
 def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
-    """Regimes with hardly any target rows: nothing can be said about the value there."""
+    """Notes on regimes with hardly any target rows."""
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:

@@ -1,8 +1,8 @@
-"""How sure an importance is: p-values by permutation, intervals by a shrunk bootstrap.
+"""P-values (by permutation) and intervals (by a shrunk bootstrap) of shares, from counts.
 
-Both need the counts of target and region alone. A p-value asks: were the target a random part of
-the region, how often would this parameter look as important? An interval asks: drawn again, how
-far would the share wander? docs/how-sure.md has the formulas and what was simulated.
+Both need only the counts of target and region. The p-value: how often would a random part of the region give such a
+large share? The interval: how much would the share vary in other samples? docs/how-sure.md has the formulas and
+simulations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A question to an analysis, as one value. Every default of a question stands here, and nowhere else."""
+"""A question to an analysis, with all its defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_TO_REDUCE = 40, 10  # rows, and rows of the target: fewer decide nothing a
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
-    """The whole number that an option must be."""
+    """The option as an integer; raises an error for other values."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
         limit = "" if most == math.inf else f" to below {most:,}"
         raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
@@ -28,7 +28,7 @@ def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -
 
 
 class DensityHow(TypedDict, total=False):
-    """The keywords that say how densities are computed; `Question` has their defaults."""
+    """The options for computing densities; `Question` has their defaults."""
 
     smoothing: Smoothing
     estimator: str
@@ -37,7 +37,7 @@ class DensityHow(TypedDict, total=False):
 
 
 class How(DensityHow, total=False):
-    """The keywords that say how an answer is computed."""
+    """The options for computing an answer."""
 
     baseline: str
     draws: int
@@ -70,12 +70,12 @@ class Question:
 
     @property
     def by_rows(self) -> bool:
-        """Whether no model may answer."""
+        """Whether only counts may answer."""
         return self.estimator == "counts"
 
     @property
     def how(self) -> How:
-        """All but target and region, as keywords."""
+        """All options except target and region."""
         return cast("How", {name: getattr(self, name) for name in HOW})
 
     def without_draws(self) -> Question:
@@ -88,7 +88,7 @@ HOW = tuple(field.name for field in fields(Question) if field.name not in ("targ
 
 
 def check_how(options: Mapping[str, Any], *, what: str = "importance", names: Sequence[str] = HOW) -> How:
-    """The keywords that say how an answer is computed, if all of them are known."""
+    """The options for computing an answer; raises an error for an unknown option."""
     for name in options:
         if name not in names:
             raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(names)}")

@@ -1,7 +1,7 @@
-"""A smaller search space: which parameters to narrow, to fix, to widen, and which to leave alone.
+"""A smaller search space: which parameters to narrow, fix, widen or keep.
 
-Only parameters that are distinguishable from noise are narrowed, and only those that look like noise both
-globally and locally are fixed. docs/reduction.md has the rules and what was measured.
+Only parameters with a clear effect are narrowed. Only parameters without a clear effect, over all rows and among the
+best, are fixed. docs/reduction.md has the rules and measurements.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """How much likelier a draw lands in the target; None where trials cannot tell what a draw would find."""
+    """How many times as likely a random draw is in the target as before; None after an adaptive sampler."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -118,7 +118,7 @@ def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> 
 
 
 def proportion_of(part: float, total: int) -> Proportion:
-    """A part of so many rows, with a 95 % interval (Wilson's)."""
+    """A proportion with its 95 % interval (Wilson)."""
     z = 1.96
     centre = (part + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(part * (1 - part) / total + z * z / (4 * total * total))
@@ -132,7 +132,7 @@ INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """Puts what is known of each parameter into a verdict."""
+    """Decides the verdict on each parameter."""
 
     space: Space
     region: GoodRegion
@@ -186,7 +186,7 @@ class Judge:
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
-        """The verdict with the ranges that good values lie in, where there are several."""
+        """The verdict with the ranges of good values, if there are several."""
         axis = self.region.cloud.axes[cut.name]
         ranges = runs(self.region.cloud, self.box, cut.name)
         if len(ranges) < 2:
@@ -222,7 +222,7 @@ class Judge:
         return Verdict(name, "fix", reason, parameter, constant(value, parameter), 0.0)
 
     def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
-        """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
+        """Whether to fix a parameter without a clear effect, and the reason."""
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
         if not any(other.significant for other in self.importances.rows):
@@ -247,7 +247,7 @@ def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> V
 
 
 def small(part: float) -> str:
-    """A part of one, with digits where it has few: what matters is never shown as 0 %."""
+    """A fraction as a percentage that is never shown as 0 %."""
     return percent(part) if part >= 0.0005 else f"less than {percent(0.001)}"
 
 
@@ -262,7 +262,7 @@ def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | Non
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Conditions that name values which are gone: dropped; a parameter left without any can never be active."""
+    """Remove values that are cut off from all conditions; a parameter whose condition can never be true is dropped."""
     after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
     settled = list(verdicts)
     if not any(parameter is not None and parameter.when for parameter in after.values()):
@@ -280,7 +280,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
-    """The parameter with the conditions that are left."""
+    """The parameter with the conditions that can still be true; None if it can never be active."""
     if parameter is None or not parameter.when or isinstance(parameter, Switch):
         return parameter
     conditions = []

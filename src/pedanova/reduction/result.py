@@ -1,4 +1,4 @@
-"""A smaller search space with its reasons: what to keep, narrow, fix and widen, and what that is worth."""
+"""The result of `reduce`: a verdict and a reason for each parameter, and how good the smaller space is."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ Chosen: TypeAlias = tuple[float | None, float | None] | Sequence[Any]  # both en
 
 
 def inside_box(reduced: ReducedSpace, box: Mapping[str, Chosen]) -> ReducedSpace:
-    """The same verdicts, their domains cut at the box; whoever is cut by it alone is narrowed, and says why."""
+    """The same verdicts, with their domains limited to a box."""
     rows = tuple(_cut(row, box[row.name]) if row.name in box else row for row in reduced.rows)
     return replace(reduced, rows=rows)
 

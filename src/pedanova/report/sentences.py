@@ -1,4 +1,4 @@
-"""What the numbers say, in plain language."""
+"""Answers in sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 
 
 def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:
-    """What is optimised which way, by direction and name; a way that was guessed is said to be."""
+    """The objectives and their directions in words, and whether a direction was guessed."""
     words = " and ".join(f"{direction} {name}" for direction, name in goals)
     guesses = {note.severity for note in notes if note.kind == "direction"}
     if "warning" in guesses:
@@ -63,7 +63,7 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def shares_over_studies(pooled: Pooling) -> str:
-    """What matters in general, in one sentence."""
+    """The most important parameters over all studies, in one sentence."""
     first = [row for row in pooled.rows if row.low is not None and row.low > 0][:3]
     if not first:
         return f"Over {len(pooled.answers)} studies no parameter matters clearly."
@@ -72,7 +72,7 @@ def shares_over_studies(pooled: Pooling) -> str:
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
-    """What each column means, by its title; under no title, what is to be known beside."""
+    """The meaning of each column by its title, and general remarks without a title."""
     against_region = importances.baseline == "region"
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"

@@ -1,4 +1,4 @@
-"""Spaces side by side: what two have in common, what changed from one to the next, and one that holds several."""
+"""Compare spaces: the common part of two, changes from one to the next, and the union of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAME = 0.02  # of a range: bounds taken from data differ a little
 
 @dataclass(frozen=True, slots=True)
 class CommonSpace:
-    """Two spaces side by side."""
+    """The comparison of two spaces."""
 
     alike: tuple[str, ...]  # parameters whose domains are the same, or nearly
     narrowed: dict[str, Any]  # whose domains overlap: what both may be, as a box takes it
@@ -36,7 +36,7 @@ class CommonSpace:
 
 
 def shared_space(one: Space, two: Space) -> CommonSpace:
-    """What can be compared of two spaces."""
+    """The common part of two spaces."""
     alike, unlike = [], []
     narrowed: dict[str, Any] = {}
     for name in (name for name in one if name in two):
@@ -51,7 +51,7 @@ def shared_space(one: Space, two: Space) -> CommonSpace:
 
 
 def same_domain(one: Parameter, two: Parameter) -> bool:
-    """Equal, or ranges whose bounds differ by next to nothing."""
+    """Whether two domains are equal, or ranges with nearly the same bounds."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             scale = math.log if one.log and two.log else float
@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cells of the same number stand for the same values, or nearly."""
+    """Whether cells of the same number have (nearly) the same values."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -72,7 +72,7 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
-    """The range or the values that both may take; None where there are no two of them."""
+    """The range or the values that both domains contain; None if fewer than two."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
@@ -95,7 +95,7 @@ def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """One parameter: new where it had no domain before, gone where it has none now."""
+    """The change of one parameter's domain; it is new without a domain before, gone without one now."""
 
     name: str
     before: Parameter | None
@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The parameters of now, each with the domain that it had before where that holds its values still."""
+    """The current parameters; each keeps its old domain if that still contains all values."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new
@@ -118,7 +118,7 @@ def steadied(before: Space, now: Space) -> Space:
 
 
 def holds(outer: Parameter, inner: Parameter) -> bool:
-    """Whether every value of one domain is one of another; of domains that cannot be compared, no."""
+    """Whether one domain contains all values of another; False if they cannot be compared."""
     match outer, inner:
         case (Categorical(), Categorical()) | (Ordinal(), Ordinal()):
             return set(map(_typed, values_of(inner))) <= set(map(_typed, values_of(outer)))
@@ -147,7 +147,8 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # of each parameter, the studies
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The parameters of all studies, each with a domain that holds every study's own of the kind that most have."""
+    """The parameters of all studies, each with a domain that contains the domains of all studies of the most frequent
+    kind."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []

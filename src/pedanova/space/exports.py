@@ -1,4 +1,4 @@
-"""A search space in the forms that other tools take: objects where a tool wants them, text everywhere else."""
+"""A search space in the formats of other tools: as objects or as text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def left_out(space: Space, form: str) -> list[Note]:
 
 
 def unfolded(space: Space) -> Space:
-    """A range with special values beside it as two parameters: which of them, and the range under that."""
+    """A range with special values as two parameters: the kind, and the range that is conditional on it."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
         own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
@@ -89,7 +89,7 @@ def labels_of(domain: Domain) -> list[Label]:
 
 
 def optuna_plain(space: Space) -> dict[str, Any]:
-    """Distributions in the JSON form that Optuna stores them in."""
+    """Distributions in the JSON format of Optuna's storages."""
     plain: dict[str, Any] = {}
     fields: dict[str, Any]
     for name, domain in plain_domains(space, "optuna").items():
@@ -113,7 +113,7 @@ def to_optuna(space: Space) -> dict[str, Any]:
 
 
 def optuna_code(space: Space) -> str:
-    """Lines to paste into an objective; conditions become ``if``."""
+    """Lines of code for an objective function of Optuna; conditions become ``if``."""
     lines = ["params = {}"]
     for name, domain in plain_domains(space, "code").items():
         line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
@@ -144,7 +144,7 @@ def _suggest(name: str, domain: Domain) -> str:
 
 
 def configspace_plain(space: Space) -> dict[str, Any]:
-    """The JSON document that ConfigSpace reads (format 0.4); a single value is a constant."""
+    """A JSON document for ConfigSpace (format 0.4); a single value is a constant."""
     domains = plain_domains(space, "configspace")
     items = [_item(name, domain) for name, domain in domains.items()]
     conditions = [
@@ -203,7 +203,7 @@ def _together(kind: str, name: str, parts: list[dict[str, Any]]) -> dict[str, An
 
 
 def to_configspace(space: Space) -> Any:
-    """A `ConfigurationSpace`, as SMAC's `Scenario` takes it."""
+    """A `ConfigurationSpace` for SMAC's `Scenario`."""
     try:
         from ConfigSpace import ConfigurationSpace
     except ImportError:
@@ -240,7 +240,7 @@ def raytune_code(space: Space) -> str:
 
 
 def wandb_text(space: Space) -> str:
-    """A sweep's configuration but for the program and the metric, in YAML."""
+    """The configuration of a W&B sweep in YAML, without program and metric."""
     domains = plain_domains(space, "wandb")
     lines = [f"  {_scalar(name)}: {_scalar(_sweep(domain))}\n" for name, domain in domains.items()]
     return f"method: random\nparameters:\n{''.join(lines)}"

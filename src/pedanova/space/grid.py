@@ -1,4 +1,4 @@
-"""A parameter's cells: their ends, names and prior masses. Behind them come two more, `missing` and `outside`."""
+"""The cells of a parameter, and two more cells for `missing` values and values `outside` the space."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Grid:
         return (edges[:-1] / 2 + edges[1:] / 2).tolist()  # type: ignore[no-any-return]  # the sum might be too large
 
     def locate(self, values: NDArray[Any]) -> Cells:
-        """Cells of plain numbers; NaN is missing."""
+        """The cells of numbers; NaN is a missing value."""
         if self.inner is None or self.accept_low is None or self.accept_high is None:
             raise SpaceError(f"{self.parameter!r} has no numbers among its values")
         numbers = values.astype(np.float64, copy=False)
@@ -101,7 +101,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """Cells of labels: by equality, then by the same text, then as numbers."""
+        """The cells of labels, found by equality, by text, or as numbers."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
@@ -282,6 +282,6 @@ def _union_grid(parameter: Switch) -> Grid:
 
 
 def blocks_of(grid: Grid) -> list[Block]:
-    """Every regime: the domains, then the rows without a value, then those outside the space."""
+    """All blocks of cells: one for each domain, then missing values, then values outside the space."""
     apart = [Block(cell, cell + 1, ordered=False) for cell in (grid.missing, grid.outside)]
     return [*grid.blocks, *apart]

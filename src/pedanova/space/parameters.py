@@ -1,4 +1,4 @@
-"""What a hyperparameter may be, by one domain or by domains that differ from row to row, and a `Space` of them."""
+"""The domains of hyperparameters, and `Space`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pedanova.space.values import (
 
 
 class ShortRepr:
-    """A short repr: conditions appear only where there are any."""
+    """A short repr, without empty conditions."""
 
     __slots__ = ()
 
@@ -256,7 +256,7 @@ class Switch(ShortRepr):
 
     @property
     def is_own(self) -> bool:
-        """Whether its own value decides."""
+        """Whether the domain depends on the parameter's own value."""
         return not self.by
 
     @property
@@ -289,7 +289,7 @@ class Space(Mapping[str, Parameter]):
     Raises
     ------
     SpaceError
-        It contradicts itself: bounds, steps or conditions that can never be met.
+        The space contradicts itself: impossible bounds, steps or conditions.
 
     Examples
     --------
@@ -333,7 +333,7 @@ class Space(Mapping[str, Parameter]):
         return hash(tuple(self._parameters.items()))
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Plain values, fit for JSON; `Space.from_dict` reads them back.
+        """The space as plain values for JSON; `Space.from_dict` reads them.
 
         Returns
         -------
@@ -344,12 +344,12 @@ class Space(Mapping[str, Parameter]):
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
-        """The inverse of `to_dict`.
+        """A space from the result of `to_dict`.
 
         Parameters
         ----------
         plain
-            By parameter: ``{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}``.
+            The domains by parameter: ``{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}``.
 
         Returns
         -------
@@ -368,7 +368,7 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 
 
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
-    """The values of a parent in a condition must be among those that it can have."""
+    """Check that the values in conditions are possible values of the parents."""
     for parent, values in parameters[name].when:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
@@ -396,7 +396,7 @@ def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
 
 
 def plain_value(value: Value) -> Label | dict[str, Any]:
-    """A value of a condition, fit for JSON; of a range what differs from the whole line."""
+    """A value of a condition for JSON; for a range only its finite bounds."""
     if not isinstance(value, Interval):
         return value
     whole = Interval()
@@ -439,7 +439,7 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
 
 
 def parents_first(space: Space) -> list[str]:
-    """Names in an order in which no child comes before a parent; conditions have no circles."""
+    """The names in an order in which parents come before their children."""
     done: dict[str, None] = {}
 
     def visit(name: str, line: tuple[str, ...]) -> None:
@@ -456,18 +456,18 @@ def parents_first(space: Space) -> list[str]:
 
 
 def children_of(space: Mapping[str, Parameter]) -> frozenset[str]:
-    """The parameters that have a parent in the space, which decides whether they have a value, or which domain."""
+    """The conditional parameters: those that have a parent in the space."""
     return frozenset(name for name, one in space.items() if any(parent in space for parent in parents_of(one)))
 
 
 def parents_of(parameter: Parameter) -> list[str]:
-    """Whoever decides whether a parameter has a value, or which domain."""
+    """The parameters that decide whether this parameter has a value, or which domain it has."""
     conditions = [parent for parent, _ in parameter.when]
     return [*conditions, parameter.by] if isinstance(parameter, Switch) and parameter.by else conditions
 
 
 def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
-    """A domain, short enough for a table; more digits for who goes on computing."""
+    """A domain in words, short enough for a table; `digits` can be increased for export."""
     match parameter:
         case Float(low, high, log):
             return f"{short(low, digits)} … {short(high, digits)}{' log' if log else ''}"
@@ -483,7 +483,7 @@ def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
 
 
 def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
-    """The values of a list; nothing for a range."""
+    """The values of an ordinal or categorical domain; empty for a range."""
     match parameter:
         case Categorical(values) | Ordinal(values):
             return values
@@ -492,7 +492,7 @@ def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
 
 
 def domain_names(parameter: Switch) -> list[str]:
-    """Of each of its domains, when it holds."""
+    """The name of each domain: the values for which it is used."""
     keys = [[value for value, other in parameter.domains if other == one] for one in parameter.regimes]
     if parameter.by:
         return [f"where {parameter.by} {in_condition(some)}".replace("'", "") for some in keys]

@@ -1,4 +1,4 @@
-"""Checks of the values that parameters are made of; every refusal names value, rule and remedy."""
+"""Checks of bounds, values and conditions of parameters; every error names value, rule and remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_INT = 2**53  # beyond it a float cannot tell two whole numbers apart
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers between two bounds, which belong to it unless they are open."""
+    """The numbers between two bounds; a bound is included unless it is open."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -41,11 +41,11 @@ class Interval:
         return above and (number < self.high if self.open_high else number <= self.high)
 
     def __str__(self) -> str:
-        """As a condition reads: ``> 0``, ``<= 0.5``, ``0 to 0.5``."""
+        """In words, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
         return " and ".join(self.tests()).replace("inf", "∞")
 
     def tests(self) -> list[str]:
-        """The comparisons that it is made of: ``["> 0", "<= 0.5"]``."""
+        """The comparisons of this range: ``["> 0", "<= 0.5"]``."""
         low = [f"{'>' if self.open_low else '>='} {self.low:.12g}"] if self.low > -math.inf else []
         return [*low, *([f"{'<' if self.open_high else '<='} {self.high:.12g}"] if self.high < math.inf else [])]
 
@@ -99,7 +99,7 @@ def below(value: float) -> Interval:
 
 
 def interval_from(values: object) -> Interval | None:
-    """A range of numbers, as `above` and `below` make it, as a region of values such as `between`, or as a dict."""
+    """An interval from the result of `above`, `below` or `between`, or from a dict; None for other values."""
     if isinstance(values, Interval):
         return values
     if isinstance(values, Mapping):

@@ -1,1 +1,1 @@
-"""What follows from an analysis: what tuning wins, what to try next, and when to stop."""
+"""Advice: what tuning gains, which trials to run next, and when to stop."""

@@ -1,4 +1,4 @@
-"""Questions about what to do: what tuning wins, what to run next, and when to stop."""
+"""Compute advice: what tuning gains, which trials to run next, and when to stop."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BEST_RUN = 200  # rows, the best of all, that are candidates for the best config
 
 
 def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
-    """The model of the rows, or of a sample of very many."""
+    """The model of the rows, or of a sample if there are many."""
     if data.levels.several:
         first = data.objective.split(", ")[0]
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
@@ -70,7 +70,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
 
 
 def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
-    """The objective anywhere in the space; an error where no model of it is to be trusted."""
+    """The model of the objective over the space; raises an error if no model is reliable."""
     rows = len(model.rows)
     fitted = model.fitted(seed)
     known = model.objective(seed)
@@ -244,7 +244,7 @@ def present(values: Mapping[str, Label | None]) -> dict[str, Label]:
 
 
 def needed_of(data: TrialData, width: object, question: Question) -> Needed:
-    """How many more trials make the answer sure, and whether to stop."""
+    """How many more trials make the ranking sure, and whether to stop."""
     if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width <= 1:
         raise QueryError(Arg("width", width), " must be a number above 0 and at most 1, such as 0.1")
     answer = importance_of(data, question)
@@ -277,7 +277,7 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
-    """That more trials hardly change anything, beside an answer; empty where they may."""
+    """A sentence if more trials would hardly change the answer; empty otherwise."""
     if not first_stays(answer.rows):
         return ""
     advice = stop_of(data, with_intervals(answer.rows), seed)

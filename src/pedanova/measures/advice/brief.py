@@ -1,4 +1,4 @@
-"""Everything in at most 300 tokens: a line for each finding, with the call that proves it."""
+"""All results in at most 300 tokens: one line for each result, with the call that computes it."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Brief(Table):
 
 
 def tokens_in(text: str) -> int:
-    """About how many tokens a language model takes for it, rather too many than too few."""
+    """An upper estimate of the number of tokens."""
     return len(re.findall(r"[^\W\d_]{1,4}|\d{1,3}|[^\w\s]|_", text))
 
 
@@ -160,7 +160,7 @@ def named(name: str) -> str:
 
 
 def brief_of(data: TrialData, seed: int) -> Brief:
-    """All findings; what cannot be known says so."""
+    """All results; a line says so if something is not known."""
     question = Question(seed=seed, force=True)
     answer = importance_of(data, question)
     lines = [
@@ -192,7 +192,7 @@ def line(topic: str, text: str) -> BriefLine:
 
 
 def attempt(words: Callable[[], str]) -> str:
-    """What a question answers, or why it does not."""
+    """The answer to a question, or the reason why there is none."""
     try:
         return words()
     except PedanovaError as error:

@@ -1,4 +1,5 @@
-"""Questions to an analysis: importances, densities, effects, interactions, planes, trials, and answers side by side."""
+"""One function for each question to an analysis: importances, densities, effects, interactions, trials,
+comparisons."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ MOST_RANGES = 2  # of good values that are named
 
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
-    """The answer of whichever estimator is right for the question; with the `good` values of what matters."""
+    """The importances by counts or by a model; with `good`, also the good values of parameters with a clear effect."""
     base = data.resolve(question.region, "region")
     whole = getattr(base, "is_all", False)
     with explaining(data.notes):
@@ -73,7 +74,7 @@ def _good_values(density: Densities, question: Question) -> str:
 
 
 def importance_or_wider(data: TrialData, question: Question) -> Importances:
-    """As `importance_of`; where a best part of all rows holds too few, of the strictest that holds enough."""
+    """As `importance_of`; if a quantile has too few rows, for the smallest quantile with enough rows."""
     try:
         return importance_of(data, question, good=True)
     except TooFewRowsError:
@@ -100,13 +101,13 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
-    """How every parameter is spread in target, region and space, by the estimator that answers `importance`."""
+    """The densities of every parameter in target, region and space, by the same estimator as `importance`."""
     query, words, _ = data.query(question.target, question.region)
     return density_answer(query, question, words, objective=data.objective)
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
-    """The answer of `importance_of` at these targets, or at all that were counted; one model serves all."""
+    """The answers of `importance_of` at these targets, or at all that were counted."""
     parts = None if ladder is None else as_parts(ladder)
     base = data.resolve(question.region, "region")
     words = str(base)
@@ -143,7 +144,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
 def effects_within(
     data: TrialData, region: object = DEFAULT.region, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
 ) -> Effects:
-    """Parts of the objective's own variance, inside a region."""
+    """The part of the objective's variance that each parameter explains inside a region."""
     from pedanova.measures.effects import effects_of
 
     if data.levels.several:
@@ -212,7 +213,7 @@ def _counted(data: TrialData, question: Question) -> Located:
 def pair_planes(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
 ) -> dict[tuple[str, str], PairDensity]:
-    """Rows of target and region on the plane of every two of these parameters, the rows counted once."""
+    """Target and region rows in the cells of every pair of parameters."""
     from pedanova.measures.plane import pair_density
 
     contrasts, tally = _count_pairs(data, names, question, cells)
@@ -220,7 +221,7 @@ def pair_planes(
 
 
 def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cells: object) -> PairDensity:
-    """The same of two parameters, the first one across."""
+    """The same for one pair of parameters."""
     from pedanova.measures.plane import pair_density
 
     contrasts, tally = _count_pairs(data, names, question, cells)
@@ -249,7 +250,7 @@ def trial_table(
     sample: int | None = None,
     params: Sequence[str] | None = None,
 ) -> Trials:
-    """The rows with their settings and objective; a target of None marks none of them."""
+    """The rows with their parameters and objective; without a target, none is marked."""
     for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
         if value is not None or name == "offset":
             as_whole(value, name)
@@ -380,7 +381,7 @@ FOREST_VALUES = 100_000  # of a table that it is fitted to: of more rows, a samp
 def compare(
     data: TrialData, by: str, target: object, region: object = DEFAULT.region, top: object = TOP, **how: Unpack[How]
 ) -> Comparison[Any]:
-    """Answers side by side: of several measures, or of several objectives."""
+    """Several measures, or several objectives, side by side."""
     if by not in ("measure", "objective"):
         raise QueryError(Arg("by", by), " must be 'measure' or 'objective'")
     if by == "objective":
@@ -391,7 +392,7 @@ def compare(
 
 
 def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: int) -> Comparison[Ranked]:
-    """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest."""
+    """PED-ANOVA and f-ANOVA, globally and locally, by counts and by a random forest."""
     from pedanova.measures.forest import forest_effects
 
     part = as_part(target, "target")
@@ -440,7 +441,8 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """The parameters that other measures put first, and a sample of rows: forests of a large table take hours."""
+    """The parameters that other measures rank first, and a sample of the rows, because forests of large tables take
+    hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:
@@ -461,7 +463,7 @@ def forest_table(
 
 
 def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
-    """The importances for each of several objectives alone, beside those for all together."""
+    """The importances for each of several objectives, next to those for all together."""
     goals = data.observed().goals
     together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
     return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})
