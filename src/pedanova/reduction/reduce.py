@@ -273,7 +273,8 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             if now is not after[verdict.name]:
                 gone = now is None
                 reason = "it exists only for values of another parameter that are cut off" if gone else verdict.reason
-                advice, part = ("drop", 0.0) if gone else (verdict.advice, verdict.part)
+                advice: Advice = "drop" if gone else verdict.advice
+                part = 0.0 if gone else verdict.part
                 settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)
                 after[verdict.name] = now
     return tuple(settled)
