@@ -105,7 +105,7 @@ def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64]
         keys = sum(own[some].astype(np.uint64, copy=False) * factor for own, factor in zip(bits, factors, strict=False))
         if len(bits) > 1:
             keys = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        chosen.append(rows[piece][keys >= least])
+        chosen.append(rows[piece][np.flatnonzero(keys >= least)])
     return np.concatenate(chosen)
 
 

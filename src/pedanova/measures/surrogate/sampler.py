@@ -90,7 +90,8 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
         ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
         again = float(correlations(ranks)[0][0, 1])
     together = joint_concentration(configurations, dependence)
-    return SamplerEvidence(together, again, drift, has_excess_repeats(configurations), is_stepwise(configurations))
+    repeated = again > LIKELY and has_excess_repeats(configurations)  # each is looked for where it may decide
+    return SamplerEvidence(together, again, drift, repeated, together < 0.0 and is_stepwise(configurations))
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
@@ -217,8 +218,9 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
     """
     there = ~np.isnan(columns)
     values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
-    rows = there.astype(np.float64) @ there.T
-    sums, squares = values @ there.T, values**2 @ there.T  # of each column, where the other has a value too
+    ones = there.astype(np.float64)
+    rows = ones @ ones.T
+    sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, where the other has a value too
     enough = rows > FEWEST_PAIRED
     rows = np.where(enough, rows, 1.0)
     spread = np.maximum(squares - sums**2 / rows, 0.0)
