@@ -90,7 +90,7 @@ def make_in_memory(name: str, *, constrain: bool, seed: int = 0) -> optuna.Study
     study = optuna.create_study(study_name=name, sampler=sampler, directions=["minimize", "maximize"])
     study.set_metric_names(["error", "gain"])
     study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) ** 2 + trial.suggest_float("y", -1, 1),
-                                  (trial.params["x"] - 1) ** 2), n_trials=50)  # fmt: skip
+                                  (trial.params["x"] - 1) ** 2), n_trials=30)  # fmt: skip
     return study
 
 
@@ -106,15 +106,15 @@ def with_moving_bounds(storage: object) -> optuna.Study:
         layers = trial.suggest_int("layers", 1, 12 if model == "deep" else 3)
         return inner / top + 0.01 * layers
 
-    study.optimize(objective, n_trials=50)
+    study.optimize(objective, n_trials=30)
     return study
 
 
 def with_changed_range(storage: object) -> optuna.Study:
     """Somebody widened a range and went on."""
     study = optuna.create_study(storage=storage, study_name="changed")
-    for number in range(40):
-        high = 1.0 if number < 20 else 2.0
+    for number in range(30):
+        high = 1.0 if number < 15 else 2.0
         value = (number * 0.37) % high
         study.add_trial(
             create_trial(
