@@ -299,6 +299,6 @@ def test_a_last_cell_may_hold_a_line_break(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_line_longer_than_a_block_of_pyarrow_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    names = [f"a_rather_long_name_of_a_column_{i}" for i in range(40_000)]
-    path.write_text("\n".join([",".join(names), ",".join("1" * 40_000), ""]))
-    assert len(read_records(path).columns) == 40_000
+    names = [f"a_very_{'long_' * 60}name_of_a_column_{i}" for i in range(4_000)]
+    path.write_text("\n".join([",".join(names), ",".join("1" * 4_000), ""]))
+    assert len(read_records(path).columns) == 4_000
