@@ -199,7 +199,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     return list(factors), others
 
 
-def told_by(name: str, columns: Mapping[str, NDArray[Any]]) -> list[str]:
+def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
     """Columns that have one value for each value of this one, and fewer values than it; constants are left out.
 
     Examples
@@ -207,10 +207,10 @@ def told_by(name: str, columns: Mapping[str, NDArray[Any]]) -> list[str]:
     >>> told_by("name", {"name": np.arange(6) % 4, "width": np.arange(6) % 2, "depth": np.arange(6) // 2})
     ['width']
     """
-    codes = {key: np.unique(column, return_inverse=True)[1] for key, column in columns.items()}
-    own, levels = codes[name], int(codes[name].max()) + 1
-    several = (key for key, code in codes.items() if 0 < code.max() < levels - 1)
-    return [key for key in several if len(np.unique(own * (codes[key].max() + 1) + codes[key])) == levels]
+    last = int(codes[name].max())
+    fewer = ((other, code, int(code.max())) for other, code in codes.items())
+    several = ((other, code, most) for other, code, most in fewer if 0 < most < last)
+    return [other for other, code, most in several if len(np.unique(codes[name] * (most + 1) + code)) == last + 1]
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:

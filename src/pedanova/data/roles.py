@@ -87,7 +87,8 @@ EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 
 LONG_TEXT = 60  # letters, on average
 MOST_STATES = 50  # words of a column that tells how trials ended
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
-MOST_BETWEEN = 3  # places from one result to the next; where more columns lie between, they are the settings
+MOST_COMPARED = 300  # columns, each with each
+BETWEEN = (1, 1), (1, 2), (2, 1)  # places to results on either side; more columns between them are the settings
 MOST_GRID = 10_000  # rows of a table in which a grid is looked for
 
 
@@ -377,15 +378,17 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     """Words, or numbers named like an id, that tell all other settings or several of them."""
     new, values = {}, known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
-    whole = {name: present[:: max(1, len(present) // A_LOOK)] for name, present in _in_every_row(names).items()}
-    several = [name for name in whole if np.any(whole[name] != whole[name][0])]
-    for name in several:
+    if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
+        return {}
+    some = {name: present[:: max(1, len(present) // A_LOOK)] for name, present in _in_every_row(names).items()}
+    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in some.items() if names[name].varies}
+    for name in codes:
         named = _is_id(name)
         if values[name].kind != "words" and not named:
             continue
-        told = told_by(name, whole)
-        repeats = len(np.unique(whole[name])) < len(whole[name])
-        every = repeats and len(told) == len(several) - 1
+        told = told_by(name, codes)
+        repeats = codes[name].max() + 1 < len(codes[name])
+        every = repeats and len(told) == len(codes) - 1
         if len(told) > 1 and (named or every or len(told) > 2):
             why = f"determines {listed(told, most=3)}, like the name of a configuration"
             sure = every or (named and repeats)
@@ -406,8 +409,8 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
         return {}  # too few of them: half of three or more, or two of three
     new = {}
     for place, name in enumerate(row[first:last], start=first):
-        near = min(one for one in results if one > place) - max((one for one in results if one < place), default=place)
-        if name not in settings or values[name].kind not in ("numbers", "flags") or near > MOST_BETWEEN:
+        close = any({place - before, place + after} <= results for before, after in BETWEEN)
+        if name not in settings or values[name].kind not in ("numbers", "flags") or not close:
             continue
         if values[name].has_own and (not _has_head(name) or {place - 1, place + 1} <= results):
             new[name] = Role("result", "different in every row and between results")
@@ -420,9 +423,10 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
     """Numbers that are no few values as the other settings are, and those behind the objective of a grid."""
     settings, values, table = known.settings(), known.values, known.table
-    first = min((table.index(name) for name in known.objectives if name in table), default=len(table))
+    places = {name: place for place, name in enumerate(table)}
+    first = min((places[name] for name in known.objectives if name in places), default=len(table))
     order = [name for name in table if name in settings]
-    ahead = [name for name in order if table.index(name) < first]
+    ahead = [name for name in order if places[name] < first]
     behind = order[len(ahead) :]
     grid = [name for name in ahead if values[name].is_few or values[name].counts_rows]
     unlike = [name for name in ahead[1:] if name not in grid and not _has_head(name)]
@@ -455,7 +459,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     """Numbers that are no part of a full grid of others; in front of the objective only if they were measured."""
-    settings, table = known.settings(doubted=True), known.table
+    settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
     rows = max(map(len, whole.values()), default=0)
@@ -463,14 +467,15 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
         return {}
     factors, others = full_grid(whole)
-    first = min((table.index(name) for name in known.objectives if name in table), default=0)
+    places = {name: place for place, name in enumerate(known.table)}
+    first = min((places[name] for name in known.objectives if name in places), default=0)
     why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
     new = {}
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
         if _is_id(name) and settings[name].whole:
             new[name] = Role("identifier", f"looks like an id, and {why}")
             continue
-        behind = name in table and table.index(name) > first
+        behind = places.get(name, -1) > first
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
         if behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
@@ -485,6 +490,8 @@ def _moving_together(known: KnownColumns) -> dict[str, Role]:
     measured = {n: values[n] for n, role in known.roles.items() if role.name in ("setting", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
     whole = {name: one for name, one in whole.items() if values[name].kind == "numbers" and not values[name].is_few}
+    if len(whole) > MOST_COMPARED:
+        return {}
     together = moving_together(whole, [name for name in whole if name in settings])
     return {
         name: known.doubted(name, f"rises and falls with {listed(others, most=3)}, like results of the same runs")

@@ -69,3 +69,13 @@ def test_two_spaces_or_rows_outside_are_said(tmp_path: Path) -> None:
     a = pa.analyze(table(tmp_path), "loss")
     assert space_notes(a) == ["search_space.json or space.json may be the search space; pass space=FILE to use it"]
     assert a.space["depth"] != Int(1, 9)
+
+
+@pytest.mark.parametrize("at", ["multirun.yaml", "0/.hydra/hydra.yaml"])
+def test_the_sweep_that_hydra_wrote_into_a_multirun(tmp_path: Path, at: str) -> None:
+    for i in range(12):
+        (tmp_path / str(i) / ".hydra").mkdir(parents=True)
+        (tmp_path / str(i) / ".hydra" / "overrides.yaml").write_text(f"- lr={0.001 * (i + 1)}\n- depth={1 + i % 3}\n")
+        (tmp_path / str(i) / "metrics.json").write_text(json.dumps({"loss": (i * 7 % 12) / 12}))
+    (tmp_path / at).write_text(FORMS["multirun.yaml"])
+    assert dict(pa.analyze(tmp_path, "loss").space) == {"lr": Float(1e-5, 1.0, log=True), "depth": Int(1, 9)}
