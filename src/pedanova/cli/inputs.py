@@ -12,6 +12,7 @@ from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
 from pedanova.cli.parser import THREADS
 from pedanova.data.regions import Region, as_region, at_least, at_most, between
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.question import HOW
 
 
 def opened(options: argparse.Namespace) -> Analysis:
@@ -63,8 +64,7 @@ def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | st
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:
-    names = ("baseline", "estimator", "of", "draws", "seed", "force")
-    how = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    how = {name: getattr(options, name) for name in HOW if hasattr(options, name)}
     return how | {"smoothing": parse_smoothing(options.smoothing)}
 
 

@@ -12,6 +12,7 @@ from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
+from pedanova.measures.question import HOW
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")
@@ -105,7 +106,7 @@ BEST = replace(
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
-MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
+MEASURE = [BY_NAME[name] for name in HOW if name != "force"]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables")]

@@ -71,7 +71,7 @@ class Question:
     @property
     def by_rows(self) -> bool:
         """Whether only counts may answer."""
-        return self.estimator == "counts"
+        return self.estimator not in ("auto", "surrogate")
 
     @property
     def how(self) -> How:

@@ -265,7 +265,7 @@ class ReducedSpace(NamedTable[Verdict]):
 
         Raises
         ------
-        QueryError
+        SpaceError
             `form` is unknown.
         """
         return exports.export(self.space, form)

@@ -14,7 +14,7 @@ from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, known_percent
 from pedanova.measures.question import TARGET
 
-USUAL = (TARGET, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
+USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # usual targets, the most usual first
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:

@@ -29,7 +29,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.question import DEFAULT, How, Question
+from pedanova.measures.question import DEFAULT, HOW, How, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
     densities_of_all,
@@ -240,7 +240,7 @@ def fewer(most: int, a: TrialData) -> int:
 
 
 def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> Glance:
-    options = only(how, "smoothing", "estimator", "seed", "force")
+    options = only(how, *(name for name in HOW if name != "draws"))
     wanted = Question(here.target, here.region, **question.how(options))
     what = "glance" if names is None else f"glance at {json.dumps(names)}"
     return kept(here.rows, what, question, options, lambda: here.rows.at_once(wanted, within=here.chosen, names=names))

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, Unpack
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
-from pedanova.measures.question import INNER, REGION, TARGET, Baseline, How, Question, check_how
+from pedanova.measures.question import HOW, INNER, REGION, TARGET, Baseline, How, Question, check_how
 from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
@@ -28,7 +28,7 @@ from pedanova.space.parameters import Space
 MOST_ROWS = 2_000  # of a table or a picture, in one answer
 MOST_PLANES = 4  # objectives, every two of which a file shows on a plane
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
-OPTIONS = ("smoothing", "estimator", "draws", "seed", "force")  # of `importance`; the question has the others
+OPTIONS = tuple(name for name in HOW if name not in ("baseline", "of"))  # the page's question has these two
 WHO_ANSWERS = ("smoothing", "estimator", "seed")  # those that decide which rows a part of the space holds
 Check: TypeAlias = Callable[[Any, str, Space], Any]
 Answer: TypeAlias = dict[str, Any]

@@ -24,7 +24,7 @@ from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.question import Baseline, How
+from pedanova.measures.question import Baseline, How, Question
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import RowModel
@@ -140,7 +140,7 @@ LEAST_APART = 5  # rows between two points of the objective's distribution
 def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """The facts of a page whose every question is asked live."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
-    by_rows = how.get("estimator") == "counts" or how.get("smoothing", "auto") != "auto"
+    by_rows = Question(**how).by_rows or how.get("smoothing", "auto") != "auto"
     model, early = a.row_model, False
     if not by_rows and len(a.tallies) > MANY and isinstance(model, RowModel) and not model.is_fitted:
         by_rows = early = (

@@ -146,10 +146,10 @@ class PageQuestion:
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """``{"part": [0, TARGET]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
+    """``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
-        raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, TARGET]}} or {{"value": [null, 0.3]}}')
+        raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
     if "part" in value:
         start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
         return as_region(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
