@@ -104,6 +104,30 @@ def test_raytune_is_python() -> None:
     compile(text, "space.py", "exec")
 
 
+def test_scikit_learn_draws_from_its_distributions() -> None:
+    """Texts such as "(16, 16)" are what they say, as `RandomizedSearchCV` needs them."""
+    space = {
+        "rate": pa.Float(1e-4, 0.1, log=True),
+        "drop": pa.Float(0.1, 0.4),
+        "depth": pa.Int(2, 5),
+        "units": pa.Int(4, 256, log=True),
+        "step": pa.Int(8, 32, step=8),
+        "hidden": pa.Categorical(["(16,)", "(16, 16)", "None"]),
+        "kernel": pa.Categorical(["rbf", "poly"]),
+    }
+    names: dict[str, Any] = {}
+    exec(exports.export(pa.Space(space), "sklearn"), names)
+    made = names["param_distributions"]
+    assert made["hidden"] == [(16,), (16, 16), None]
+    assert made["kernel"] == ["rbf", "poly"]
+    assert made["step"] == [8, 16, 24, 32]
+    assert (made["units"][0], made["units"][-1], len(made["units"]) > 20) == (4, 256, True)
+    assert set(made["depth"].rvs(200, random_state=0)) == {2, 3, 4, 5}
+    for name, low, high in (("rate", 1e-4, 0.1), ("drop", 0.1, 0.4)):
+        drawn = made[name].rvs(200, random_state=0)
+        assert low <= drawn.min() < drawn.max() <= high
+
+
 def test_what_a_form_cannot_say_is_said() -> None:
     assert "momentum" in exports.left_out(SPACE, "raytune")[0]
     assert exports.left_out(SPACE, "code") == []

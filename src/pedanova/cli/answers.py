@@ -359,7 +359,8 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
             alone = argparse.Namespace(file=place)
         analyses[name] = source_opened(alone)
     if len(analyses) < len(places):
-        raise QueryError("a source is given twice; give two different sources")
+        words = "a source is given twice; save each study of one file with "
+        raise QueryError(f"{words}pedanova analyze FILE --study NAME --save NAME.pedanova, and give the saved files")
     return analyses
 
 

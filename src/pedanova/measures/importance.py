@@ -22,7 +22,7 @@ from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, listed
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.question import Baseline
+from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
 from pedanova.measures.share import ShareTable, block_sums, share_of, summed_ratio
 from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, smooth, width_in
 from pedanova.space.grid import Block, Reals, blocks_of
@@ -267,7 +267,8 @@ class Importances(ShareTable[Importance]):
     def next_step(self) -> str:
         """The next step in Python, in words."""
         if self._sure():
-            return "Next: .reduce() suggests a smaller search space."
+            wider = "" if max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1] else "target=0.2"
+            return f"Next: .reduce({wider}) suggests a smaller search space."
         wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
         return f"Next: run more trials{wider}."
 

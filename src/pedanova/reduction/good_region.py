@@ -270,6 +270,7 @@ class GoodRegion:
     estimator: ClassVar[str] = "counts"
     even: ClassVar[bool] = True  # rows were drawn evenly, or are held against each other
     spread: ClassVar[str] = "good values are spread over all its values"  # why a parameter that matters is not cut
+    decides: ClassVar[str] = "the target's best rows"  # for which the ranges are chosen
 
     @classmethod
     def of(cls, search: Search, rows: Rows) -> Self:
@@ -312,6 +313,7 @@ class ModelGoodRegion(GoodRegion):
     """Points of the space with their chance to be in the target, and in its best tenth."""
 
     estimator = "surrogate"
+    decides = "the target's best tenth (by the model)"
 
     @classmethod
     def by(
@@ -342,6 +344,7 @@ class TrialGoodRegion(GoodRegion):
     wider: Cloud  # the whole target
     even = False
     spread = "the rest of its range has good trials too, or was hardly tried"
+    decides = "the best configurations tried"
 
     @classmethod
     def by(cls, search: Search, rows: Rows, target: Region) -> Self:

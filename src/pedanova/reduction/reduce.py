@@ -182,7 +182,7 @@ class Judge:
             return unchanged(name, "keep", "less than one of its values could be cut off", parameter)
         several = "have these values" if isinstance(parameter, Categorical) else f"lie in {percent(part)} of its range"
         what = "have this value" if is_constant(after) else several
-        reason = f"{percent(mass)} of the target's best rows {what}; {self.region.elsewhere(name, groups)}"
+        reason = f"{percent(mass)} of {self.region.decides} {what}; {self.region.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
@@ -335,8 +335,10 @@ def reduce_space(
     kept, parts = check_keep(keep), check_folds(folds)
     space, inside = search.observed.space, int(search.reached().sum())
     if data.rows < LEAST_ROWS or inside < LEAST_TARGET:
-        few = f"{data.rows:,} rows, {inside} of them in the target, are too few to decide"
-        why = f"{few}: at least {LEAST_ROWS} rows and {LEAST_TARGET} in the target are needed"
+        why = f"{data.rows:,} rows are too few to decide: at least {LEAST_ROWS} are needed"
+        if data.rows >= LEAST_ROWS:
+            few = f"{inside} rows in the target are too few to decide: at least {LEAST_TARGET} are needed"
+            why = f"{few}; choose a wider target, or run more trials"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     ranked = importances(data, question)
@@ -351,7 +353,7 @@ def reduce_space(
         evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, region, box, ranked, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
-    remarks = [*notes, *ranked.notes]
+    remarks = [*notes, *(note for note in ranked.notes if not note.names("of"))]  # which `reduce` does not have
     remarks += [] if region.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []

@@ -202,11 +202,11 @@ class ReducedSpace(NamedTable[Verdict]):
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds "
             f"together; on held-out rows {e.kept}, and of the best fifth of these {e.best}."
         )
-        if sum(row.advice == "narrow" for row in self.rows) > 1:
+        if any(row.advice == "narrow" for row in self.rows):
             worth += (
-                f" Each narrowed range on its own keeps about {percent(self.keep)} of the target's best rows; a row "
-                "must lie inside all ranges, so together they keep fewer. A range is wider than the good values: "
-                "these are only the values that are clearly more frequent in the target."
+                f" The ranges are chosen for the best of the target: each keeps about {percent(self.keep)} of it, "
+                "and fewer rows of the whole target. So they may be narrower or wider than the good values, which are "
+                "those of the whole target."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
@@ -255,8 +255,8 @@ class ReducedSpace(NamedTable[Verdict]):
         Parameters
         ----------
         form
-            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``json``, or ``code``: lines for an
-            objective of Optuna.
+            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``sklearn`` (`param_distributions`),
+            ``json``, or ``code``: lines for an objective of Optuna.
 
         Returns
         -------

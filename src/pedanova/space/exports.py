@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,8 @@ from pedanova.space.parameters import (
 )
 from pedanova.space.values import Interval, Label, Value
 
-FORMS = ("optuna", "configspace", "raytune", "wandb", "json", "code")
+FORMS = ("optuna", "configspace", "raytune", "wandb", "sklearn", "json", "code")
+LOG_STEPS = 50  # of whole numbers on a log scale, for scikit-learn, which has no distribution of these
 CONDITIONAL = ("configspace", "json", "code")  # forms that can say when a parameter exists
 
 
@@ -36,6 +38,7 @@ def export(space: Space, form: str) -> str:
         "configspace": lambda one: as_json(configspace_plain(one)),
         "raytune": raytune_code,
         "wandb": wandb_text,
+        "sklearn": sklearn_code,
     }
     if form not in writers:
         raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
@@ -237,6 +240,35 @@ def raytune_code(space: Space) -> str:
         function, arguments = _tune(domain)
         lines.append(f"    {name!r}: tune.{function}({', '.join(map(repr, arguments))}),")
     return "\n".join(["from ray import tune", "", "param_space = {", *lines, "}"]) + "\n"
+
+
+def sklearn_code(space: Space) -> str:
+    """``param_distributions`` for scikit-learn's `RandomizedSearchCV`."""
+    domains = plain_domains(space, "sklearn")
+    lines = [f"    {name!r}: {_scipy(domain)}," for name, domain in domains.items()]
+    head = "from scipy.stats import loguniform, randint, uniform"
+    return "\n".join([head, "", "param_distributions = {", *lines, "}"]) + "\n"
+
+
+def _scipy(domain: Domain) -> str:
+    match domain:
+        case Float(low, high, log):
+            return f"loguniform({low!r}, {high!r})" if log else f"uniform({low!r}, {high - low!r})"
+        case Int(low, high, 1, False):
+            return f"randint({low}, {high + 1})"
+        case Int(low, high, 1, True):
+            steps = [round(low * (high / low) ** (i / LOG_STEPS)) for i in range(LOG_STEPS + 1)]
+            return repr(list(dict.fromkeys(steps)))
+    return f"[{', '.join(map(_as_written, labels_of(domain)))}]"
+
+
+def _as_written(value: Label) -> str:
+    """A value in Python; a text such as "(16, 16)" or "None", as a table of a search has it, is what it says."""
+    try:
+        plain = literal_eval(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return repr(value)
+    return repr(plain) if plain is None or isinstance(plain, tuple | list | dict | bool) else repr(value)
 
 
 def wandb_text(space: Space) -> str:

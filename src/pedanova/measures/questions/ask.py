@@ -432,10 +432,18 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
         except PedanovaError as error:
             if not answers:
                 raise
-            notes.append(Note("answer", "left out, ", *error.words, subject=name, severity="warning"))
+            words = needs_more(data.rows) if isinstance(error, TooFewRowsError) else ("left out, ", *error.words)
+            notes.append(Note("answer", *words, subject=name, severity="warning"))
             continue
         notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
     return Comparison(answers, "ratio", meanings, tuple(notes))
+
+
+def needs_more(rows: int) -> tuple[str | Arg, ...]:
+    """Why a tenth of the target cannot be answered, and the target that could be."""
+    wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
+    remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
+    return "left out, because a tenth of the target has too few rows; ", *remedy
 
 
 def forest_table(

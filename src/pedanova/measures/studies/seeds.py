@@ -130,8 +130,8 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
     if repeated < FEWEST:
         many = "no configuration is" if repeated == 0 else "one configuration is"
         words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations), and at least {FEWEST} are "
-        remedy = "to separate the seed from the parameters; run some again, or name columns such as a seed in "
-        raise DataError(words, "needed ", remedy, Arg("exclude"))
+        remedy = "to separate the seed from the parameters; run some again with another seed, or, if a column makes "
+        raise DataError(words, "needed ", remedy, "every row different, name it in ", Arg("exclude"))
     rows, notes = [], []
     if repeated < ROUGH:
         notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))

@@ -25,7 +25,7 @@ from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm
-from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
 
@@ -226,7 +226,9 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ: by the adjusted p-value, or without one by the interval."""
+        """Whether the shares clearly differ, by the adjusted p-value or else the interval, and are not both negligible."""
+        if max(self.share, self.other) < WORTH_A_WORD:
+            return False
         if self.p_adjusted is not None:
             return self.significant
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)

@@ -439,7 +439,14 @@ def smaller_space(
     return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
 
 
-FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
+FORMS = {
+    "Optuna": "code",
+    "Ray Tune": "raytune",
+    "ConfigSpace": "configspace",
+    "W&B": "wandb",
+    "scikit-learn": "sklearn",
+    "JSON": "json",
+}
 
 
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:

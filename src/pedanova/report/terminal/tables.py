@@ -386,6 +386,8 @@ def ranks_in_words(ranks: RankTest) -> str:
         return f"Ranks do not differ clearly (Friedman's test, {ranks.studies} studies: p {chance(ranks.p_value)})."
     p = chance(ranks.p_value)
     words = f"Ranks differ (Friedman's test, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
+    if ranks.critical >= len(ranks.names) - 1:
+        return f"{words}{ranks.studies} studies are too few to say which ranks differ."
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
     apart = f"Mean ranks closer than {short(ranks.critical)} do not differ clearly (Nemenyi)"
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
