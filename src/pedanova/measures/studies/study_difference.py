@@ -226,7 +226,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ, by the adjusted p-value or else the interval, and are not both negligible."""
+        """Whether the shares clearly differ, by the adjusted p-value or the interval, and are not both negligible."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
