@@ -229,9 +229,9 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
         (("x0",), "different values in 1,200 rows; round it"),
         ((5,), "must be the name of a column"),
         (({1: "loss"},), "must be the name of a column"),
-        (("epochs", pa.at_most(0.1)), "target= must be a part of the rows"),
-        (("epochs", "x0 > 0.5"), "target= must be a part of the rows"),
-        (("epochs", 0.1, pa.at_most(0.1)), "region= must be a part of the rows"),
+        (("epochs", pa.at_most(0.1)), "target= must be a quantile"),
+        (("epochs", "x0 > 0.5"), "target= must be a quantile"),
+        (("epochs", 0.1, pa.at_most(0.1)), "region= must be a quantile"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(given: tuple[Any, ...], words: str) -> None:

@@ -140,7 +140,8 @@ class Ranking:
     def _slots_of(self, keys: NDArray[Any]) -> Indices:
         first = np.uint64(self.first)
         above = np.maximum(keys.astype(np.uint64), first) - first
-        return np.minimum(above >> np.uint64(self.shift), np.uint64(SLOTS - 1)).astype(np.int64)
+        slots: Indices = np.minimum(above >> np.uint64(self.shift), np.uint64(SLOTS - 1)).astype(np.int64)
+        return slots
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
