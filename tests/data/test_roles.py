@@ -335,6 +335,12 @@ def test_numbers_that_take_many_values_behind_a_first_column_that_takes_few() ->
     assert [name for name, role in decided.items() if role.doubt is not None] == ["lift", "drag"]
     decided = in_order({"lift": real(), **few, "drag": real(), "ld": real()}, "ld")  # nothing was set here for sure
     assert all(role.doubt is None for role in decided.values())
+    decided = in_order(
+        {**few, "speed": few["angle"] * 2, "units_1": real(), "start_id": few["angle"], "ld": real()}, "ld"
+    )
+    assert decided["units_1"].doubt is None
+    decided = in_order({"start_id": RNG.choice(4, ROWS), "objective": real(), "w1": real(), "pdp": real()}, "objective")
+    assert all(role.doubt is not None for role in decided.values())
 
 
 def test_names_of_configurations() -> None:

@@ -98,7 +98,7 @@ class Values:
             return False
         some = np.abs(some[some != 0])
         tens = some / 10.0 ** (np.floor(np.log10(some)) - 4)
-        return bool(np.mean(np.abs(tens - np.round(tens)) > 1e-6 * tens) > 0.5)
+        return bool(np.mean(np.abs(tens - np.round(tens)) > 0.01) > 0.5)
 
     @property
     def whole(self) -> bool:

@@ -422,7 +422,7 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
 
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
     """Numbers that are no few values as the other settings are, and those behind the objective of a grid."""
-    settings, values, table = known.settings(), known.values, known.table
+    settings, values, table = known.settings(doubted=True), known.values, known.table
     places = {name: place for place, name in enumerate(table)}
     first = min((places[name] for name in known.objectives if name in places), default=len(table))
     order = [name for name in table if name in settings]
@@ -454,7 +454,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
         why = f"more digits than {listed(few, most=3)}, like measured numbers"
         left = (name for name in order if name not in new and not _has_head(name))
         new |= {name: known.doubted(name, why) for name in left if values[name].has_many_digits}
-    return new
+    return {name: role for name, role in new.items() if not role.is_setting or known.roles[name].doubt is None}
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
@@ -505,11 +505,12 @@ def _is_id(name: str) -> bool:
 
 
 def _has_head(name: str) -> bool:
-    """Whether a name ends as settings do."""
+    """Whether a name ends as settings do, or so before a number, as units_1 does."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false ones, no function
     negatives |= COUNTED.match(name) is not None
-    return bool(words) and not negatives and (words[-1].rstrip("0123456789") in HEADS or words[-1].endswith("ing"))
+    last = words[-2:][0] if words and words[-1].isdigit() else (words or ("",))[-1]
+    return not negatives and (last.rstrip("0123456789") in HEADS or last.endswith("ing"))
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
