@@ -353,6 +353,9 @@ def test_names_of_configurations() -> None:
     assert decided["preset"].doubt is not None
     assert decided["preset"].doubt.role == "identifier"
     assert in_order({"kind": width.astype(str), **table}, "loss")["kind"].doubt is None
+    few = {name: np.asarray(column)[::7] for name, column in table.items()}  # so few that every name is another
+    decided = in_order({"folder": [f"runs/{i}" for i in range(9)], **few}, "loss")
+    assert decided["folder"].doubt is not None
 
 
 def test_numbers_with_more_digits_than_what_was_set() -> None:

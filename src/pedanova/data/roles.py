@@ -388,10 +388,10 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
             continue
         told = told_by(name, codes)
         repeats = codes[name].max() + 1 < len(codes[name])
-        every = repeats and len(told) == len(codes) - 1
+        every = len(told) == len(codes) - 1
         if len(told) > 1 and (named or every or len(told) > 2):
             why = f"determines {listed(told, most=3)}, like the name of a configuration"
-            sure = every or (named and repeats)
+            sure = repeats and (every or named)
             new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
     return new
 
