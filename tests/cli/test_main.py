@@ -407,7 +407,7 @@ def test_the_next_command_has_a_target_with_rows_enough(run, tmp_path: Path) -> 
     lines = [f"{a},{b},{c}" for a, b, c in zip(lr, depth, loss, strict=True)]
     file.write_text("\n".join(["lr,depth,loss", *lines]))
     out = run("analyze", file, "--objective", "loss")[1]
-    command = out.partition("so it is wider):")[2].partition("\n\n")[0]
+    command = out.partition("wider):")[2].partition("\n\n")[0]
     words = shlex.split(command.replace("\\\n", " "))
     assert words[-2:] == ["--target", "0.2"]
     assert "narrow" in run(*words[1:])[1]

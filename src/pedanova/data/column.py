@@ -455,12 +455,12 @@ def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, N
 
 def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
     if form == PLAIN:
-        return Note("space", "numbers stored as text; read as numbers", subject=column.name)
+        return Note("source", "numbers stored as text; read as numbers", subject=column.name, severity="guess")
     text = min((text for text in _texts(column.labels or ()) if read_plain(text.strip()) is None), default="")
     number = form.read(text)
     words = f"texts such as {text!r} read as numbers, here {number if number is None else f'{number:.15g}'}"
     if not unsure:
-        return Note("space", words, subject=column.name)
+        return Note("source", words, subject=column.name, severity="guess")
     return Note(
         "doubt",
         f"{words}; pass ",

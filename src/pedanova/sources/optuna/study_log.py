@@ -325,7 +325,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
     column = sheet.columns[name]
     if column.labels is not None:
         words = f"its choices changed between trials; all {len(column.labels)} are used"
-        sheet.notes.append(Note("space", words, subject=name))
+        sheet.notes.append(Note("source", words, subject=name))
         return Categorical(column.labels)
     if len(kinds) == 1:
         switch = _switch(name, setting, log, sheet)
@@ -336,7 +336,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
     words = f"its range changed between trials ({ranges}); {low:g} to {high:g} is used"
-    sheet.notes.append(Note("space", words, subject=name))
+    sheet.notes.append(Note("source", words, subject=name))
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)
     return Distribution("int" if whole else "float", low, high, None, log_scale).domain
@@ -356,7 +356,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
         if min(codes) < 0 or len(pairs) > len({code for code, _ in pairs}):
             continue
         domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
-        sheet.notes.append(Note("space", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
+        sheet.notes.append(Note("source", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
         return Switch(parent, tuple(domains.items()))
     for parent in log.settings:
         column = sheet.columns[parent]
@@ -364,7 +364,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
             continue
         ranges = ranges_of(column.values[rows].astype(np.float64), which)
         if ranges is not None:
-            sheet.notes.append(Note("space", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
+            sheet.notes.append(Note("source", f"its range depends on {parent}{OF_ITS_OWN}", subject=name))
             return Switch(parent, tuple((interval, setting.distributions[one].domain) for one, interval in ranges))
     return None
 

@@ -239,7 +239,7 @@ def describe(source: object) -> Described:
         if clause.words:
             metadata = False
             words = f"exists only if {clause.words}; inferred from the rows where it has a value"
-            reading.notes.append(Note("space", words, subject=name))
+            reading.notes.append(Note("source", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
         reading.notes.append(Note("unused", f"constant and left out: {listed(list(reading.constants))}"))
@@ -302,7 +302,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
         return
     reading.domains[name] = domain
     if item.get("weights") or item.get("probabilities"):
-        reading.notes.append(Note("space", "its choices have weights; they are not used", subject=name))
+        reading.notes.append(Note("source", "its choices have weights; they are not used", subject=name))
 
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
@@ -313,7 +313,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
         raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
     if law in ("normal", "beta"):
         words = f"has a {law} distribution; only its bounds {low:g} to {high:g} are used"
-        reading.notes.append(Note("space", words, subject=name))
+        reading.notes.append(Note("source", words, subject=name))
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
     step = as_number(item.get("q"))
     if step is not None and step > 0 and low < high:
@@ -328,7 +328,7 @@ def _stepped(name: str, low: float, high: float, step: float, reading: SpacePart
     count = round((high - low) / step)
     even = abs((high - low) / step - count) <= 1e-6 * max(1, count)
     if not even or not 1 <= count <= FEW_STEPS:
-        reading.notes.append(Note("space", f"its steps of {step:g} are taken as a range", subject=name))
+        reading.notes.append(Note("source", f"its steps of {step:g} are taken as a range", subject=name))
         return as_range(low, high, whole=whole, log=log)
     values = [float(f"{low + place * step:.12g}") for place in range(count + 1)]
     return Ordinal(tuple(int(v) for v in values) if whole else tuple(values))
