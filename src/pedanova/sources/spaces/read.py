@@ -1,22 +1,23 @@
-"""Search spaces as people keep them: pedanova's own JSON or YAML, ConfigSpace, Optuna, W&B sweeps."""
+"""Search spaces as people keep them: our own JSON or YAML, ConfigSpace, Optuna, W&B and Hydra sweeps, Ray Tune."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pedanova.base.notes import Note
+from pedanova.data.column import read_plain
 from pedanova.errors import Arg, DataError, FormatError, SpaceError
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.described import as_choices, domain_of_law, is_law
-from pedanova.sources.spaces.hydra_sweeps import override, sweep_in
 from pedanova.space.parameters import (
     KINDS,
     Categorical,
@@ -36,6 +37,8 @@ UNDER = ("search_space", "param_space", "param_grid", "hyperparameter_space", "s
 MOST_EXPONENT = 700  # of e, that a float can hold
 LINEAR = ("uniform", "int_uniform", "q_uniform", "constant", "categorical")
 LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
+HYDRA_CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*", re.DOTALL)
+HYDRA_WORDS: dict[str, Label] = {"true": True, "false": False}
 
 
 def space_from(source: object) -> Space:
@@ -96,9 +99,9 @@ def read_space_file(file: Path) -> tuple[Space, list[Note]]:
 
 
 def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
-    hydra = sweep_in(plain)
+    hydra = hydra_sweep_in(plain)
     if hydra is not None:
-        return nested_space(hydra, override)
+        return nested_space(hydra, hydra_setting)
     for key in UNDER:  # of a script's configuration
         inside = plain.get(key)
         if isinstance(inside, Mapping) and all(isinstance(one, Mapping | list | str) for one in inside.values()):
@@ -227,6 +230,82 @@ def tune_parameter(name: str, one: Any) -> Parameter:
         case "Float" if "Uniform" in law:
             return Float(one.lower, one.upper, log=log)
     raise SpaceError(f"{name}: {shown(one)} has no bounds; use uniform, loguniform, randint or choice")
+
+
+def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
+    """The settings of `hydra.sweeper`, by name; None of another configuration."""
+    hydra = plain.get("hydra")
+    sweeper = hydra.get("sweeper") if isinstance(hydra, Mapping) else None
+    if not isinstance(sweeper, Mapping):
+        return None
+    return next((sweeper[key] for key in ("params", "search_space") if isinstance(sweeper.get(key), Mapping)), None)
+
+
+def hydra_setting(name: str, given: Any) -> Parameter | str:
+    """A setting's domain, as it is written behind its name on Hydra's command line; or why it has none.
+
+    Examples
+    --------
+    >>> hydra_setting("lr", "tag(log, interval(0.001, 0.1))")
+    Float(low=0.001, high=0.1, log=True)
+    >>> hydra_setting("units", "range(16, 64, step=16)")
+    Int(low=16, high=48, step=16, log=False)
+    """
+    if isinstance(given, Mapping):
+        return hydra_described(name, given)
+    text = str(given).strip()
+    call = HYDRA_CALL.fullmatch(text)
+    if call is None:
+        values = [hydra_word(one) for one in text.split(",")]
+        return as_choices(values, ordered=True) if len(values) > 1 else "is constant in the sweep"
+    kind, parts = call[1], hydra_parts(call[2])
+    if kind == "choice":
+        return as_choices([hydra_word(one) for one in parts], ordered=True)
+    if kind in ("tag", "shuffle", "sort", "float", "int"):
+        inside = hydra_setting(name, parts[-1])
+        if kind == "tag" and "log" in parts[:-1] and isinstance(inside, Float | Int):
+            return replace(inside, log=True)
+        if kind == "int" and isinstance(inside, Float):
+            return Int(int(inside.low), int(inside.high), log=inside.log)
+        return inside
+    numbers = [float(one) for part in parts if (one := read_plain(part.rpartition("=")[2].strip())) is not None]
+    if len(numbers) == len(parts) == 2 and kind == "interval":
+        return Float(numbers[0], numbers[1])
+    if len(numbers) == len(parts) <= 3 and kind == "range":
+        whole = range(*map(int, numbers))
+        return Int(whole[0], whole[-1], step=whole.step)
+    raise SpaceError(f"{name}: {text!r} is not a Hydra domain such as interval(0, 1), range(1, 9) or choice(a, b)")
+
+
+def hydra_described(name: str, given: Mapping[Any, Any]) -> Parameter:
+    if "choices" in given:
+        return as_choices(list(given["choices"]), ordered=True)
+    low, high = given.get("low", given.get("lower")), given.get("high", given.get("upper"))
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        raise SpaceError(f"{name}: {dict(given)!r} has neither choices nor low and high; write them")
+    kind = str(given.get("type", given.get("integer", "")))
+    log = bool(given.get("log")) or "log" in kind
+    if kind in ("int", "True"):
+        return Int(int(low), int(high), log=log)
+    return Float(float(low), float(high), log=log)
+
+
+def hydra_word(text: str) -> Label:
+    plain = text.strip()
+    number = read_plain(plain)
+    return number if number is not None else HYDRA_WORDS.get(plain.lower(), plain.strip("'\""))
+
+
+def hydra_parts(text: str) -> list[str]:
+    """Cut at commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
 
 
 NEAR = 1e-6  # of a step: as far as rounding may move a value off its lattice
