@@ -197,7 +197,7 @@ class TestDeclared:
         a = pa.analyze(gated, "y", space=NESTED)
         filled = int(np.sum(gated["optimizer"] == "sgd"))
         assert noted(a, f"beta: {filled} rows have a value where it is inactive; these values are ignored")
-        assert noted(a, f"beta: {filled} of 600 rows are inactive and are kept in a separate bin")
+        assert noted(a, f"beta: {filled} of 600 rows have no value (inactive) and are kept in a separate bin")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
         assert a.importance(**COUNTS) == b.importance(**COUNTS)
@@ -241,8 +241,8 @@ class TestDeclared:
             "m": pa.Float(0, 1, when={"on": True}),
         }
         a = pa.analyze(data, "y", space=space)
-        assert noted(a, f"third: {np.sum(layers < 3)} of 300 rows are inactive")
-        assert noted(a, f"m: {np.sum(~on)} of 300 rows are inactive")
+        assert noted(a, f"third: {np.sum(layers < 3)} of 300 rows have no value (inactive)")
+        assert noted(a, f"m: {np.sum(~on)} of 300 rows have no value (inactive)")
 
     @pytest.mark.parametrize(
         ("space", "words"),

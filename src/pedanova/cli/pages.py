@@ -39,8 +39,8 @@ DEMO_INTRO = (
 DEMO_KEY = "~ marks parameters without a clear effect."
 DEMO_LOOK = (
     "Open the file in a browser; it needs no network. First look at the ranking: lucky_number is near the end, "
-    "because it has no effect. Then look at the densities: most good values of learning_rate lie between about 0.002 "
-    "and 0.3. Then set the target to 10 % and the region to 30 %: among good trials, units and epochs matter more."
+    "because it has no effect. Then look at the densities: good values of learning_rate lie in the middle of its "
+    "range. Then set the target to 10 % and the region to 30 %: among good trials, units and epochs matter more."
 )
 STOP = "Press Ctrl-C to stop. Only this machine can open the page, and the address works in one browser only."
 

@@ -18,7 +18,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, percent, rank_of, sign_of
+from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, rank_of, sign_of
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space, children_of
@@ -77,7 +77,7 @@ def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) ->
     if many == rank_of(high, total) - rank_of(low, total):
         return []
     why = "with ties" if own else "by the given levels"
-    return [Note("question", f"{why}, {region} are {percent(Fraction(many, total))} of the rows", subject=name)]
+    return [Note("question", f"{why}, {region} are {many:,} of {total:,} rows", subject=name)]
 
 
 def few_rows_note(inside: int) -> list[Note]:

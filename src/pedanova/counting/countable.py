@@ -172,7 +172,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
         missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
         of_all = " of ", Count(tally.rows)
         if missing:
-            what = "are inactive" if tally.parameter.when else "have no value"
+            what = "have no value (inactive)" if tally.parameter.when else "have no value"
             words = f" rows {what} and are kept in a separate bin"
             notes.append(Note("rows", Count(missing), *of_all, words, subject=name))
         if outside:

@@ -128,7 +128,9 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
 
 def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
     infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
-    words = " rows have an infinite objective; infinite values rank as best or worst"
+    ends = {bool(end > 0) for goal in goals for end in goal.sign * goal.values[infinite & np.isinf(goal.values)]}
+    rank = "best or worst" if len(ends) > 1 else "the worst" if True in ends else "the best"
+    words = f" rows have an infinite objective; infinite values rank as {rank}"
     return [Note("rows", Count(infinite.sum()), words)] if infinite.any() else []
 
 

@@ -243,7 +243,9 @@ class Importances(ShareTable[Importance]):
             name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
             interval = f" ({interval_in_words(first)})" if first.low is not None else ""
             much = f"its importance is {percent(first.share)}{interval}"
-            forms = [f"{name} matters most for whether {goal}: {much}." for goal in goals]
+            clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share may be chance
+            how = "has the clearest effect on" if clearest else "matters most for"
+            forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
             if first.share > 1:  # against a uniform draw, where the rows are far from uniform: no part of anything
                 forms = [f"{name} matters most: it has {percent(first.ratio)} of the sum of all importances."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
@@ -252,6 +254,9 @@ class Importances(ShareTable[Importance]):
         """The answer in a few sentences: the most important parameters, good values, parameters without a clear
         effect."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
+        top = max(self.printed_rows(), key=lambda row: row.share)
+        if sure and top.significant is False and top.share > sure[0].share:
+            parts.append(f"{names[top.name]} may matter more ({percent(top.share)}), but its effect is not clear (~).")
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
         if others := [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in sure[1:]]:

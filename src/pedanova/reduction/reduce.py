@@ -164,7 +164,7 @@ class Judge:
         after = cut.after
         if self.widen:
             after = widened(after if isinstance(after, Float | Int) else parameter, piled)
-        reason = pile_in_words(parameter, piled, cut)
+        reason = pile_in_words(parameter, piled, cut, applied=self.widen)
         return replace(cut, advice="widen", reason=reason, after=after, beyond=piled)
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
@@ -251,14 +251,19 @@ def small(part: float) -> str:
     return percent(part) if part >= 0.0005 else f"less than {percent(0.001)}"
 
 
-def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
+def pile_in_words(
+    parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict, *, applied: bool
+) -> str:
     sides = [
         f"{word} bound {short(bound)}: try {short(new)}"
         for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
         if new is not None
     ]
     narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
-    return f"good values are most frequent at the {' and at the '.join(sides)} if the parameter allows it{narrowed}"
+    how = "" if applied else " (not applied; widen=True or --widen applies it)"
+    return (
+        f"good values are most frequent at the {' and at the '.join(sides)} if the parameter allows it{how}{narrowed}"
+    )
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:

@@ -51,7 +51,7 @@ def contrast(wide: Importances, narrow: Importances) -> str:
         return f"Among {narrow.region} the ranking is much the same."
     ways = [percent(importances[name].ratio) for name in (fallen, risen) for importances in (wide, narrow)]
     return (
-        f"Among {narrow.region}, {fallen} falls from {ways[0]} to {ways[1]} of the total importance, "
+        f"Among {narrow.region}, {fallen} falls from {ways[0]} to {ways[1]} of the sum of all importances, "
         f"and {risen} rises from {ways[2]} to {ways[3]}."
     )
 
@@ -81,7 +81,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
         f"{reached_in_words(importances.target)}{drawn} (0 %: not at all; 100 %: fully), corrected for chance; "
         "in Python: share"
         + ("; for a conditional parameter: the effect of its value only" if importances.is_conditional else "")
-        + ("; ~ no clear effect" if importances.is_sure else "")
+        + ("; ~ no clear effect (p above 0.05, or importance below 0.5 %)" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
         "good values": "good values: values that are clearly more frequent in the target than in other rows.",

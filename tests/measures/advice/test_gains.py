@@ -103,7 +103,9 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     assert gains.default["a"] == pytest.approx(np.median(columns["a"]), abs=1e-3)
     assert not gains.default_was_run
     assert any("no trial has the default values" in note for note in gains.notes)
-    assert str(gains).endswith("\ndefault: the median of your trials; default={...} sets another")
+    assert str(gains).endswith(
+        "\ndefault: the median (or most frequent category) of your trials; default={...} sets another"
+    )
 
 
 def test_a_default_that_was_run_is_seen() -> None:

@@ -128,7 +128,7 @@ def test_the_analysis_finds_the_condition_and_the_setting(tmp_path: Path) -> Non
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 30
     assert a.importance(**COUNTS)["lr"].ratio > 0.3
-    assert any("momentum: 15 of 30 rows are inactive" in note for note in a.notes)
+    assert any("momentum: 15 of 30 rows have no value (inactive)" in note for note in a.notes)
 
 
 def test_numbers_and_names_of_states() -> None:
@@ -285,7 +285,7 @@ def test_a_condition_that_is_a_range(tmp_path: Path) -> None:
     assert a.data.observations is not None
     assert a.data.observations.space["momentum"].when == (("solver", ("sgd",)),)
     assert a.data.observations.space["x"].when == (("lr", (pedanova.above(0.01),)),)
-    assert any("x: 12 of 30 rows are inactive" in note for note in a.notes)
+    assert any("x: 12 of 30 rows have no value (inactive)" in note for note in a.notes)
 
 
 def test_rows_without_a_configuration(tmp_path: Path) -> None:

@@ -94,10 +94,13 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
     rules = Rules(model.space, part.few.cells)
-    source = "the median of your trials" if default is None else ""
+    source = "the median (or most frequent category) of your trials" if default is None else ""
     if default is None and inner.observed().default:
         default, source = known_values(rules, inner.observed().default), "the tool's own default"
         notes.append(Note("answer", "the default values come from the tool's configuration space"))
+    if default is None and part.adaptive:
+        tuned = "the sampler was adaptive, so the median of your trials is already tuned; give your own values in "
+        notes.append(Note("answer", tuned, Arg("default"), severity="warning"))
     start = rules.usual() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     tuning = Tuning(rules, known, start, kept, seed)
@@ -114,9 +117,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
-        notes.append(
-            Note("answer", "no trial has the default values; one such trial about halves the error of the gains")
-        )
+        notes.append(Note("answer", "no trial has the default values; one such trial makes the gains more certain"))
     values = rules.values(start)[0]
     for name, value in (default or {}).items():
         values[name] = None if values[name] is None else exactly(rules.space[name], value)

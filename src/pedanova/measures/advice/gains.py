@@ -226,11 +226,13 @@ class Gains(NamedTable[Gain]):
 
     def summary(self) -> str:
         """The total gain, and the parameters that may stay at their defaults."""
-        words = f"Tuning all parameters gains {self.total} in {self.objective}."
+        words = (
+            f"Tuning all parameters gains {self.total} in {self.objective} over {self.default_source or 'the default'}."
+        )
         if not self.safe:
             return f"{words} No parameter is known to be safe at its default."
         loss = short(self.safe_loss, 2)
-        return f"{words} Safe at the default: {', '.join(self.safe)}; leaving them there loses at most {loss}."
+        return f"{words} Safe at the default: {', '.join(self.safe)}; this loses at most {loss}."
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (NamedTable.__str__(self), default_in_words(self, "default={...}"))))

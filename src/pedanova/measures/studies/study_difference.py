@@ -50,7 +50,7 @@ class StudyRelation:
 
     def in_words(self) -> str:
         rows = {
-            "same": "both hold the same rows",
+            "same": "both contain the same rows",
             "continued": "the {} study continues the {}: it contains the other's rows".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
@@ -63,7 +63,8 @@ class StudyRelation:
         if not self.space:
             search = "the search spaces differ"
         elif self.drawn:
-            search = f"another sampler: {listed(list(self.drawn), most=3)} were not drawn alike, in the same space"
+            why = "another sampler, or an adaptive sampler with another seed"
+            search = f"{listed(list(self.drawn), most=3)} were sampled differently ({why}), in the same space"
         elif self.kind == "other":
             search += ": another seed of the same search"
         return f"{rows}; {search}"

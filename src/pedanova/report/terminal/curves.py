@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import percent, times
 from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
 from pedanova.measures.densities import Densities, Drawing
-from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
+from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, interval_in_words, is_faint, marked_share
 from pedanova.measures.panels import Panel, ticks
 from pedanova.report.terminal.tables import TerminalStyle, fill
 
@@ -71,6 +71,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
+    words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])
     parts = "({} of {}, {} of {})"
     ranges = [f"{g.words} {parts.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
