@@ -1,4 +1,4 @@
-"""Tallies with the rows behind them: which rows a question is about, counted anew where it must be."""
+"""The data of an analysis: tallies and rows; finds the rows of a question and counts again if needed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # of all that are kept, about
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrialData:
-    """Tallies of every parameter, their levels, and the rows while they are at hand."""
+    """The tallies of every parameter, their levels, and the rows if they are available."""
 
     objective: str
     levels: Levels
@@ -77,7 +77,7 @@ class TrialData:
 
     @classmethod
     def of(cls, counted: Counted, threads: int) -> Self:
-        """From what was counted, in memory or in parts."""
+        """The data from the result of counting."""
         source = counted.source
         return cls(
             objective=source.objective,
@@ -103,7 +103,7 @@ class TrialData:
 
     @property
     def rows(self) -> int:
-        """Rows counted; dropped ones are not among them."""
+        """The number of rows that were counted, without dropped rows."""
         return next(iter(self.tallies.values())).rows
 
     @cached_property
@@ -126,7 +126,7 @@ class TrialData:
 
     @cached_property
     def row_model(self) -> RowModel | None:
-        """What few rows tell beyond their counts; None where there are many, or they are no longer available."""
+        """The model of the rows; None if there are many rows, or if they are not available."""
         if self._model is not None or self._source is None or self.rows > MOST_ROWS:
             return self._model
         few = self._source.few()
@@ -154,7 +154,7 @@ class TrialData:
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
-        """The same data of the rows that lie in every one of these regions; levels are cut anew inside them.
+        """The same data with only the rows that are in all of these regions, with new levels.
 
         `at` are values of the objective that will be asked for; those are counted at once.
         """
@@ -230,7 +230,7 @@ class TrialData:
         return self.of(counted, self.threads)
 
     def observed(self) -> Observations:
-        """The rows; an error where they are no longer in memory."""
+        """The rows; raises an error if they are not in memory."""
         if self.observations is None and self._source is not None:
             words = "the table was read in parts, and this needs its rows in memory; analyze it with "
             raise LevelsError(words, Arg("stream", False, of="Scan"))
@@ -239,7 +239,7 @@ class TrialData:
         return self.observations
 
     def resolve(self, value: object, name: str) -> Region | RowSet:
-        """The rows that a target or region stands for: a part or values of the objective, or a set of rows."""
+        """A target or region as a range of the objective or a set of rows."""
         if not needs_rows(value):
             region = as_region(value, name)
             check_one_value(region, name, self.objective, several=self.levels.several)
@@ -263,7 +263,7 @@ class TrialData:
         return contrasts, (str(wanted), str(base)), notes
 
     def query(self, target: object, region: object) -> tuple[Query, tuple[str, str], list[Note]]:
-        """A question with all that can answer it, target and region in words, and notes on them."""
+        """A question with the counts and the model, target and region in words, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         contrasts, words, notes = self.contrasts(wanted, base)
         return self.inputs(contrasts, wanted, base), words, notes
@@ -359,7 +359,7 @@ class TrialData:
         return tallies, inner, outer
 
     def cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
-        """Levels and tallies that have a threshold where each of these regions ends; counted anew if need be."""
+        """Levels and tallies with a threshold at the end of each of these regions; counted again if needed."""
         source = self._source
         if source is None or self.has_counts_for(*regions):
             self._find_all(regions)
@@ -401,7 +401,7 @@ class TrialData:
         return self.like(reordered(taken(self.observations, sampled(rows, SAMPLE, 0))))
 
     def alone(self, objective: str) -> Self:
-        """The same rows, for one of several objectives."""
+        """The same rows for one of several objectives."""
         return self.like(with_goal(self.observed(), objective, self.levels.nan))
 
     def __add__(self, other: Self) -> Self:

@@ -1,4 +1,4 @@
-"""Many studies, or the groups of one table: what matters in general, how much studies differ, and which disagree."""
+"""Pool many studies, or the groups of one table: mean shares, how much studies differ, and which disagree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pedanova.space.parameters import Space, in_words
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """One study among others."""
+    """One study and its agreement with the others."""
 
     name: str
     n_region: int
@@ -87,7 +87,7 @@ NAMED, KINDS = 5, 3  # studies, and ways in which they differ, in a note
 
 
 def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
-    """A note where studies are not alike in something, with the studies of each kind."""
+    """A note on a property in which studies differ, with the studies of each kind."""
     kinds: dict[str, list[str]] = {}
     for study, kind in by_study:
         kinds.setdefault(kind, []).append(study)
@@ -99,7 +99,7 @@ def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "")
 
 
 def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
-    """Warnings of single studies, the same ones together."""
+    """Warnings of single studies; equal warnings are merged."""
     doubts: dict[str, tuple[Note, list[str]]] = {}
     for name, answer in answers.items():
         for note in answer.notes:
@@ -109,7 +109,7 @@ def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
 
 
 def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mapping[str, Space]) -> Iterable[Note]:
-    """Where a parameter is missing, never varied, or has another domain."""
+    """Notes on parameters that are missing, never varied, or have another domain in some studies."""
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
     if missing:
@@ -121,7 +121,7 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
-    """Who is not ranked."""
+    """Notes on parameters and studies that are not ranked."""
     rows, columns = block
     if len(rows) < 2 or len(columns) < 2:
         return [Note("answer", "no two studies share two parameters: there are no mean ranks")]
@@ -212,13 +212,13 @@ class Pooling(NamedTable[PooledShare]):
 
 
 def pooled_interval(row: PooledShare) -> str:
-    """The interval as far as a share may go: a normal interval of few studies reaches beyond 100 %."""
+    """The interval, limited to 100 %."""
     return interval(row.low, None if row.high is None else min(row.high, max(1.0, row.share)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """What all studies say of all parameters; NaN where one has none, or never varied it."""
+    """The shares of all parameters in all studies; NaN if a study does not have or vary a parameter."""
 
     studies: list[str]
     names: list[str]
@@ -227,8 +227,8 @@ class Matrix:
     variances: Reals  # of shares, by the chance of their rows
 
     def block(self) -> tuple[list[int], list[int]]:
-        """Studies and parameters that can be ranked together: parameters of at least half of the studies,
-        and studies that have them all."""
+        """The studies and parameters that can be ranked together: parameters of at least half of the studies, and
+        studies that have all of them."""
         known = np.isfinite(self.shares)
         columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
         rows = np.flatnonzero(known[:, columns].all(axis=1)) if len(columns) else np.array([], dtype=int)
@@ -277,7 +277,7 @@ def pooled_studies(
 
 
 def as_selection(within: object, parts: str) -> tuple[object, ...]:
-    """The rows of each study to look at alone: one choice, or several that must all hold; none for all rows."""
+    """The rows of each study to use: one selection, or several that must all be met; None for all rows."""
     selection = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
     if parts not in PARTS:
         raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
@@ -303,7 +303,7 @@ def question_in_words(answers: Mapping[str, Importances], question: Question, pa
 
 
 def chosen(names: list[str]) -> set[str]:
-    """Studies of which draws are asked: all, or a few of many, evenly chosen."""
+    """The studies for which draws are computed: all, or some if there are many."""
     most = SURE if len(names) <= MANY else SURE_OF_MANY
     return {names[i] for i in np.unique(np.linspace(0, len(names) - 1, most).round().astype(int))} if names else set()
 
@@ -378,7 +378,7 @@ def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
 
 
 def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.Disagreements) -> Studies:
-    """Each study beside the mean of all others."""
+    """Each study compared with the mean of all others."""
     rows = []
     known = np.isfinite(matrix.shares)
     own = np.where(known, matrix.ranks, 0.0)
@@ -451,7 +451,7 @@ PARTS = ("selected", "all")  # rows that a quantile is a part of, where some are
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupData(Mapping[str, TrialData]):
-    """The data of every group of a table, counted when first asked for; the last ones are kept."""
+    """The data of every group of a table, counted at first use; only the latest are kept in memory."""
 
     observed: Observations
     order: Codes | None  # (rows,) rows by group; None where they lie so already
@@ -491,7 +491,7 @@ class GroupData(Mapping[str, TrialData]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups(Mapping[str, Made]):
-    """What is made of the data of every group, when it is first asked for."""
+    """An object for every group of a table, made at first use."""
 
     data: GroupData
     make: Callable[[TrialData], Made]
@@ -512,7 +512,7 @@ class Groups(Mapping[str, Made]):
 def grouped(
     observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
 ) -> tuple[GroupData, list[Note]]:
-    """Rows sorted into groups once; every group is then counted from its own rows."""
+    """Sort rows into groups; each group is then counted from its own rows."""
     codes, labels = codes_of(column)
     counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is of rows without a value
     order = None

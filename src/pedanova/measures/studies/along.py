@@ -1,7 +1,8 @@
-"""Importances along a budget, and how far their ranking agrees with that of the full one, given how sure each share is.
+"""Importances at several budgets, and how well their rankings agree with that of the full budget.
 
-The interval of Spearman's correlation is that of shares drawn anew, as if both answers had no row in common; where
-they share trials it is wider than it need be. What is noise in both answers is tied, last.
+For the interval of Spearman's correlation, shares are drawn within their intervals, as if both answers had no row in
+common; if they share trials, it is wider than necessary. Parameters without a clear effect in both answers share the
+last rank.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ NUMBERS = ("share", "low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of one ranking with another; None where there is nothing to rank."""
+    """The agreement of one ranking with another."""
 
     spearman: float | None  # rank correlation of the shares, with its 95 % interval
     low: float | None
@@ -46,10 +47,9 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is the same ranking: as near as the other is to itself, or beyond 0.9, and surely beyond 0.6.
+        """Whether the two rankings are the same, different, or not known.
 
-        However unsure the other is, what was seen must be beyond 0.6 as well: few rows are no reason to call two
-        rankings the same.
+        The observed correlation must also be above 0.6: few rows are no reason to call two rankings the same.
         """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"
@@ -61,9 +61,9 @@ class Agreement:
 
 
 def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, seed: int = 0) -> Agreement:
-    """Of the ranking of `one` with that of `other`, over the parameters that varied in both.
+    """The agreement of two rankings, over the parameters that varied in both.
 
-    Where nothing in `other` is distinguishable from noise there is no ranking to agree with.
+    If no parameter has a clear effect in `other`, there is no ranking to compare with.
     """
     pairs = [(row, other[row.name]) for row in one.rows if row.name in other]
     pairs = sorted((p for p in pairs if p[0].varied and p[1].varied), key=lambda pair: pair[0].name)
@@ -85,7 +85,7 @@ def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, se
 
 
 def turned_pairs(pairs: Sequence[tuple[Importance, Importance]]) -> tuple[tuple[str, str], ...]:
-    """Pairs whose difference is clear in both answers, and points the other way."""
+    """Pairs of parameters whose difference is clear in both answers, but with the opposite sign."""
     turned = []
     for one, two in combinations(pairs, 2):
         here, there = (recovered(one[place], two[place]) for place in (0, 1))
@@ -126,7 +126,7 @@ ALL = 0.9  # of the trials that any budget has; below, the full budget is told t
 
 @dataclass(frozen=True, slots=True)
 class AtBudget:
-    """The importances at one budget, and how far their order is that of the full budget."""
+    """The importances at one budget, and their agreement with the full budget."""
 
     budget: float
     rows: int  # that count there
@@ -136,7 +136,7 @@ class AtBudget:
 
 @dataclass(frozen=True, slots=True)
 class TooFew:
-    """A budget that nothing can be said about, and why."""
+    """A budget with too few rows, and why."""
 
     budget: float
     rows: int
@@ -319,7 +319,7 @@ def along_of(
     seed: int = 0,
     followed: bool = True,
 ) -> Along:
-    """Answers (budget, rows, importances), lowest budget first, held against the highest."""
+    """Compare the answers of all budgets (lowest first) with that of the highest."""
     if not answers:
         raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
     full = answers[-1][2]

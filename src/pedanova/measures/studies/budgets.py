@@ -1,4 +1,4 @@
-"""Importances along a budget: the rows at each budget, and the question asked there."""
+"""Find the rows at each budget, and compute the importances there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ AMONG = ("all", "full")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Budgets:
-    """A table with all of its budgets, and which rows lie at each."""
+    """A table with all budgets, and the rows of each."""
 
     name: str
     values: Reals  # ascending
@@ -55,7 +55,7 @@ class Budgets:
     notes: tuple[Note, ...] = ()
 
     def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
-        """The rows at one budget, of these configurations alone where they are named; as `analyze` would take them."""
+        """The rows at one budget, optionally only of some configurations."""
         rows, values = self.at(budget)
         if within is not None:
             rows, values = rows[within[rows]], None if values is None else values[within[rows]]
@@ -77,7 +77,7 @@ class Budgets:
 
 
 def budgets_of(observed: Observations, space: Space, budget: object, nan: NanPolicy) -> Budgets:
-    """By a column of the table, or by the values on the way that a log has."""
+    """The budgets from a column of the table, or from the intermediate values of a log."""
     origin = observed.origin or picked(observed, nan)
     curves, goal = None, observed.goals[0].column
     if origin.records.curves is not None and len(observed.goals) == 1 and goal is not None:
@@ -90,7 +90,7 @@ def budgets_of(observed: Observations, space: Space, budget: object, nan: NanPol
 
 
 def as_name(budget: object, records: Records, curves: Curves | None) -> str | None:
-    """The column of budgets; None for values on the way."""
+    """The column of budgets; None for intermediate values."""
     known = records.columns
     if budget is None:
         told = columns_in(records.metadata.where or "", known)
@@ -110,7 +110,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
 
 
 def ends_there(column: Column, curves: Curves) -> bool:
-    """Whether a column says no more than where each trial stopped."""
+    """Whether the column only contains the last step of each trial."""
     if column.labels is not None:
         return False
     reached = curves.reached(len(column))
@@ -131,7 +131,7 @@ def picked(observed: Observations, nan: NanPolicy) -> Origin:
 
 
 def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> Budgets:
-    """A row for every configuration and budget."""
+    """Budgets of a table with one row for every configuration and budget."""
     records, request = widened(origin, observed, space, name)
     column = records.columns[name]
     if column.labels is not None or column.is_time:
@@ -152,7 +152,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
 
 
 def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None) -> Budgets:
-    """What every trial was worth on the way, those that were pruned as long as they ran."""
+    """Budgets from the intermediate values of all trials, also of pruned ones."""
     if curves is None:
         raise QueryError("the source has no intermediate values of this objective; name a column of budgets")
     check_several(STEP, curves.budgets, len(curves.rows))
@@ -215,7 +215,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
 
 
 def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[list[float], list[Note]]:
-    """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
+    """The budgets to use: the given ones, or all; if there are many, some that are evenly spaced on a log scale."""
     if at is not None:
         at, known = list(at), set(budgets.values.tolist())
         for one in at:
@@ -243,7 +243,7 @@ Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, imp
 def along_budgets(
     data: TrialData, budget: str | None, question: Question, *, at: Sequence[float] | None = None, among: str = "all"
 ) -> Along:
-    """The question answered at each budget, and from which on its ranking is that of the full one."""
+    """The importances at each budget, and the budget from which on the ranking is that of the full budget."""
     check_parts(question.target, question.region)
     if among not in AMONG:
         raise QueryError(Arg("among", among), " must be 'all' or 'full'")
@@ -291,7 +291,8 @@ def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str
 
 
 def check_parts(target: object, region: object) -> None:
-    """A value of the objective is not as good at one budget as at another."""
+    """Raise an error for a value of the objective as target, because values of different budgets are not
+    comparable."""
     for name, rows in (("target", target), ("region", region)):
         plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
         if not plain or as_region(rows, name).kind != "quantile":
@@ -310,7 +311,7 @@ def part_of(target: object) -> float:
 def refined(
     answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
 ) -> Along:
-    """Of budgets passed over, those are asked too between which the ranking becomes that of the full one."""
+    """Add budgets around the one at which the ranking becomes that of the full budget."""
     answers, others = list(answers), list(others)
     while True:
         enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])
@@ -326,7 +327,7 @@ def refined(
 
 
 def budget_name(data: TrialData) -> str | None:
-    """What `Analysis.along` follows where no budget is named; None where the source does not say."""
+    """The default budget of `Analysis.along`; None if the source has none."""
     if data.observations is None:
         return None
     try:

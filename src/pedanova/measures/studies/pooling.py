@@ -81,7 +81,8 @@ STEPS = 60  # of the search for the spread
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Of several studies, with a 95 % interval; `spread` is their deviation beyond what the chance of rows explains."""
+    """The mean of several studies with a 95 % interval; `spread` is the standard deviation between studies, beyond
+    chance."""
 
     value: float
     low: float | None
@@ -90,7 +91,7 @@ class Mean:
 
 
 def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
-    """The mean of studies that differ, given the variance that each has by the chance of its rows.
+    """The random-effects mean of studies, given the sampling variance of each.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def spread_between(found: Reals, own: Reals) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankTest(Table):
-    """Mean ranks of parameters over studies, best first, and whether they differ by more than chance."""
+    """Mean ranks of parameters over studies, best first, and a test whether they differ."""
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]  # 1 is the most important
@@ -232,13 +233,13 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Disagreements(Table):
-    """Parameters of single studies that matter clearly more or less than elsewhere, the clearest first."""
+    """Parameters that matter clearly more or less in one study than in all others, the clearest first."""
 
     rows: tuple[Disagreement, ...]
     notes: tuple[Note, ...] = ()
 
     def of(self, study: str) -> tuple[Disagreement, ...]:
-        """Those of one study."""
+        """The disagreements of one study."""
         return tuple(row for row in self.rows if row.study == study)
 
     def to_dict(self) -> dict[str, list[Cell]]:

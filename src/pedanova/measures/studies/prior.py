@@ -38,7 +38,7 @@ PSEUDO_ROWS = 1.0  # of target and region alike, spread evenly: a value that nob
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterPrior:
-    """One parameter: where its good values lie."""
+    """The density of good values of one parameter."""
 
     name: str
     parameter: Domain
@@ -62,11 +62,11 @@ class ParameterPrior:
 
     @property
     def mode(self) -> Label:
-        """The likeliest value."""
+        """The most likely value."""
         return value_in(self.parameter, int(np.argmax(np.where(self.uniform > 0, self.lift, 0.0))))
 
     def bulk(self) -> list[tuple[int, int]]:
-        """The likeliest cells that hold `MASS` of the density, as ranges (first, behind the last)."""
+        """The most likely cells that contain `MASS` of the density, as ranges (first, last + 1)."""
         order = np.argsort(-self.lift, kind="stable")
         reached = np.cumsum(self.density[order])
         cells = np.sort(order[: int(np.searchsorted(reached, MASS - 1e-12)) + 1])
@@ -76,12 +76,12 @@ class ParameterPrior:
         return [(int(run[0]), int(run[-1]) + 1) for run in np.split(cells, breaks)]
 
     def in_words(self) -> str:
-        """Its bulk as values."""
+        """The values of its most likely cells, in words."""
         return ", ".join(range_in_words(self.parameter, *run) for run in self.bulk()[:4])
 
     @property
     def size(self) -> float:
-        """The part of the domain that its bulk takes up."""
+        """The part of the domain that the most likely cells cover."""
         return float(sum(self.uniform[first:last].sum() for first, last in self.bulk()))
 
 

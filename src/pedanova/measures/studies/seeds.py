@@ -1,4 +1,5 @@
-"""What repeated configurations tell: how much of a variance is the seed's, and what is left for parameters to explain.
+"""From repeated configurations: the part of the variance that is due to the seed, and the rest that parameters can
+explain.
 
 One-way random effects of unbalanced groups (Searle, Casella and McCulloch 1992), with intervals by leaving out each
 configuration in turn (Arvesen 1969) on the scale of log(mean square between / within), where it is nearly normal.
@@ -40,7 +41,7 @@ ROUGH = 20  # repeated configurations below which the numbers are called rough
 
 @dataclass(frozen=True, slots=True)
 class SeedPart:
-    """Of one variance: what is the seed's, and what parameters can explain at most (the ceiling: what is left)."""
+    """The part of one variance that is due to the seed, and the ceiling: the most that parameters can explain."""
 
     name: str  # what varies: the objective, or whether a row is in the target
     seed: float  # the part among rows of one configuration, with a 95 % interval
@@ -228,7 +229,7 @@ class ConfigurationSums:
 
 
 def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None) -> Seeds:
-    """How much of the variance is the seed's, from configurations that were run several times."""
+    """The part of the variance that is due to the seed, from configurations that were run several times."""
     observed, notes = without_seeds(single_runs(data.observed()), exclude)
     data = data.like(observed)
     observed, wanted = data.observed(), data.resolve(target, "target")
@@ -241,7 +242,7 @@ def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None)
 
 
 def single_runs(observed: Observations) -> Observations:
-    """The same rows before any were averaged."""
+    """The single runs, before averaging."""
     origin = observed.origin
     if origin is None:
         return observed

@@ -1,4 +1,4 @@
-"""Two studies side by side: how they are related, what matters more in one, and where good values have moved.
+"""Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
 Both answers are independent, so their variances add. What a model gets wrong alike in both cancels out; so deviations
 are those of the draws, not widened as the interval of a single share is.
@@ -40,7 +40,7 @@ MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 @dataclass(frozen=True, slots=True)
 class StudyRelation:
-    """What the second study is to the first; ``"unknown"`` where the rows are no longer available."""
+    """The relation of the second study to the first; ``"unknown"`` if the rows are not available."""
 
     kind: Relation
     common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
@@ -75,14 +75,14 @@ class StudyRelation:
 
 
 def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRelation:
-    """Compare rows, configurations, spaces, and how rows were drawn."""
+    """Compare the rows, configurations, spaces and sampling of two studies."""
     kind, common, longer = compared_rows(a, b, (*shared.alike, *shared.narrowed))
     drawn = () if kind == "same" else sampled_differently(a, b, shared.alike)
     return StudyRelation(kind, common, longer, drawn, shared.same)
 
 
 def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
-    """Which rows both have, by the values of the parameters that both have, and by the objective."""
+    """The rows that both studies contain, by common parameters and by the objective."""
     settings = [keys_of(one, names) for one in (a, b)]
     one, two = settings
     if one is None or two is None or not names:
@@ -101,7 +101,7 @@ def part_in(one: Keys, two: Keys) -> float:
 
 
 def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
-    """A number for every row that counts: of its configuration, and of that with its objective."""
+    """Two numbers for every row: one for its configuration, one for configuration and objective."""
     observed = a.observations
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
         return None
@@ -114,7 +114,7 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
 
 
 def bits_of(column: Column) -> Keys:
-    """The same number for the same value, whatever the type of its column."""
+    """The same number for the same value, for any type of column."""
     if column.labels is not None:
         codes = [  # labels that are numbers are as numbers are
             int(np.float64(label).view(np.uint64))
@@ -301,7 +301,7 @@ class Differences(NamedTable[Difference]):
 
 
 def difference_of_answers(one: Importances, two: Importances) -> Differences:
-    """How the shares of one answer differ from those of another, with 95 % intervals; see `difference`."""
+    """The differences of the shares of two answers, with 95 % intervals; see `difference`."""
     for answer in (one, two):
         if not isinstance(answer, Importances):
             raise QueryError(f"{type(answer).__name__} must be what importance() gives, to be compared")

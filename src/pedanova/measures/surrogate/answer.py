@@ -1,4 +1,4 @@
-"""From an estimate to the tables that users see: importances with their notes, densities, pairs."""
+"""Build the answers that users see: importances with notes, densities and pairs."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def answer(
     brief: bool = False,
     narrowed: bool = False,
 ) -> Importances:
-    """The importances by whichever estimator is right; `whole`: the region is all rows.
+    """The importances by counts or by a model; `whole` means that the region is all rows.
 
-    A `brief` answer has the same numbers and no notes, whose checks cost more than the numbers; a `narrowed` one is of
-    some of the parameters, among which neither copies nor ratios can be told. After an adaptive
-    sampler the answer about the space has that about the trials beside it.
+    A `brief` answer has the same numbers without notes, which take longer to compute. A `narrowed` answer has only some
+    of the parameters, so copies and ratios are not known. After an adaptive sampler, the answer also contains the
+    result for the best trials.
     """
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
@@ -80,7 +80,7 @@ def check_notes(
 def density_answer(
     query: Query, question: Question, words: tuple[str, str], *, objective: str, names: Collection[str] | None = None
 ) -> dict[str, Densities]:
-    """The densities of every parameter, or of some, by whichever estimator answers the question."""
+    """The densities of all or some parameters, by counts or by a model."""
     model_query, _ = choose(query, question)
     contrasts = [c for c in query.contrasts if names is None or c.name in names]
     if model_query is None:
@@ -91,7 +91,7 @@ def density_answer(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedQuestion:
-    """A question whose quantiles choose rows, and the model that answers it."""
+    """A question with its quantiles replaced by values of the objective, and the model that answers it."""
 
     target: object
     region: object
@@ -99,7 +99,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None: those of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """The function that counts the model's points by sets of groups; None where counts answer."""
+        """A function that counts the points of the model in coarse cells; None if counts answer."""
         model_query = self.model_query
         return (
             None
@@ -194,7 +194,7 @@ class Glance:
     narrowed: bool = False  # to some of the parameters
 
     def of(self, names: Collection[str]) -> Glance:
-        """The same of some of the parameters; their ratios are among themselves, and mean nothing."""
+        """The same for some of the parameters; their ratios are not meaningful."""
         some = [one for one in self.query.contrasts if one.name in names]
         return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 

@@ -1,4 +1,4 @@
-"""Which estimator answers: the counts alone, or a model of the objective blended with them."""
+"""Choose the estimator: counts, or a model of the objective combined with counts."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """What shows copies, repeats and the sampler."""
+        """The model that shows copies, repeated configurations and the sampler."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as ranges of ranks; None where they are not such ranges of these rows."""
+        """Target and region as ranges of ranks; None if they are not such ranges."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
@@ -76,7 +76,7 @@ class Query:
 
     @property
     def foreign(self) -> bool:
-        """Whether its quantiles are those of other rows."""
+        """Whether its quantiles come from other rows."""
         return not self.levels.own and self.by_quantile
 
 
@@ -106,14 +106,14 @@ class ShareEstimate:
 
 
 def estimate(query: Query, question: Question) -> ShareEstimate:
-    """The importances by counts, unless a model is asked for or is more accurate."""
+    """The importances by counts, or by a model if it is requested or more accurate."""
     with one_thread():
         model_query, notes = choose(query, question)
         return by_counts(query, question, notes) if model_query is None else by_model(query, question, model_query)
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model that answers; or None, with a note where the reason matters."""
+    """The question to the model; or None if counts answer, with a note if the reason matters."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -135,7 +135,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used, known before one is fitted; and whether only the rows are missing."""
+    """Why no model can be used (without fitting one), and whether only the rows are missing."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -166,7 +166,7 @@ def model_query_of(
 
 
 def check_enough(inside: int, region: int, query: Query, question: Question) -> None:
-    """Refuse a target of too few rows, unless the question forces an answer."""
+    """Raise an error if the target has too few rows, unless `force` is set."""
     if inside < LEAST_TARGET and not question.force:
         inner = query.region is not None and query.region.kind == "quantile" and not query.region.is_all
         rows = query.count if inner else region  # of which a target is a part
@@ -205,9 +205,9 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
 def with_threshold(
     query: Query, rows: Sequence[Importance], sureness: Sequence[Sureness], **how: Any
 ) -> list[Sureness]:
-    """Intervals that know that the threshold is a quantile of a sample: drawn anew, another part of all would be best.
+    """Widen intervals because the threshold is a quantile of a sample and would differ in another sample.
 
-    The share at a stricter and at a wider target tells how much that moves it.
+    The shares at a stricter and a wider target show the size of this effect.
     """
     near = query.near()
     if near is None:
@@ -229,7 +229,7 @@ def with_threshold(
 
 
 def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothing: Smoothing) -> Sureness:
-    """An interval that knows that the kernel may have smoothed good places into one."""
+    """Widen the interval because the kernel may have smoothed several good ranges into one."""
     target, region = contrast.independent()
     rows = float(region.sum())
     if not row.varied or rows > MOST_ROWS:
@@ -256,7 +256,7 @@ def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
-    """The contrasts, told how many of their rows are worth an independent one."""
+    """The contrasts with the number of repeated rows that count as one independent row."""
     model = query.shown
     if model is None:
         return query.contrasts
@@ -273,7 +273,7 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
-    """p-values from the rows; None where only counts have them."""
+    """P-values from the rows; None if only counts can give them."""
     model = query.model
     if model is None:
         return None

@@ -1,4 +1,4 @@
-"""The profile: one question asked at one target after the other, by one estimator."""
+"""The profile: the importances at several targets, by one estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # 
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
-    """Which steps to show where there is room for a few, the most usual first: all of a few, or both ends."""
+    """The steps to show if there is little room, the most useful first."""
     if len(quantiles) <= len(USUAL):
         order = [*USUAL, *quantiles]
         return sorted(range(len(quantiles)), key=lambda i: order.index(quantiles[i]))

@@ -1,4 +1,4 @@
-"""What a small table tells beyond its counts: related parameters, p-values and a model, each computed once."""
+"""The model, p-values and dependent parameters of a small table, each computed once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NO_PART = "after an adaptive sampler a part of the rows does not represent the s
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """How often configurations come again."""
+    """How often configurations are repeated."""
 
     rows: int
     configurations: int
@@ -51,7 +51,7 @@ class Repeats:
     estimated: bool = False  # from a sample of the rows
 
     def notes(self) -> list[Note]:
-        """What a reader should know of it; nothing where rows were drawn one by one."""
+        """Notes on repeated configurations; empty if there are none."""
         notes = []
         if self.clustered:
             words = "rows of one configuration are not independent, and count as one"
@@ -114,7 +114,7 @@ class RowModel:
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """How many rows are worth one that is independent, for masks over `rows`; 1 if no configuration came again."""
+        """How many rows count as one independent row, for masks over `rows`; 1 without repeated configurations."""
         if not self.repeats.clustered:
             return 1.0
         inside = target[region].astype(np.float64)
@@ -241,7 +241,7 @@ class RowModel:
 
     @property
     def blocks(self) -> bool:
-        """Whether scores are permuted among neighbouring trials alone."""
+        """Whether scores are permuted only among neighbouring trials."""
         return self.adaptive and self.rows.trials is not None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The page served from this machine to this machine: Starlette and uvicorn around a session and a queue."""
+"""The server of the live page on this machine, with Starlette and uvicorn."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Access:
         await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
-        """Why a request is not for this server, and its status; None where it may pass."""
+        """The reason and the HTTP status if a request is refused; None if it is allowed."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
@@ -138,13 +138,13 @@ Value = TypeVar("Value")
 
 
 class BusyError(PedanovaError):
-    """More questions at once than are answered."""
+    """Raised if there are too many questions at once."""
 
     status = 503
 
 
 class StaleError(PedanovaError):
-    """Nobody waits for this answer any more."""
+    """Raised if an answer is no longer needed."""
 
     status = 409
 
@@ -362,9 +362,9 @@ def in_words(door: Door) -> Door:
 
 
 class Explorer:
-    """A page that is served until it is closed: ``explorer.url`` opens it, on this machine alone.
+    """A page that is served until it is closed; ``explorer.url`` is its address, on this machine only.
 
-    The address holds a ticket that lets one browser in, once; afterwards ``url`` is another one.
+    The address contains a ticket that works once, for one browser; then ``url`` changes.
     """
 
     def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
@@ -405,7 +405,7 @@ class Explorer:
         return opened
 
     def wait(self) -> None:
-        """Until somebody presses Ctrl-C or closes it; where an address was used, another one is printed."""
+        """Wait until Ctrl-C or `close`; when an address was used, a new one is printed."""
         shown = self.url
         try:
             while self._thread.is_alive():
@@ -417,7 +417,7 @@ class Explorer:
             self.close()
 
     def close(self) -> None:
-        """No more answers; returns at once, whatever is still being counted."""
+        """Stop the server; returns at once, even during a computation."""
         if self.watcher is not None:
             self.watcher.close()
         if self._door is not None:
@@ -443,7 +443,7 @@ DOOR = """<!doctype html>
 
 
 def listening(port: int) -> socket.socket:
-    """A socket that only this machine can reach."""
+    """A socket that only this machine can access."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks for it: no delays
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

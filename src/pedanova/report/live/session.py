@@ -1,4 +1,4 @@
-"""A session answers a page: an analysis, which a newer one may replace, and its recent answers.
+"""A session answers the questions of a page; a newer analysis may replace its analysis.
 
 The server and the notebook both send it requests in plain JSON; it knows nothing of either.
 """
@@ -31,7 +31,7 @@ SHARED = ("part", "question", "client")
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """One part of the page's answer, asked for by one of its clients."""
+    """A request of the page for one part of an answer."""
 
     part: str
     question: PageQuestion
@@ -143,7 +143,7 @@ class Session:
         return version
 
     def facts(self, live: str = "http") -> dict[str, Any]:
-        """All that does not change with the question, as JSON."""
+        """The facts that do not depend on the question, as JSON."""
         now = self._state
         _ = now.analysis.excerpt  # of a large table: drawn before anybody waits for it
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
@@ -191,14 +191,14 @@ class Session:
         return study
 
     def csv(self, request: PageRequest) -> Iterator[str]:
-        """All rows of the selection with every digit, some lines at a time."""
+        """All selected rows as CSV with all digits, in pieces."""
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
         pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
         return chain([next(pieces)], pieces)  # what cannot be answered is an error now, and no half of a file
 
     def report(self, question: PageQuestion) -> str:
-        """The page as a file, about the selected rows alone, opened at this question."""
+        """The page as a file for the selected rows, starting with this question."""
         a = self.study_of(question)
         here = inside(a, question)
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
