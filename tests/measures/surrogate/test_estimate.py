@@ -281,10 +281,11 @@ class TestAfterAnAdaptiveSampler:
 
     def test_the_first_line_says_what_the_best_tenth_is(self, found: pa.Analysis) -> None:
         answer = found.importance()
-        assert re.search(r"the best 10 % of the space \(loss ≤ [\d.]+: \d+ of your 200 trials\)", answer.target)
+        words = r"the best 10 % of the space \(loss ≤ [\d.]+; by the model these are \d+ of your 200 trials\)"
+        assert re.search(words, answer.target)
         assert answer.region == "the whole space"
-        rows = int(re.search(r": (\d+) of your", answer.target)[1])  # type: ignore[index]
-        limit = float(re.search(r"≤ ([\d.]+):", answer.target)[1])  # type: ignore[index]
+        rows = int(re.search(r"are (\d+) of your", answer.target)[1])  # type: ignore[index]
+        limit = float(re.search(r"≤ ([\d.]+);", answer.target)[1])  # type: ignore[index]
         assert answer.rows[0].n_target == rows == int(np.sum(adaptive(200, 1)["loss"] <= limit * 1.001))
         assert rows > 20
         assert {row.name for row in answer.trials} == set(SPACE)

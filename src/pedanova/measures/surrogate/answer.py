@@ -133,9 +133,9 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
             words.append("the whole space")
             continue
         limit = sign * ranks.value_of(span[1])
-        trials = f"{ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
+        trials = f"by the model these are {ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
-        words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {trials})")
+        words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}; {trials})")
     return words[0], words[1]
 
 
