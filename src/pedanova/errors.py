@@ -71,7 +71,7 @@ def in_python(words: Iterable[Word]) -> str:
 
 
 def in_shell(words: Iterable[Word]) -> str:
-    """The words as one line, as on the command line."""
+    """The message as one line, with options written as on the command line."""
     return _line(word.in_shell() if isinstance(word, Arg) else str(word) for word in words)
 
 
@@ -201,8 +201,8 @@ class PartError(FormatError):
 class WorkerError(PedanovaError, RuntimeError):
     """A worker of an executor was lost, or failed for a reason that is not in the data.
 
-    **What to do:** start again. If counting takes hours, analyse some files at a time, ``save`` each analysis, and add
-    them.
+    **What to do:** run the analysis again. If counting takes hours, analyse some files at a time, ``save`` each
+    analysis, and add them.
     """
 
 
@@ -216,7 +216,7 @@ class UnknownParameterError(PedanovaError, KeyError):
 class MissingLibraryError(PedanovaError, ImportError):
     """An optional library is not installed; the message names the extra to install.
 
-    **What to do:** run the ``pip install`` command of the message.
+    **What to do:** run the ``pip install`` command in the message.
     """
 
 

@@ -159,7 +159,7 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
     opened(page, path)
     tab(page, "space")
     reduced = a.reduce(0.1, estimator="counts")
-    assert page.text(".pane-space .pane-note") == "To reach the best 10 % of all rows."
+    assert page.text(".pane-space .pane-note") == "Suggested space for reaching the best 10 % of all rows."
     assert [row["verdict"] for row in saved(page, "space")] == [row.advice for row in reduced.rows]
     assert reduced.export("code").strip() == page.text(".pane-space pre").strip()
     page.run("pedanova.state.ask({ target: { part: [0, 0.3] } })")

@@ -33,7 +33,7 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"Value": A, "TabuSize": B}, "Value", "the only column"),
         ({"acc": A, "f1": np.sort(B)[::-1]}, "f1", "the rows are sorted by it"),
         ({"ipc": A, "score": B}, "score", "it has the most general name"),
-        ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "no extreme or spread"),
+        ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "not a minimum, a maximum or a measure of spread"),
         ({"split0_score": A, "split1_score": B, "mean_score": A + B}, "mean_score", "the only mean"),
         ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only validation result"),
         ({"train_loss": A, "acc": B}, "acc", "not from training"),

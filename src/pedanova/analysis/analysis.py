@@ -90,7 +90,7 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """Which parameters explain whether a row of the region is in the target, and how sure that is.
+        """Which parameters explain whether a row of the region is in the target, and how certain this is.
 
         Parameters
         ----------
@@ -270,8 +270,8 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            Parameters in a set: 2 for pairs, up to 5. Larger sets: what the set explains beyond its smaller sets. With
-            many parameters, only those of the strongest pairs are used (12 for triples).
+            The number of parameters in a set: 2 for pairs, at most 5. Larger sets: what the set explains beyond its
+            smaller sets. With many parameters, only those of the strongest pairs are used (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -424,7 +424,7 @@ class Analysis(Output):
         Parameters
         ----------
         target
-            The rows to reach, as in `importance`.
+            The rows that count as good, as in `importance`.
         exclude
             Columns that are not parameters of a configuration, in addition to columns named like a seed.
 
@@ -476,8 +476,8 @@ class Analysis(Output):
             The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several are
             given, only rows that are in all of them are used.
         at
-            Values of the objective, such as ``at_most(0.1)``, that later questions will use; they are counted in the
-            same pass.
+            Thresholds of the objective, such as ``at_most(0.1)``, that you will ask about later; the rows for them are
+            counted in the same pass.
 
         Returns
         -------
@@ -553,7 +553,8 @@ class Analysis(Output):
         -------
         Gains
             By parameter: the gain if only it is tuned, the loss at its worst value, and the loss if it stays at its
-            default, with 95 % intervals; ``.total``: the gain of tuning all; ``.path``: steps to the best values.
+            default, with 95 % intervals; ``.total``: the gain from tuning all parameters; ``.path``: steps to the best
+            values.
 
         Raises
         ------
@@ -608,7 +609,7 @@ class Analysis(Output):
     def needed(
         self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]
     ) -> Needed:
-        """How many more trials make the ranking sure, and whether more trials would hardly change it.
+        """How many more trials are needed for a reliable ranking, and whether more trials would change it much.
 
         Parameters
         ----------

@@ -98,8 +98,8 @@ def analyze(
     names
         Column names of a 2-D NumPy array.
     levels
-        The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that both can be added.
-        By default a list of quantiles from 0.001 to 1.
+        The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that the two analyses
+        can be added. By default a list of quantiles from 0.001 to 1.
     reading
         How text is read, and what to do with rows that failed, were pruned, are infeasible, have no objective or lie
         outside the space: ``pa.Reading(state="status", failed="worst")``.

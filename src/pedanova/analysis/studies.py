@@ -43,7 +43,7 @@ NEED_ONE_TABLE = ("stream", "executor", "pushdown", "engine")
 
 
 class AcrossKeywords(How, TableKeywords, total=False):
-    """The options of `across` that are those of `analyze` and of `importance`."""
+    """The options that `across` shares with `analyze` and `importance`."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -91,7 +91,7 @@ class Across(Pooling):
     def prior(
         self, target: object = DEFAULT.target, *, safety: float = SAFETY, strength: float = STRENGTH, **how: Unpack[How]
     ) -> SearchPrior:
-        """Where good values lie over all studies: a density for every parameter, as a start for the next search.
+        """Where good values lie across all studies: a density for every parameter, to start the next search from.
 
         Parameters
         ----------

@@ -227,7 +227,8 @@ class Moments:
             return NotImplemented
         if not (np.array_equal(self.centres, other.centres) and np.array_equal(self.powers, other.powers)):
             raise MergeError(
-                "moments have different centres; analyze the second part with ", Arg("levels", shown="first.levels")
+                "the two parts were counted with different levels and cannot be added; analyze the second part with ",
+                Arg("levels", shown="first.levels"),
             )
         sums, squares = self.sums + other.sums, self.squares + other.squares
         return Moments(self.centres, self.rows + other.rows, sums, squares, self.powers)

@@ -147,7 +147,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
 
 
 def encode(name: str, plain: Iterable[object]) -> Column:
-    """Codes in the order of the labels' text; None is a missing value."""
+    """A column of codes, numbered in the alphabetical order of the labels; None is a missing value."""
     rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
     # Type and value together, so that True, 1 and '1' stay three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
@@ -245,8 +245,8 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """(rows,) True where the column holds one of the values, or a number of a range. Whole numbers are met exactly,
-    doubles to their last places; text by text, and where both can be read as numbers, as numbers."""
+    """(rows,) True where the column holds one of the values, or a number in one of the ranges. Whole numbers are met
+    exactly, doubles to their last places; text by text, and where both can be read as numbers, as numbers."""
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])

@@ -201,7 +201,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns that have one value for each value of this one, and fewer values than it; constants are left out.
+    """Columns whose value is determined by this column and that have fewer distinct values; constants are left out.
 
     Examples
     --------

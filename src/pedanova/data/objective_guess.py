@@ -41,8 +41,8 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
-    """Number columns that are named like a result, without standard deviations; if there are none, those named like a
-    value."""
+    """Numeric columns whose names suggest a result, except standard deviations; if there are none, columns with a
+    general name such as `value` or `objective`."""
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
@@ -69,7 +69,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     """What each rule takes for the objective, one rule after the other; one that leaves several does not tell."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
-    yield results, "the only result that is no extreme or spread"
+    yield results, "the only result that is not a minimum, a maximum or a measure of spread"
     yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by it"
     yield [name for name in results if words_of(name) in SINGLE], "of several results, it has the most general name"
     yield [name for name in results if words_of(name)[0] in MIDDLES], "the only mean of several results"

@@ -225,7 +225,7 @@ def guess_directions(
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
-    """The known directions by name: first of the objectives, then of other metrics."""
+    """The known direction of each objective and of each other metric, by name; objectives come first."""
     names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
     return dict(zip(names, metadata.directions, strict=False))
 

@@ -409,7 +409,7 @@ class Reader:
     def column(self, node: ast.Name) -> Column:
         name = self.names.get(node.id, node.id)
         if name not in self.table:
-            quotes = f"; text stands in quotes: {name!r}" if name.isidentifier() else ""
+            quotes = f"; put text in quotes: {name!r}" if name.isidentifier() else ""
             raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}")
         return self.table[name]
 

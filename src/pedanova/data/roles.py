@@ -361,7 +361,7 @@ class KnownColumns:
         return {name: self.values[name] for name in sure}
 
     def is_sorted(self) -> bool:
-        """Whether the columns are in the order of their names, which tells nothing."""
+        """Whether the columns are in alphabetical order; if so, their order says nothing about their roles."""
         return list(self.table) == sorted(self.table)
 
     def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:

@@ -34,7 +34,7 @@ BEST = ("best", "is_best")
 
 
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The rows without exact copies, and a note; None if there are no copies.
+    """The rows that remain when exact copies are removed, and a note; None if there are no copies.
 
     Trials may really be repeated. So equal rows count as copies only if some column (such as a time stamp or a
     continuous parameter) is different in all other rows, or if the whole table was written several times.
@@ -54,7 +54,7 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
     own = any(count >= many for name, count in different.items() if name != objective)
     if not own and not (len(times) == 1 and different[objective] >= many):
         return None
-    words = f"{rows - len(firsts):,} of {rows:,} rows are copies of others in every column; counted once"
+    words = f"{rows - len(firsts):,} of {rows:,} rows are exact copies of other rows; identical rows are counted once"
     return np.sort(firsts), Note("rows", words)
 
 

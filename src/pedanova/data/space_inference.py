@@ -212,7 +212,7 @@ def _plain(value: Any, *, whole: bool) -> int | float:
 
 
 class ColumnEvidence(Protocol):
-    """The columns from which a space is guessed; they represent all rows that are kept."""
+    """The columns from which a space is guessed; a column may be a small sample of the rows that are kept."""
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...

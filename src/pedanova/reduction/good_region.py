@@ -70,7 +70,7 @@ class Search:
         """The model's table for all rows, as it answered for the importances."""
         samples = self.row_model().fitted(self.seed).samples
         if samples is None:
-            raise TypeError("no model answers for these rows")
+            raise TypeError("no model could be fitted to these rows")
         return samples
 
     def row_model(self) -> RowModel:

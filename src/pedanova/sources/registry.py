@@ -42,7 +42,7 @@ from pedanova.sources.tables.text import peek_header
 TABLES = tuple(
     Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
     for name, mark, example in (
-        ("CSV, TSV", "suffix .csv, .tsv, .txt, also .csv.gz; fields between commas, semicolons, tabs or |",
+        ("CSV, TSV", "suffix .csv, .tsv, .txt, also .csv.gz; fields separated by commas, semicolons, tabs or |",
          "pedanova analyze trials.csv --objective error"),
         ("JSON", "suffix .json, .json.gz: a list of objects, objects by trial, columns by name",
          "pedanova analyze trials.json --objective error"),
@@ -60,7 +60,7 @@ LOGS: tuple[Kind, ...] = (
     Kind("Ray Tune experiment",
          "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
          "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss", "path", raytune.fits, raytune.read),
-    Kind("MLflow folder", "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
+    Kind("MLflow folder", "an mlruns folder, or one experiment in it: runs with meta.yaml, params/, metrics/",
          "pedanova analyze mlruns --study my-experiment --objective rmse", "path", mlflow.fits_folder,
          mlflow.read_folder),
     Kind("MLflow database", "a SQLite file, or a URL, with the tables experiments, runs, params, latest_metrics",
@@ -68,7 +68,7 @@ LOGS: tuple[Kind, ...] = (
          mlflow.read_database),
     Kind("W&B runs table", "a .csv file or a data frame with Name and State, or with config and summary",
          "pedanova analyze wandb_export.csv --objective val_loss", "table", wandb.fits_table, wandb.read_table, True),
-    Kind("W&B folder", "a folder wandb with run-* or offline-run-* folders",
+    Kind("W&B folder", "a wandb folder that contains run-* or offline-run-* folders",
          "pedanova analyze wandb --objective val_loss", "path", wandb.FOLDER.fits, wandb.FOLDER.read),
     Kind("scikit-learn search",
          "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_, also as a .csv file",

@@ -101,7 +101,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cells of labels, found by equality, by text, or as numbers."""
+        """The cell of each label; a label matches if it is equal, has the same text, or is the same number."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)

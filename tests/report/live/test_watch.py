@@ -132,7 +132,7 @@ def test_a_file_cut_short_is_told_and_read_anew(path: Path) -> None:
     watcher.step()
     told = news(watcher, since=1)
     assert told["rows"] == 80
-    assert [change["text"] for change in told["changes"]] == [f"{path} was cut short; it is read from its beginning"]
+    assert [change["text"] for change in told["changes"]] == [f"{path} is shorter than before; reading it again from the start"]
     path.write_text("x,y,loss\n", encoding="utf-8")
     watcher.step()
     told = news(watcher, since=told["version"])
@@ -255,7 +255,7 @@ def test_sentences() -> None:
                DomainChange("old", Float(0, 1), None))  # fmt: skip
     update = Update(None, event="shortened", domains=domains)
     assert said_of_source(update, "x.db") == [
-        "x.db was cut short; it is read from its beginning",
+        "x.db is shorter than before; reading it again from the start",
         "new is a new parameter",
         "old is no longer a parameter",
         "the domain of lr is 0 … 2 now",

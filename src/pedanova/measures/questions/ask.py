@@ -94,8 +94,8 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
             if result.rows[0].n_target >= LEAST_TARGET:
                 break
     else:
-        few = f"{words[0]} of {rows:,} rows are too few, and a wider target has too many; run more trials, or pass "
-        raise TooFewRowsError(few, Arg("force", True))
+        few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
+        raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
     change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target that can be answered"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 

@@ -290,7 +290,7 @@ class Along(Table):
         if last.agreement.verdict == "other":
             pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
             turned = f", and {pair} are clearly in the opposite order" if pair else ""
-            return f"No lower budget has the ranking of {full}; {where}{turned}."
+            return f"No lower budget gives the same ranking as {full}; {where}{turned}."
         return f"There are too few rows to say whether a lower budget has the ranking of {full}; {where}."
 
 

@@ -304,7 +304,7 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
     """The differences of the shares of two answers, with 95 % intervals; see `difference`."""
     for answer in (one, two):
         if not isinstance(answer, Importances):
-            raise QueryError(f"{type(answer).__name__} must be what importance() gives, to be compared")
+            raise QueryError(f"only results of importance() can be compared, not {type(answer).__name__}")
     if one.baseline != two.baseline:
         raise QueryError(f"baselines differ, {one.baseline!r} and {two.baseline!r}; use the same for both")
     both = [(row, two[row.name]) for row in one.rows if row.name in two]

@@ -5,7 +5,7 @@ pedanova.front = (function () {
   let plane = null, table = null, asking = null, held = null, shownFor = "", axes = { across: 0, up: 1 };
 
   function mount(element) {
-    plane = pane.piece("goals", "Good rows and the front", { csv: planeLines, drawing: () => plane.body.querySelector("svg") });
+    plane = pane.piece("goals", "Good rows and the Pareto front", { csv: planeLines, drawing: () => plane.body.querySelector("svg") });
     table = pane.piece("goal-importance", "What matters for each objective", { csv: tableLines });
     const both = make("div", "pairs-grid pane", plane.element, table.element);
     element.append(both);

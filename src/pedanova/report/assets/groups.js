@@ -4,7 +4,7 @@ pedanova.groups = (function () {
   const { make, svg, set, pane } = pedanova;
   const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell: its bar, with the number behind it
   const COLUMNS = 12; // parameters that are drawn; the file has all
-  const ORDERS = { name: "by name", size: "the largest first", disagreement: "those that disagree first" };
+  const ORDERS = { name: "by name", size: "the largest first", disagreement: "most different studies first" };
   let piece = null, asking = null, held = null, about = null, order = null, limit = 0, shownFor = "";
 
   function mount(element) {
@@ -34,7 +34,7 @@ pedanova.groups = (function () {
     if (pane.refuses(held, piece)) return;
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
-    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows. ◆: the parameter matters clearly more or less in this study than in all others.${lost}`);
+    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows. ◆: the importance of the parameter in this study clearly differs from its mean importance in the other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }

@@ -47,7 +47,7 @@ pedanova.page = (function () {
     pedanova.source.enter(payload.token);
     if (payload.token) return;
     const found = await pedanova.source.request("facts");
-    if (!found.ok) throw new Error("its address was already used or is incomplete; open the address that pedanova shows now");
+    if (!found.ok) throw new Error("its address is incomplete or was already used; open the latest address that pedanova printed");
     payload.facts = await found.json();
   }
 

@@ -23,7 +23,7 @@ pedanova.plane = (function () {
   function views() {
     if (!pedanova.source.isLive() || pedanova.source.can("points") !== true) return "";
     const buttons = [["cells", "Counts"], ["trials", "Trials"]].map(([key, title]) => {
-      const one = pedanova.button(title, key === "cells" ? "Show the number of rows in each cell" : "Show single trials; drag a box to select some", () => {
+      const one = pedanova.button(title, key === "cells" ? "Show the number of rows in each cell" : "Show individual trials; drag a box to select some of them", () => {
         view = key;
         buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === one)));
         show(pedanova.state.get(), pedanova.page.answer() || {}, [selects[0].value, selects[1].value]);

@@ -21,7 +21,7 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    last = headed("ratio", "The share divided by the sum of all shares;\nif A is pinned: share in B minus share in A");
+    last = headed("ratio", "The share divided by the sum of all shares;\nwhile you compare with a pinned question A: the share now (B) minus the share in A");
     const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How well the parameter alone explains whether\na row is in the target: 0 % not at all, 100 % fully"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);
@@ -202,7 +202,7 @@ pedanova.ranking = (function () {
     const name = also.length ? `${row.parameter} (the same as ${also.join(", ")})` : row.parameter;
     if (isStill(row)) return `${name}${joint}never varied in these rows`;
     const known = row.low !== null && row.high !== null;
-    const parts = [name, `accounts for ${percent(row.share)} on its own${known ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
+    const parts = [name, `has a share of ${percent(row.share)} on its own${known ?  ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
     if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all shares`);
     if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "no clear effect, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
     if (active) parts.push(active);

@@ -14,7 +14,7 @@ pedanova.space = (function () {
   function draw(found, { moved, question }) {
     held = found;
     if (pane.refuses(found, panel)) return;
-    const about = `To reach ${pane.questionWords(question, false)}.`;
+    const about = `Suggested space for reaching ${pane.questionWords(question, false)}.`;
     pane.said(panel.note, moved ? `${about} This file has the smaller space only for the question that it opens with, not for the current one.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [nameOf(row.name), verdict(row.advice), row.now, row.suggested || "unchanged", row.why]);
     pane.clear(panel.body,

@@ -53,7 +53,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
     new = [one.name for one in update.domains if one.before is None]
     gone = [one.name for one in update.domains if one.after is None]
     other = {one.name: one.after for one in update.domains if one.before is not None and one.after is not None}
-    said = [] if update.event is None else [f"{source} was cut short; it is read from its beginning"]
+    said = [] if update.event is None else [f"{source} is shorter than before; reading it again from the start"]
     if new:
         said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
     if gone:

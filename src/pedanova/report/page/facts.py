@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"left out of the sliders, with fewer than {least} rows: the best {names}"
+    words = f"these targets have fewer than {least} rows and are not on the sliders: the best {names}"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:

@@ -27,7 +27,7 @@ SUFFIXES = {
 FOREIGN = {
     ".rds": "in R: write.csv(readRDS('{0}.rds'), '{0}.csv', row.names=FALSE), then give {0}.csv",
     ".rdata": "in R: load it, write.csv(TABLE, '{0}.csv', row.names=FALSE), then give {0}.csv",
-    ".ipynb": "a notebook holds no table; in it: df.to_csv('{0}.csv', index=False), then give {0}.csv",
+    ".ipynb": "a notebook is not a table; run df.to_csv('{0}.csv', index=False) in it, then pass {0}.csv",
     ".md": "Markdown is for reading; save its table as CSV",
     ".npy": "give the array: pa.analyze(numpy.load('{0}.npy'), names=[…])",
     ".npz": "give the arrays: pa.analyze(dict(numpy.load('{0}.npz')), 'loss')",
