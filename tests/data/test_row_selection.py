@@ -236,7 +236,7 @@ class TestBands:
         a = pa.analyze({"x": np.arange(10) % 3, "half": [True, False] * 5}, y, params=["x"])
         assert a.importance(0.1, **COUNTS)["x"].n_target == 3
         assert a.importance(0.1, "half", **COUNTS)["x"].n_target == 2
-        assert any("30 %" in note for note in a.importance(0.1, **COUNTS).notes)
+        assert any("3 of 10 rows" in note for note in a.importance(0.1, **COUNTS).notes)
 
 
 class TestClasses:
