@@ -66,7 +66,7 @@ Word: TypeAlias = str | int | Arg
 
 
 def in_python(words: Iterable[Word]) -> str:
-    """The words as one line, as in Python."""
+    """The message as one line, with arguments written as in Python."""
     return _line(word.in_python() if isinstance(word, Arg) else str(word) for word in words)
 
 

@@ -46,7 +46,7 @@ class TestCounts:
         a = pa.analyze({"x": np.arange(10) % 3}, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7], params=["x"])
         found = a.importance(0.1, **COUNTS)
         assert found.rows[0].n_target == 3
-        assert any("30 %" in note for note in found.notes)
+        assert any("3 of 10 rows" in note for note in found.notes)
         by_level = a.data.tallies["x"].rows_by_level()
         effective = dict(zip(a.data.levels.quantiles, a.data.levels.effective(by_level), strict=True))
         assert effective[as_part(0.1, "target")] == pytest.approx(0.3, abs=1e-15)

@@ -285,7 +285,12 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
         words = " would average over studies; analyze each study alone and pass the analyses by name"
         raise QueryError(Arg("repeats", request.repeats), words)
     if isinstance(request.where, Region):
-        raise QueryError(Arg("where"), " cannot be a part of all studies' rows; use ", Arg("region"), " within each")
+        raise QueryError(
+            Arg("where"),
+            " cannot be a range of the objective over all studies together; use ",
+            Arg("region"),
+            " within each",
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -126,7 +126,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
     if source.several or levels.several:
         raise QueryError(
             Arg("levels"),
-            " of another analysis do not fit several objectives: their order exists only within one ",
+            " of another analysis cannot be used with several objectives: rows are ordered only within one ",
             "table; analyze all rows at once",
         )
     for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):

@@ -93,7 +93,7 @@ def test_one_later_budget_that_differs_ends_it() -> None:
 
 
 def test_every_case_has_its_words() -> None:
-    assert "No lower budget has the ranking" in told((1, FULL), (9, OTHER), (27, FULL)).summary()
+    assert "No lower budget gives the same ranking" in told((1, FULL), (9, OTHER), (27, FULL)).summary()
     assert "in the opposite order" in told((1, FULL), (9, OTHER), (27, FULL)).summary()
     assert "too few rows to say" in told((9, FULL), (27, FULL), reach=0.5).summary()
     assert "too few rows to say" in told((9, FULL), (27, FULL), reach=None).summary()

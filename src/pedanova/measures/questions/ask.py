@@ -132,8 +132,8 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
-        (same, "because of ties they have the same rows as the next stricter target"),
-        (beyond, "they contain none of the region's rows, or all"),
+        (same, "because they have the same rows as the next stricter target (ties)"),
+        (beyond, "because they contain none or all of the region's rows"),
     )
     for some, why in whys:
         notes += [Note("question", f"left out, {why}: {', '.join(map(part_in_words, some))}")] if some else []

@@ -164,7 +164,7 @@ pedanova.objective = (function () {
     const handle = handles[which][side], ends = endsOf(band), words = wordsOf(which, band, answer);
     set(handle, { transform: `translate(${x.toFixed(1)} 0)`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Number((100 * ends[side]).toPrecision(3)), "aria-valuetext": words });
     handle.dataset.x = x;
-    pedanova.tip(handle, `${which}: ${words}\n${side || ends[0] ? "drag, or use the arrow keys" : "drag to leave out the best"}`);
+    pedanova.tip(handle, `${which}: ${words}\n${side || ends[0] ? "drag, or use the arrow keys" : "drag to leave out the best rows"}`);
     if (!side) { handle.classList.toggle("on", ends[0] > 0); return; }
     const crowded = Math.abs(Number(handles.target[1].dataset.x || 0) - Number(handles.region[1].dataset.x || 0)) < 60;
     set(handle.querySelector("text"), { "text-anchor": x > width - 60 ? "end" : x < 60 ? "start" : "middle", visibility: which === "region" && crowded ? "hidden" : "visible" });
