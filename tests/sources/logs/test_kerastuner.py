@@ -91,7 +91,7 @@ def test_a_project(tmp_path: Path) -> None:
     assert cells(records, "val_acc") == [n + 0.5 for n in range(12)]
     a = pedanova.analyze(folder, scan=pedanova.Scan(threads=1))
     assert a.data.levels.direction == "maximize"
-    assert any("depth: 6 of 12 rows are inactive" in note for note in a.notes)
+    assert any("depth: 6 of 12 rows have no value (inactive)" in note for note in a.notes)
 
 
 def test_states(tmp_path: Path) -> None:
