@@ -160,7 +160,9 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
         return None
     distinct = np.unique(finite)
     if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
-        apart = np.diff(distinct) > 2 * LAST_PLACES * np.spacing(np.abs(distinct[1:]))
+        size = np.abs(distinct[1:])
+        with np.errstate(over="ignore"):  # two numbers at both ends of the doubles are apart
+            apart = np.diff(distinct) > 2 * LAST_PLACES * (size - np.nextafter(size, 0))
         distinct = distinct[np.concatenate([[True], apart])]
     rows, count = len(finite), len(distinct)
     if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
