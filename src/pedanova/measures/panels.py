@@ -134,11 +134,12 @@ def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
 
     Examples
     --------
-    >>> rough(128.5), rough(0.00173), rough(0.996, 0.0, 0.999)
-    ('130', '0.0017', '0.996')
+    >>> rough(128.5), rough(0.00173), rough(0.996, 0.0, 0.999), rough(16.600000000000005, 16.600000000000005, 63.0)
+    ('130', '0.0017', '0.996', '16.6')
     """
     digits = range(3 if value in (low, high) else 2, 17)
-    near = next((d for d in digits if low <= float(f"{value:.{d}g}") <= high), 17)
+    slack = 1e-12 * (high - low) if value in (low, high) else 0.0  # a bound that was computed: 16.600000000000005
+    near = next((d for d in digits if low - slack <= float(f"{value:.{d}g}") <= high + slack), 17)
     return short(value, near) if value in (low, high) else short(float(f"{value:.{near}g}"), near)
 
 
