@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,3 +243,15 @@ def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
     assert analysis.within("layers > 2", "layers <= 3").data is both.data  # the same rows are not counted again
     with pytest.raises(QueryError, match=r"layers > 2 and rows where layers < 2\) has 0 rows"):
         analysis.within("layers > 2", "layers < 2")
+
+
+@pytest.mark.slow
+def test_a_file_without_rows_warns_of_repeated_configurations(tmp_path: Path) -> None:
+    """Counts do not show which rows have the same configuration, so their intervals are too narrow."""
+    random = np.random.default_rng(0)
+    x, z = np.repeat(random.random((2, 1_867)), 3, axis=1)
+    a = pa.analyze({"x": x, "z": z, "y": x + 0.1 * random.normal(size=len(x))}, "y")
+    for rows, warned in ((None, True), (True, False)):
+        a.save(tmp_path / "a.pedanova", rows=rows)
+        notes = pa.load(tmp_path / "a.pedanova").notes
+        assert any("saved without its rows" in note for note in notes) is warned

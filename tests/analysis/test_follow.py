@@ -106,13 +106,7 @@ def test_domains_that_change_between_two_looks(fill: object, path: Path) -> None
     url = f"sqlite:///{path}"
     whole = fill(None)  # type: ignore[operator]
     study = optuna.create_study(storage=url, study_name=whole.study_name, directions=whole.directions)
-    tale = Tale(follow(path))
-    for trial in whole.trials:
-        study.add_trial(trial)
-        if trial.number % 7 == 0:
-            tale.look()
-    tale.look()
-    same(tale.rows, read_records(path))
+    look_while_written(whole, study, path, every=7)
 
 
 @pytest.mark.slow
@@ -120,10 +114,15 @@ def test_several_objectives_and_constraints(path: Path) -> None:
     whole = make(None, "front", constrain=True)
     study = optuna.create_study(storage=f"sqlite:///{path}", study_name="front", directions=whole.directions)
     study.set_metric_names(["error", "gain"])
+    look_while_written(whole, study, path, every=11)
+
+
+def look_while_written(whole: optuna.Study, study: optuna.Study, path: Path, *, every: int) -> None:
+    """The trials of a study are copied to another one, with a look at every so many of them."""
     tale = Tale(follow(path))
     for trial in whole.trials:
         study.add_trial(trial)
-        if trial.number % 11 == 0:
+        if trial.number % every == 0:
             tale.look()
     tale.look()
     same(tale.rows, read_records(path))

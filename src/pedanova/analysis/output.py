@@ -137,7 +137,8 @@ class Output:
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
             the model for few rows). By default rows are saved for tables with up to 5,000 rows. Without rows the file
-            contains no parameter values of single rows, and answers come from counts.
+            contains no parameter values of single rows, and answers come from counts; rows of one configuration then
+            count as independent, and a note says so.
 
         Examples
         --------
@@ -150,7 +151,8 @@ class Output:
         data = self.data
         few = data.observations is not None and data.rows <= MOST_ROWS
         attachments = {"rows": rows_kept(data.observed())} if (few if rows is None else rows) else {}
-        kept = (data.objective, data.dropped, data.levels, data.tallies, data.notes)
+        notes = (*data.notes, *([] if attachments else unknown_repeats(data)))
+        kept = (data.objective, data.dropped, data.levels, data.tallies, notes)
         write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
     @property
@@ -316,6 +318,15 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
     return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
+
+
+def unknown_repeats(data: TrialData) -> list[Note]:
+    """A warning for a file without rows, if several rows have the same configuration: the counts do not show it."""
+    sample = data.row_sample
+    if sample is None or not sample.repeats.notes():
+        return []
+    words = "saved without its rows, of which several have the same configuration: they count as independent rows, so "
+    return [Note("doubt", words, "intervals are too narrow; save(path, rows=True) saves the rows")]
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:

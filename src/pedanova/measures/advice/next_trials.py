@@ -160,7 +160,7 @@ def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settin
     """Good configurations with one to three parameters changed: a step along a range, another category."""
     many, moved = len(rules.names), np.repeat(best, MOVES, axis=0).tolist()
     for row in moved:
-        for j in some_of(many, min(int(rng.integers(1, 4)), many), rng):
+        for j in rng.permutation(many)[: int(rng.integers(1, 4))].tolist():
             block = next((one for one in rules.grids[j].blocks if one.start <= row[j] < one.stop), None)
             if block is None:
                 continue
@@ -170,18 +170,6 @@ def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settin
                 place = row[j] - block.start + int(math.copysign(math.ceil(abs(step)), step))
             row[j] = block.start + min(max(place, 0), len(block) - 1)
     return rules.settled(np.array(moved, dtype=best.dtype).reshape(-1, many))
-
-
-def some_of(many: int, size: int, rng: np.random.Generator) -> list[int]:
-    """Different numbers below `many`, in random order (Floyd's algorithm): `rng.choice` at half its cost."""
-    chosen: list[int] = []
-    for last in range(many - size, many):
-        place = int(rng.integers(last + 1))
-        chosen.append(last if place in chosen else place)
-    for i in range(size - 1, 0, -1):
-        j = int(rng.integers(i + 1))
-        chosen[i], chosen[j] = chosen[j], chosen[i]
-    return chosen
 
 
 def distinct(settings: Settings, run: Settings) -> Settings:
