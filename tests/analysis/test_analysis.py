@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.errors import OutsideSpaceError, QueryError, UnknownParameterError
+from pedanova.counting.store import read_tallies, write_tallies
+from pedanova.errors import FormatError, OutsideSpaceError, QueryError, UnknownParameterError
 
 
 @pytest.fixture
@@ -246,12 +248,40 @@ def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_without_rows_warns_of_repeated_configurations(tmp_path: Path) -> None:
-    """Counts do not show which rows have the same configuration, so their intervals are too narrow."""
+def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) -> None:
+    """Counts do not show which rows have the same configuration; a sample of the rows does, else there is a warning."""
     random = np.random.default_rng(0)
     x, z = np.repeat(random.random((2, 1_867)), 3, axis=1)
-    a = pa.analyze({"x": x, "z": z, "y": x + 0.1 * random.normal(size=len(x))}, "y")
-    for rows, warned in ((None, True), (True, False)):
-        a.save(tmp_path / "a.pedanova", rows=rows)
-        notes = pa.load(tmp_path / "a.pedanova").notes
-        assert any("saved without its rows" in note for note in notes) is warned
+    a, path = pa.analyze({"x": x, "z": z, "y": x + 0.1 * random.normal(size=len(x))}, "y"), tmp_path / "a.pedanova"
+    for rows, same in ((None, True), (True, True), (False, False)):
+        a.save(path, rows=rows)
+        b = pa.load(path)
+        assert (b.importance().to_dict() == a.importance().to_dict()) is same
+        assert any("saved without their rows" in note for note in b.notes) is not same
+    b.save(tmp_path / "again.pedanova")
+    assert len(pa.load(tmp_path / "again.pedanova").notes) == len(b.notes)
+    assert any("were added from several tables" in note for note in (a + a).notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("signed", np.zeros(3)),
+        ("signed", np.full(2000, np.nan)),
+        ("cells 0", np.zeros(2000)),
+        ("cells 0", np.full(2000, 10**6)),
+        ("cells 0", np.full(2000, -1)),
+        ("trials", np.full(2000, "x")),
+    ],
+)
+def test_a_file_with_an_impossible_sample(tmp_path: Path, name: str, array: np.ndarray) -> None:
+    random = np.random.default_rng(0)
+    path = tmp_path / "a.pedanova"
+    pa.analyze({"x": random.random(5_100), "z": random.random(5_100), "y": random.random(5_100)}, "y").save(path)
+    stored = read_tallies(path)
+    sample = stored.attachments["sample"]
+    arrays = {key: np.resize(own, 2000) for key, own in sample.arrays.items()} | {name: array}
+    wrong = replace(sample, header={**sample.header, "rows": 2000}, arrays=arrays)
+    write_tallies(path, replace(stored, attachments={"sample": wrong}))
+    with pytest.raises(FormatError, match=r"a\.pedanova: has rows"):
+        pa.load(path)

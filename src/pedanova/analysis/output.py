@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, html_table
 from pedanova.base.terminal import TableColumn, printable
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
+from pedanova.counting.few_rows import sample_from, sample_kept
 from pedanova.counting.store import Stored, read_tallies, write_tallies
 from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
@@ -22,6 +24,7 @@ from pedanova.measures.question import DEFAULT, INNER, REGION, TARGET, How, Ques
 from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
+from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -136,9 +139,9 @@ class Output:
             The file to write; an existing file is replaced.
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
-            the model for few rows). By default rows are saved for tables with up to 5,000 rows. Without rows the file
-            contains no parameter values of single rows, and answers come from counts; rows of one configuration then
-            count as independent, and a note says so.
+            the model for few rows). By default all rows of a table with up to 5,000 rows are saved, and about 2,000
+            rows of a longer table, which show repeated configurations and copied columns. If False, the file contains
+            no parameter values of single rows; rows of one configuration then count as independent, and a note says so.
 
         Examples
         --------
@@ -149,9 +152,9 @@ class Output:
         1000
         """
         data = self.data
-        few = data.observations is not None and data.rows <= MOST_ROWS
-        attachments = {"rows": rows_kept(data.observed())} if (few if rows is None else rows) else {}
-        notes = (*data.notes, *([] if attachments else unknown_repeats(data)))
+        attachments = attachments_of(data, rows)
+        lost = [] if attachments else data.lost_repeats("were saved without their rows")
+        notes = (*data.notes, *lost)
         kept = (data.objective, data.dropped, data.levels, data.tallies, notes)
         write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))
 
@@ -317,31 +320,38 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
     """The data in a saved file."""
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
-    return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
+    try:
+        return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
+    except FormatError as error:
+        raise error.behind(f"{os.fspath(path)}: ") from None
 
 
-def unknown_repeats(data: TrialData) -> list[Note]:
-    """A warning for a file without rows, if several rows have the same configuration: the counts do not show it."""
-    sample = data.row_sample
-    if sample is None or not sample.repeats.notes():
-        return []
-    words = "saved without its rows, of which several have the same configuration: they count as independent rows, so "
-    return [Note("doubt", words, "intervals are too narrow; save(path, rows=True) saves the rows")]
+def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
+    """What a saved file contains besides counts: all rows, a sample of them, or nothing."""
+    if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
+        return {"rows": rows_kept(data.observed())}
+    if rows is None and data.row_sample is not None:
+        return {"sample": sample_kept(data.row_sample.few)}
+    return {}
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
     """The fields of `TrialData` from the attachments of a file."""
-    if "rows" not in stored.attachments:
-        return {}
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
+    kept, threads = stored.attachments, as_threads(None)
     try:
-        observed = rows_from(stored.attachments["rows"], space)
+        if "rows" in kept:
+            observed = rows_from(kept["rows"], space)
+            source = InMemory(observed, stored.levels.nan, threads)
+            return {"observations": observed, "threads": threads, "_source": source}
+        if "sample" in kept:
+            rows = next(iter(stored.tallies.values())).rows
+            return {"_sample": RowModel(space, sample_from(kept["sample"], space), sampled_from=rows)}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:
         raise FormatError(f"its attachment is damaged ({type(error).__name__}: {error})") from None
-    threads = as_threads(None)
-    return {"observations": observed, "threads": threads, "_source": InMemory(observed, stored.levels.nan, threads)}
+    return {}
 
 
 def in_notebook() -> bool:

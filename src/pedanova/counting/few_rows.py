@@ -9,13 +9,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.files import Attachment
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import chunks
 from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import sign_of
+from pedanova.errors import FormatError
 from pedanova.space.grid import Cells, grid_of
+from pedanova.space.parameters import Space
 
 Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
@@ -113,6 +116,35 @@ def lower_is_better(observed: Observations, rows: Indices) -> Reals:
     """The objective of each row, with the sign changed if it is maximised; NaN becomes the worst."""
     signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     return np.where(np.isnan(signed), np.inf, signed)
+
+
+def sample_kept(few: FewRows) -> Attachment:
+    """These rows, for a saved file."""
+    arrays: dict[str, NDArray[Any]] = {"signed": few.signed}
+    for i, (name, cells) in enumerate(few.cells.items()):
+        arrays[f"cells {i}"] = cells
+        if name in few.exact:
+            arrays[f"exact {i}"] = few.exact[name]
+    if few.trials is not None:
+        arrays["trials"] = few.trials
+    return Attachment({"rows": len(few), "designed": few.designed}, arrays)
+
+
+def sample_from(attachment: Attachment, space: Space) -> FewRows:
+    """Read the content that `sample_kept` wrote, with checks."""
+    about, arrays = attachment.header, attachment.arrays
+    rows = about["rows"]
+    if any(array.shape != (rows,) or array.dtype.kind not in "iuf" for array in arrays.values()):
+        raise FormatError("has rows of different lengths")
+    cells = {name: arrays[f"cells {i}"] for i, name in enumerate(space)}
+    for name, own in cells.items():
+        if own.dtype.kind == "f" or not 0 <= own.min(initial=0) <= own.max(initial=0) < grid_of(space[name]).width:
+            raise FormatError(f"has rows outside the grid of {name!r}")
+    exact = {name: arrays[f"exact {i}"].astype(np.uint64) for i, name in enumerate(space) if f"exact {i}" in arrays}
+    signed = arrays["signed"].astype(np.float64)
+    if np.isnan(signed).any():
+        raise FormatError("has rows without an objective")
+    return FewRows(cells, exact, signed, np.arange(rows), arrays.get("trials"), bool(about["designed"]))
 
 
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:

@@ -51,7 +51,7 @@ class Stored:
     tallies: Mapping[str, Tally]
     notes: tuple[Note, ...]
     moments: Moments | None = None  # none of several objectives
-    attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "rows"
+    attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "rows" or "sample"
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:

@@ -153,6 +153,14 @@ class TrialData:
         counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
 
+    def lost_repeats(self, why: str) -> list[Note]:
+        """A warning for data that lose their rows, if several rows have the same configuration."""
+        model = self.row_model or self.row_sample
+        if model is None or not model.repeats.clustered:
+            return []
+        words = f"rows with the same configuration {why}, so they count as independent, and intervals are too narrow"
+        return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
+
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same data with only the rows that are in all of these regions, with new levels.
 
@@ -406,13 +414,14 @@ class TrialData:
 
     def __add__(self, other: Self) -> Self:
         check_alike(self, other)
+        lost = [note for one in (self, other) for note in one.lost_repeats("were added from several tables")]
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         one, two = self.moments_to_keep(), other.moments_to_keep()
         return type(self)(
             objective=self.objective,
             levels=replace(self.levels, complete=self.levels.complete and other.levels.complete, own=False),
             tallies=tallies,
-            notes=in_order(added([*self.notes, *other.notes])),
+            notes=in_order(added([*self.notes, *other.notes, *lost[:1]])),
             dropped=self.dropped + other.dropped,
             threads=self.threads,
             _moments=one + two if one is not None and two is not None else None,
