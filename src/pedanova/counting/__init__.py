@@ -1,1 +1,1 @@
-"""Levels, tallies, contrasts, and the file that keeps them."""
+"""Levels, tallies and contrasts, and the file that stores them."""

@@ -37,7 +37,7 @@ class Job:
 def kept_codes(
     observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
 ) -> NDArray[Any]:
-    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the kept rows."""
+    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` covers the kept rows."""
     keep = observations.keep
     return level_codes(observations.ranked, levels, threads=threads, survey=survey if keep is None else None, keep=keep)
 
@@ -142,8 +142,7 @@ def count_by_kernel(
 
 
 def jobs_of(observations: Observations) -> list[Job]:
-    """All columns, sorted so that those with equal grids are neighbours, because the kernel counts several
-    together."""
+    """All columns, sorted so that equal grids are neighbours, because the kernel counts several together."""
     jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
     return sorted(jobs, key=lambda job: -job.grid.width)
 
@@ -172,7 +171,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """Values, offset and table where one look-up settles the cell; None for true numbers."""
+    """Values, offset and table if one look-up finds the cell; None for real numbers."""
     if column.located:
         return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:
@@ -197,28 +196,28 @@ def usable(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(slots=True, eq=False)
 class RunningCounts:
-    """Tables of every parameter by [code × cell], which fill batch after batch."""
+    """Tables of every parameter by (code, cell) that are filled batch by batch."""
 
     levels: int
     threads: int = 1
     _tables: dict[tuple[str, bool], tuple[Job, NDArray[Any]]] = field(default_factory=dict)
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
-        """Rows coded `levels` are left out."""
+        """Add a batch of rows; rows with the code `levels` are left out."""
         jobs, objective = jobs_of(observations), usable(observations.objective)
         placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
-        """Its table so far. Cells may stand in another order where a column came in another form."""
+        """The table of a column so far; the order of cells depends on the form of the column."""
         key = job.name, job.order is None
         if key not in self._tables:
             self._tables[key] = job, kernel.empty_table(self.levels + 1, job.grid.width)
         return self._tables[key][1]
 
     def take(self) -> dict[str, list[NDArray[Any]]]:
-        """Counts and sums of every parameter, once: they are given away one by one, as memory may be short."""
+        """The counts and sums of every parameter; each table is released once it is taken, to save memory."""
         totals: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()

@@ -1,4 +1,4 @@
-"""Target and region rows of each parameter by cell; checks that the target is inside its region."""
+"""Count target and region rows of each parameter by cell; check that the target is inside the region."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, same: str) -> None:
-    """`inside` rows of the target, `stray` of them not in the region's `rows`."""
+    """Raise an error if the target is empty, has `stray` rows outside the region, or is all of the region's `rows`."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
@@ -70,7 +70,7 @@ def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if a quantile has more or fewer rows than its name says."""
+    """A note if a quantile has more or fewer rows than it should."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
@@ -105,7 +105,7 @@ class Contrast:
         return self.target / self.repeats, self.region / self.repeats
 
     def thinned(self) -> Contrast:
-        """One row for every `repeats` rows, in whole numbers: the counts of as many independent rows."""
+        """The same contrast with one row for every `repeats` rows, in whole numbers."""
         if self.repeats == 1.0:
             return self
         target, rest = (
@@ -146,8 +146,9 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """Targets that hold some rows of the region and not all, strictest first; then the parts left out,
-    which by ties are the same rows as the next stricter one. Levels must be cut at all of them."""
+    """Targets with some but not all rows of the region, strictest first, and the parts that are left out because ties
+    make them equal to a stricter one. The levels must be cut at all of them.
+    """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
     outer = levels.find(base, by_level)
@@ -169,7 +170,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """The rows of the region that are in the best part of all, which ends at the threshold."""
+    """The rows of the region that are in the best `part` of all rows, which ends at the threshold."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)
@@ -179,7 +180,7 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
 def from_codes(
     observed: Observations, codes: Codes, *, threads: int, names: Collection[str] | None = None
 ) -> list[Contrast]:
-    """Of all parameters, or of those with these names."""
+    """The contrasts of all parameters, or of those in `names`."""
     children = children_of(observed.space)
     if names is not None:
         observed = replace(
@@ -201,7 +202,7 @@ def codes_of_levels(
     threads: int,
     rows: NDArray[np.int64] | None = None,
 ) -> Codes:
-    """For each row: whether it is in the target, elsewhere in the region, or outside."""
+    """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside of it."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
@@ -212,7 +213,7 @@ def codes_of_levels(
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
-    """The same for a target and a region that are sets of rows; checks that the target is inside."""
+    """The same codes if target and region are sets of rows; checks that the target is inside."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())

@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
+        """Levels with further cuts, and their counts; levels of other data cannot be cut at further quantiles."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -138,8 +138,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """The result of counting: levels, tallies and notes. With `inside`, no row may lie outside the space; `part`: not
-    all rows."""
+    """The result of counting. With `inside`, rows outside the space are an error; `part` means not all rows."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])
@@ -195,7 +194,7 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
-    """A word with digits among numbers is most likely a number that was written in another way."""
+    """A note on a domain with few rows; a word with digits may be a number in another notation."""
     words = f"has only {rows} row{'s' * (rows != 1)}, so its numbers are rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
         return f"its domain {domain} {words}"

@@ -75,7 +75,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
-    """(rows,) A number for each value of a range, rounded as float32 rounds, so that files keep it; None elsewhere."""
+    """(rows,) A key for each value of a range, rounded like float32, as files store it; None for other columns."""
     column = observed.columns[name]
     if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
         return None
@@ -101,7 +101,7 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
 
 
 def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64], part: float) -> Indices:
-    """About this part of the rows, of `every` row of the table, by a number made of some columns."""
+    """A random part of the rows, chosen by a hash of some columns; `every` is the number of rows of the table."""
     least, chosen = np.uint64((1.0 - part) * 2.0**64), []
     for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
         some = piece if len(rows) == every else rows[piece]

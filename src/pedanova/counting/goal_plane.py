@@ -1,4 +1,4 @@
-"""Two objectives at once: rows in cells of their plane, or one by one, with the target and the front among them."""
+"""Rows in the plane of two objectives, in cells or one by one, with the target and the Pareto front."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GoalPlane:
 def goal_plane(
     observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1), cells: int = CELLS
 ) -> GoalPlane:
-    """`codes` are 0 in the target, 1 elsewhere in the region, 2 elsewhere; `axes` are places of two objectives."""
+    """Count rows by cell of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside."""
     if len(observed.goals) < 2:
         raise QueryError("there is only one objective; plotting objectives against each other needs two")
     rows = codes < 2
@@ -61,7 +61,7 @@ def goal_plane(
 
 
 def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
-    """Even steps, in powers of ten where the values span many; a few wild rows do not stretch them."""
+    """Equal steps, on a log scale if values span many powers of ten; a few extreme rows do not stretch them."""
     finite = values[np.isfinite(values)].astype(np.float64)
     if not len(finite):
         return np.linspace(0.0, 1.0, cells + 1), False
@@ -75,14 +75,14 @@ def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.f
 
 
 def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The cell of every row; what lies beyond both ends, in the outermost."""
+    """The cell of every row; values beyond the ends are in the outermost cells."""
     cells = np.searchsorted(edges, np.nan_to_num(values.astype(np.float64), nan=np.inf), side="right") - 1
     return np.clip(cells, 0, len(edges) - 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoff:
-    """Rows by two objectives; only those whose objectives are finite numbers."""
+    """Rows by two objectives; rows without finite objectives are left out."""
 
     names: tuple[str, str]
     directions: tuple[str, str]
@@ -95,7 +95,7 @@ class Tradeoff:
 def tradeoff_of(
     observed: Observations, target: object, nan: NanPolicy, objectives: Sequence[str] | None = None
 ) -> Tradeoff:
-    """Of the first two objectives, or of the two that are named."""
+    """The tradeoff of the first two objectives, or of the two that are named."""
     goals = {goal.name: goal for goal in observed.goals}
     chosen = list(goals)[:2] if objectives is None else list(objectives)
     if len(chosen) != 2 or not set(chosen) <= set(goals):

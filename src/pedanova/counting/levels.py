@@ -85,13 +85,13 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """(levels - 1,) Signed objectives at or beyond ``boundaries[i]`` lie behind level i."""
+        """(levels - 1,) Signed objectives at or above ``boundaries[i]`` are beyond level i."""
         with np.errstate(over="ignore", under="ignore"):  # the largest double is followed by infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
     @property
     def apart(self) -> bool:
-        """Whether no row of the last level has a finite objective."""
+        """Whether the last level has no row with a finite objective."""
         return self.complete or (self.count > 1 and float(self.sign * self.thresholds[-2]) == LARGEST)
 
     def __eq__(self, other: object) -> bool:

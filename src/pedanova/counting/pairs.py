@@ -1,8 +1,8 @@
-"""Two parameters and more at once: coarse cells of each, and target and region rows by the cells of every set.
+"""Count target and region rows in coarse cells of two or more parameters.
 
-A column becomes one byte a row. A larger set's columns share two bytes, half of them in each, so that the kernel that
-counts pairs counts sets too. Where rows are many, two columns share a byte of pairs as well: one count then serves the
-four pairs between two such bytes.
+A column becomes one byte per row. The columns of a larger set are packed into two bytes, so that the kernel for pairs
+also counts sets. With many rows, two columns share a byte for pairs too: one count then gives the four pairs between
+two such bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse code
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetTally:
-    """Rows of all sets of so many parameters by coarse cells, in the order of ``itertools.combinations``."""
+    """Rows of all sets of `order` parameters by coarse cells, in the order of ``itertools.combinations``."""
 
     groups: Mapping[str, Groups] = field(repr=False)
     order: int
@@ -57,8 +57,10 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 
 
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
-    """At most so many cells of about equal counts, besides those of missing and outside rows. Few values keep a cell
-    each; else neighbours, or rare categories, share one. Each domain has cells in proportion to its rows."""
+    """At most `cells` groups with about equal counts, plus groups for missing values and values outside. Few values
+    have one group each; otherwise neighbours, or rare categories, are merged. Each domain has groups in proportion to
+    its rows.
+    """
     groups = np.zeros(grid.width, dtype=np.int64)
     own, total = region[: grid.cells], int(region[: grid.cells].sum())
     few = np.count_nonzero(own) <= cells
@@ -78,7 +80,7 @@ def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
 
 
 def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:
-    """(cells,) Groups from 0 up, none of them empty; cells without rows join one that has some."""
+    """(cells,) Groups from 0 up, none of them empty; cells without rows join a group that has some."""
     full = np.flatnonzero(counts)
     if len(full) <= most:
         group = np.arange(len(full))
@@ -96,7 +98,7 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
 def tally_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> SetTally:
-    """Every set of so many parameters in `groups`; codes are 0 in the target, 1 in its region, 2 elsewhere."""
+    """Count all sets of `order` parameters; codes are 0 in the target, 1 elsewhere in the region, 2 outside."""
     width = width_of(groups)
     if not kernel.available() or width ** -(-order // 2) > MOST_GROUPS:
         counts = count_by_judge(observed, codes, groups, order, threads=threads)
@@ -107,7 +109,7 @@ def tally_sets(
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
-    """Of the rows that are in the region, the part of each and its coarse cell of every parameter."""
+    """For rows in the region: the code of each, and its coarse cell for every parameter."""
     parts = codes[rows]
     inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
@@ -127,14 +129,14 @@ def packed(columns: Sequence[Codes], width: int) -> Codes:
 
 
 def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.uint32]:
-    """(pairs of bytes, parts, codes, codes)"""
+    """(pairs of bytes, parts, codes, codes) The number of rows for each pair of bytes."""
     tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
     kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
 
 
 def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads: int) -> Tables:
-    """What is counted of so many pieces of the rows, added up; few tables are held at once."""
+    """Count the rows in `pieces` pieces and add the tables; only a few tables are in memory at once."""
     work = chunks(rows, pieces=pieces)
     total: Any = 0
     for first in range(0, len(work), 2 * threads):
@@ -144,7 +146,7 @@ def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads:
 
 
 def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
-    """The quickest exact way to the coarse codes of this column."""
+    """The fastest exact method for the coarse codes of this column."""
     grid = grid_of(observed.space[name])
     placed = placed_of(observed.columns[name], grid)
     if placed.lookup is None and grid.cell_of is not None:  # the kernel finds sorted positions
@@ -203,14 +205,14 @@ def count_sets(
 
 
 def is_shared(rows: int, columns: int, width: int) -> bool:
-    """Whether two columns to a byte fit, and save more counting than their larger tables cost."""
+    """Whether two columns fit into one byte and save more time than the larger tables cost."""
     side, pairs = width**2, math.comb(columns, 2)
     entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
     return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Tables of single pairs, from those of bytes that hold two columns each; the last one may have a byte alone."""
+    """The tables of single pairs, split from those of bytes with two columns; the last column may be alone."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

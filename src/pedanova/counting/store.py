@@ -1,7 +1,7 @@
 """Save and load tallies in a small file, without pickle and with checks.
 
-Magic (8 bytes), version and CRC-32 of all that follows (uint32, little-endian), then an archive as NumPy writes it
-(`.npz`): a header in JSON and the arrays. docs/file-format.md describes every field.
+A file has 8 magic bytes, the version and the CRC-32 of the rest (both uint32, little-endian), then a NumPy archive
+(`.npz`) with a JSON header and the arrays. docs/file-format.md describes every field.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def decode(archive: Any) -> Stored:
 
 
 def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """An array of numbers of 8 bytes; one that is larger than its shape is not unfolded."""
+    """Read an array of 8-byte numbers; one that is larger than its shape is refused before it is unpacked."""
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:
@@ -188,7 +188,7 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
 
 
 def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
-    """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding and underflow of squares."""
+    """Read the moments, and check that they are possible: (Σd)² ≤ rows · Σd², up to rounding."""
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
     with np.errstate(invalid="ignore", over="ignore"):

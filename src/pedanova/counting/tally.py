@@ -1,5 +1,4 @@
-"""Counts that can be added: rows and sums of the objective by level and cell, and moments of the objective by
-level."""
+"""Counts that can be added: rows and sums of the objective by level and cell, and moments by level."""
 
 from __future__ import annotations
 
@@ -78,7 +77,7 @@ class Tally:
         return self._whole(1)
 
     def _whole(self, which: int) -> NDArray[Any]:
-        """The table with all its cells; it cannot be written to, since it may be the one that is kept."""
+        """The table with all cells, read-only, because it may be the stored one."""
         if self._places is None:
             table = self._kept[which].view()
         else:
@@ -89,7 +88,7 @@ class Tally:
 
     @property
     def size(self) -> int:
-        """Cells that are kept."""
+        """The number of stored cells."""
         return int(self._kept[0].size)
 
     def __repr__(self) -> str:
@@ -104,7 +103,7 @@ class Tally:
         return int(self._kept[0].sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
-        """(cells + 2,) rows in the levels from `first` up to, not including, `last`."""
+        """(cells + 2,) The rows in the levels from `first` to before `last`."""
         if self._places is None:
             return np.asarray(self._kept[0][first:last].sum(axis=0))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
@@ -122,7 +121,7 @@ class Tally:
         return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
-        """The same rows were counted; sums may differ in their last bits, by the order of adding."""
+        """Whether the same rows were counted; the last bits of sums may differ, because the order of addition may."""
         rounding = 1e-9 * float(np.abs(self.sums[np.isfinite(self.sums)]).max(initial=0.0))
         return (
             isinstance(other, Tally)
@@ -181,8 +180,9 @@ class ObjectiveSpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of every level, each around a centre of its own so that no digits drown;
-    over a power of two where objectives cannot be squared. Moments of parts add up."""
+    """Rows, Σ(f - centre) and Σ(f - centre)² of every level. Each level has its own centre, which keeps precision, and
+    a power of two as its unit, which avoids overflow. Moments of parts can be added.
+    """
 
     centres: Reals
     rows: NDArray[np.int64]
@@ -197,7 +197,7 @@ class Moments:
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
     def spread(self, first: int, last: int) -> ObjectiveSpread:
-        """Mean and variance of the levels from `first` up to `last`; NaN where an objective is not finite."""
+        """Mean and variance of the levels from `first` to before `last`; NaN if an objective is not finite."""
         part = slice(first, last)
         rows, squares, powers = self.rows[part], self.squares[part], self.powers[part]
         total = int(rows.sum())
@@ -235,7 +235,7 @@ class Moments:
 
 
 def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
-    """The power of two nearest to the largest distance, be it between centres or from one; 0 if all are 0."""
+    """The power of two nearest to the largest distance between centres or from a centre; 0 if all are 0."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
     finite = (sizes > 0) & np.isfinite(sizes)
@@ -243,7 +243,7 @@ def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
 
 
 def centres_of(levels: Levels) -> Reals:
-    """(levels,) A finite number near each level, from the thresholds alone: parts share it."""
+    """(levels,) A finite number near each level, computed from the thresholds only, so that all parts share it."""
     ends = levels.thresholds
     finite = np.flatnonzero(np.abs(ends) < LARGEST)
     if not len(finite):
@@ -253,7 +253,7 @@ def centres_of(levels: Levels) -> Reals:
 
 
 def powers_of(levels: Levels) -> Powers:
-    """(levels,) What differences inside each level are divided by, as a power of two: mostly 0."""
+    """(levels,) The power of two by which differences inside each level are divided; usually 0."""
     sizes = np.abs(levels.thresholds)
     sizes = np.where(sizes < LARGEST, sizes, 0.0)
     largest = np.maximum(sizes, np.append(0.0, sizes[:-1]))
@@ -300,7 +300,7 @@ class Counts:
 
     @classmethod
     def beside(cls, slices: Sequence[Counts]) -> Counts:
-        """Counts of the same rows, each of some parameters, as counts of all of them; the first takes in the others."""
+        """Join counts of the same rows for different parameters; the first one is changed and returned."""
         first, *others = slices
         for more in others:
             first.tables.update(more.tables)

@@ -1,1 +1,1 @@
-"""Counts become numbers: importance, sureness, pairs, effects; models stand beside them."""
+"""Measures from counts: importance, intervals and p-values, pairs, effects; and models."""

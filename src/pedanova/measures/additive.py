@@ -1,9 +1,9 @@
-"""Two-way tables of many pairs at once: how much rows and columns explain, added and together.
+"""Two-way tables of many pairs at once: how much rows and columns explain alone, added, and together.
 
-Target rows t_ij of region rows c_ij, m = Σt / Σc. The additive fit is least squares of t_ij/c_ij on
-row and column effects with weights c_ij. With the rows eliminated, its normal equations are those
-of L = diag(column sums) - Cᵀ diag(1/row sums) C, whose pseudo-inverse is all that a fit needs: the
-sums of squares of any number of target tables over the same region are then products.
+Cell (i, j) has t_ij target rows and c_ij region rows; m = Σt / Σc. The additive fit is the least-squares fit of
+t_ij/c_ij by row and column effects with weights c_ij. After eliminating the rows, the matrix of its normal equations is
+L = diag(column sums) - Cᵀ diag(1/row sums) C. With the pseudo-inverse of L, the sums of squares of many target tables
+over the same region are matrix products.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_NUMBERS = 2_000_000  # of the draws of several pairs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Region rows by [pair × cell × cell] and what every fit over them shares."""
+    """Region rows by (pair, cell, cell), and the matrices that every fit over them shares."""
 
     region: Reals  # (…, cells, cells)
     by_cell: Reals  # 1 / region, 0 where it is empty
@@ -45,8 +45,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """The part of the variance of "is the row in the target?" that is explained by the table, by both margins, and by
-    each."""
+    """The part of the variance of "is the row in the target?" explained by the table, by both margins, and by each."""
 
     closed: Reals
     additive: Reals
@@ -88,7 +87,7 @@ def inverse_of(values: Reals) -> Reals:
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
-    """Of target tables (…, cells, cells) over the design; several to one table, or one to each."""
+    """What target tables (…, cells, cells) explain over the design; one table or several for each pair."""
     total = design.region.sum(axis=(-1, -2))
     part = target.sum(axis=(-1, -2)) / total
     beyond = target - part[..., None, None] * design.region
@@ -105,14 +104,14 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """Row sums, column sums, and the column sums that the rows do not metadata for."""
+    """Row sums, column sums, and the column sums that the rows do not account for."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected
 
 
 def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
-    """(…, cells, cells) The additive fit of t/c, held between 0 and 1."""
+    """(…, cells, cells) The additive fit of t/c, clipped to 0 … 1."""
     part = target.sum(axis=(-1, -2)) / design.region.sum(axis=(-1, -2))
     rows, _, rest = margins(design, target - part[..., None, None] * design.region)
     by_column = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
@@ -125,9 +124,8 @@ def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
 def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.random.Generator) -> float:
     """The p-value of one pair: how often an additive table shows such a large interaction by chance.
 
-    Target rows are drawn anew in every cell with the additive fit's chances (a parametric bootstrap)
-    and measured like the data. A pair that chance reaches often is not drawn to the end: its value
-    is far from small either way.
+    Target rows are drawn in every cell with the probabilities of the additive fit (a parametric bootstrap) and measured
+    like the data. Drawing stops early for a pair whose p-value is clearly not small.
     """
     chances = fitted_parts(design, target)
 
@@ -138,9 +136,9 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
-    """How often draws reach what was seen; drawn on only while that may be seldom.
+    """How often draws reach the observed value; drawing stops early once that is clearly not rare.
 
-    With `far`, what lies ten deviations beyond the first thousand draws is taken as never reached.
+    With `far`, a value ten deviations beyond the first thousand draws counts as never reached.
     """
     least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
     drawn: list[Reals] = []
@@ -159,7 +157,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` of many target tables over a single pair: all margins by one product."""
+    """(draws,) `Explained.of_the_rest` of many target tables over one pair; one product gives all margins."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -177,7 +175,7 @@ def rest_explained(design: Design, targets: Reals) -> Reals:
 
 
 def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
-    """(draws, …) Binomial counts; normal ones, ten times quicker, where no one could tell."""
+    """(draws, …) Binomial counts, or normal numbers (ten times as fast) if the variance is large enough."""
     rows, chance = region.ravel(), chances.ravel()
     spread = rows * chance * (1.0 - chance)
     counts = np.zeros((draws, region.size))
@@ -189,7 +187,7 @@ def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Ge
 
 
 def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """(pairs,) How often chance reaches each pair's interaction in a few draws; all pairs share the random numbers."""
+    """(pairs,) How often a few draws reach each pair's interaction; all pairs share the random numbers."""
     cells = design.region.shape[-1]
     evens = random.random((FIRST_LOOK, cells, cells))
     normals = random.standard_normal((FIRST_LOOK, cells, cells))
@@ -205,7 +203,7 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
 
 
 def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
-    """(draws, pairs, cells, cells) As `draw_targets`, from random numbers that are there."""
+    """(draws, pairs, cells, cells) Like `draw_targets`, from given random numbers."""
     rows = design.region
     spread = rows * chances * (1.0 - chances)
     counts = normals[:, None] * np.sqrt(spread) + rows * chances
@@ -216,7 +214,7 @@ def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals)
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
-    """(draws, cells) Binomial counts of small variance, by their distribution function."""
+    """(draws, cells) Binomial counts with a small variance, by inversion of the distribution function."""
     turned = chances > 0.5  # of the rarer outcome few are to be expected
     rare = np.where(turned, 1.0 - chances, chances)
     steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
@@ -226,9 +224,9 @@ def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
 
 
 def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
-    """(cells, draws) How many values of the distribution function lie below each number, so many at the most.
+    """(cells, draws) The number of values of the distribution function below each number, at most `steps`.
 
-    A cell whose largest number was passed is done: most are after a few steps.
+    A cell is finished once its largest number is reached; most are after a few steps.
     """
     counts = np.zeros(evens.shape)
     left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
@@ -250,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """Region rows of one set and what every fit over them shares; empty cells are left out."""
+    """The region rows of one set, and the matrices that every fit over them shares; empty cells are left out."""
 
     full: NDArray[np.int64]  # places of the cells that have rows
     region: Reals  # (full,)
@@ -258,12 +256,12 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """Of the whole table, and of the smaller sets' effects."""
+        """The degrees of freedom of the whole table, and of the effects of smaller sets."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 
 def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
-    """`cells` is (order, cells): where each cell lies along every parameter."""
+    """Make the design; `cells` (order, cells) has the position of each cell along every parameter."""
     full = np.flatnonzero(region > 0)
     rows = region[full].astype(np.float64)
     width = int(cells.max(initial=0)) + 1
@@ -280,7 +278,7 @@ def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
 
 
 def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
-    """What the set explains, and what its smaller sets do; of one target table (full,) or of many."""
+    """The share that the set explains, and the share of its smaller sets, for one target table (full,) or many."""
     total = float(design.region.sum())
     part = target.sum(axis=-1) / total
     off = (target - part[..., None] * design.region) / np.sqrt(design.region)
@@ -291,13 +289,13 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
-    """What only the whole set explains, as a part of what its smaller sets leave: no noise changes its size."""
+    """What only the whole set explains, divided by what its smaller sets leave unexplained."""
     left = 1.0 - lower
     return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
 
 
 def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:
-    """How often chance shows as much where the smaller sets explain all: targets are drawn from their fit."""
+    """How often chance gives such an interaction if smaller sets explain everything (parametric bootstrap)."""
     part = target.sum() / design.region.sum()
     root = np.sqrt(design.region)
     off = (target - part * design.region) / root

@@ -1,7 +1,7 @@
-"""How one parameter is cut up to be drawn, and what chance alone would do in each bar or step.
+"""Divide one parameter into bars or steps for a figure, and compute what chance would give in each.
 
-n′ of the region's n rows, drawn without putting back, lie in a bin in parts whose mean is the region's own and
-whose variance is (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1), with the region's parts p by cell and
+If n′ of the region's n rows are drawn without replacement, the part of them in a bin has the region's part as its mean
+and the variance (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the region's part in cell j, and
 K_j the part of a row in cell j that the kernel puts into the bin.
 """
 
@@ -41,7 +41,7 @@ Z = 1.959964  # 95 % of a normal law lie so many deviations around its mean
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Which bar or step every cell of a grid belongs to."""
+    """Which bar or step each cell of a grid belongs to."""
 
     kind: Kind
     groups: NDArray[np.int64]  # (cells,)
@@ -56,17 +56,17 @@ class Bins:
         return len(self.labels)
 
     def gather(self, parts: Reals | Counts) -> Reals:
-        """(bins,) What lies in each."""
+        """(bins,) The sum over the cells of each bin."""
         return np.bincount(self.groups, weights=parts, minlength=len(self)).astype(np.float64)
 
     @property
     def bounds(self) -> NDArray[np.int64]:
-        """(bins + 1,) The first cell of each, where neighbours are together; then the number of all cells."""
+        """(bins + 1,) The first cell of each bin, if its cells are neighbours, and the number of all cells."""
         return np.searchsorted(self.groups, np.arange(len(self) + 1))
 
 
 def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) -> Bins:
-    """Bars for names and for up to 40 values, steps for more; `seen` are rows by cell, where they are known."""
+    """Bars for names and for up to 40 values, steps for more; `seen` has the rows by cell if they are known."""
     match parameter:
         case Categorical(labels):
             return _name_bins(labels, seen)
@@ -83,7 +83,7 @@ def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) 
 
 @lru_cache(maxsize=1024)
 def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
-    """The same for every question about a parameter."""
+    """The bins of a range, which are the same for every question."""
     if not isinstance(parameter, Int):
         return _curve(parameter, points)
     few = (parameter.high - parameter.low) // parameter.step < MOST_BARS
@@ -92,9 +92,9 @@ def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
 
 
 def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ...]:
-    """The few values that all rows of a range stand on; nothing where it is no lattice.
+    """The values of a range if the rows have only a few distinct ones; otherwise empty.
 
-    A cell of a range does not tell its value: the roundest in it is taken.
+    A cell covers many values; the roundest one is used.
     """
     grid, cells = grid_of(parameter), np.flatnonzero(seen) if seen is not None else np.empty(0, dtype=np.int64)
     many = (parameter.high - parameter.low) // parameter.step + 1 if isinstance(parameter, Int) else grid.cells
@@ -109,7 +109,7 @@ def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ..
 
 
 def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: bool = False) -> Bins:
-    """A bar at every value; a cell belongs to the nearest."""
+    """A bar at every value; a cell belongs to the nearest one."""
     numbers, centres = np.array(values, dtype=np.float64), np.array(grid_of(parameter).centres(), dtype=np.float64)
     if scale_of(parameter) == "log" and not isinstance(parameter, Int):
         numbers, centres = np.log(numbers), np.log(centres)
@@ -137,7 +137,7 @@ def _groups(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _whole_steps(parameter: Int, points: int) -> Bins:
-    """Steps that begin and end between two numbers of the lattice, each with the numbers in it."""
+    """Steps that begin and end between two integers of the lattice, each with its integers."""
     grid = grid_of(parameter)
     wanted, _ = _cut(grid, points)
     edges = grid.edges if grid.edges is not None else wanted
@@ -154,7 +154,7 @@ def _whole_steps(parameter: Int, points: int) -> Bins:
 
 
 def _nearest(edges: Reals, wanted: Reals) -> NDArray[np.int64]:
-    """The number of the edge next to each wanted place."""
+    """The index of the edge nearest to each wanted place."""
     above = np.clip(np.searchsorted(edges, wanted), 1, len(edges) - 1)
     return np.where(wanted - edges[above - 1] < edges[above] - wanted, above - 1, above).astype(np.int64)
 
@@ -176,7 +176,7 @@ def _name_bins(labels: tuple[Label, ...], seen: Counts | None) -> Bins:
 
 
 def _ordered_bins(labels: tuple[Label, ...]) -> Bins:
-    """A bar for every value, or for as many neighbours as it takes."""
+    """A bar for every value, or for several neighbours if there are too many."""
     together = math.ceil(len(labels) / MOST_BARS)
     groups = np.arange(len(labels)) // together
     if together == 1:
@@ -200,7 +200,7 @@ def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """The rows that stand behind densities; only those that have a value."""
+    """The rows that densities were computed from; only rows that have a value."""
 
     target: NDArray[np.int64]  # (cells,) rows of the target
     region: NDArray[np.int64]
@@ -209,7 +209,7 @@ class Basis:
     modelled: bool = False
 
     def within(self, cells: slice, number: int) -> Basis:
-        """Of one block."""
+        """The part of the basis in one block."""
         target, region = self.target[cells], self.region[cells]
         masses = [part.sum() / max(1, whole.sum()) for part, whole in ((target, self.target), (region, self.region))]
         rows = (self.rows[0] * float(masses[0]), self.rows[1] * float(masses[1]))
@@ -217,7 +217,7 @@ class Basis:
 
 
 def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tuple[float, ...]:
-    """The kernel that so many rows, spread like these parts, would be given: as smooth as a model is at least."""
+    """The kernel widths for this number of rows with this distribution, which a model's densities use too."""
     widths = []
     for block in blocks:
         counts = rows * parts[block.cells]
@@ -229,11 +229,10 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """(bins,) each: between these lies the target in 95 of 100 cases, bin by bin, if chance alone decides.
+    """(bins,) each: the 95 % range of the target's part in each bin if only chance decides.
 
-    `mean` is what the target is held against by bin, `parts` the same by cell before any kernel (by bin, where
-    there are no `blocks` to smooth in); a uniform draw (not `of_region`) is of rows without end. A single row is
-    never beyond chance.
+    `mean` is the baseline by bin, `parts` the baseline by cell before smoothing (by bin without `blocks`). A uniform
+    baseline (not `of_region`) has infinitely many rows. A single row is never beyond chance.
     """
     inside, rows = basis.rows
     if inside < 1:
@@ -248,9 +247,9 @@ def chance_band(
 
 
 def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
-    """Where 95 % of a quantity above zero lie: up by a gamma law (Wilson and Hilferty), down by a normal one.
+    """The 95 % range of a positive quantity: a gamma law (Wilson and Hilferty) upwards, a normal law downwards.
 
-    Few rows make it lopsided: none at all is no surprise where one or two are expected, and three are none either.
+    With few rows it is skewed: if one or two rows are expected, none or three are not unusual.
     """
     deviation = np.sqrt(np.maximum(variance, 0.0))
     part = np.divide(deviation, mean, out=np.zeros(len(mean)), where=mean > 0)
@@ -259,7 +258,7 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:
-    """(bins,) each: the variance of what one row drawn from the parts puts into a bin, and the most that it can."""
+    """(bins,) each: the variance and the maximum of what one row drawn from the parts adds to a bin."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         groups, masses = bins.groups[block.cells], parts[block.cells]
@@ -281,7 +280,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
 
 
 def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:
-    """(bins, columns) Which part of a row in each of these cells the kernel puts between two bounds."""
+    """(bins, columns) The part of a row in each of these cells that the kernel puts between two bounds."""
     around = np.arange(-cells, 3 * cells) % (2 * cells)
     reached = np.concatenate([[0.0], np.cumsum(periodic_kernel(cells, width)[around])])
     places, column = bounds[:, None] + cells, columns[None, :]

@@ -1,4 +1,4 @@
-"""Densities of one parameter: where the rows of the target lie, and where all do; and how that is drawn."""
+"""Densities of one parameter: the distribution of target rows and of all rows, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ class Densities(Table):
     words: tuple[str, str] = ("target", "region")  # both in words
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
-        """How it is drawn: bars at names and at up to 40 values, or at most so many steps along a range.
+        """The drawing: bars for names and up to 40 values, or at most `points` steps along a range.
 
-        `like` is another drawing of this parameter, to be cut up in the same way.
+        `like` is another drawing of this parameter whose bins are reused.
         """
         bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
         return drawing_of(self, bins, baseline)
 
     def drawings(self, points: int = 60, *, baseline: Baseline = "region") -> list[Drawing]:
-        """`drawn` for each of its domains, where it has several; each adds to one."""
+        """One drawing for each domain, if there are several; each sums to 1."""
         if not isinstance(self.parameter, Switch):
             return [self.drawn(points, baseline=baseline)]
         drawings = []
@@ -89,7 +89,7 @@ class Densities(Table):
         return drawings
 
     def _domain(self, number: int) -> Densities:
-        """Of one of its domains alone."""
+        """The densities of one of its domains."""
         parameter, block = self.parameter, grid_of(self.parameter).blocks[number]
         domain = parameter.regimes[number] if isinstance(parameter, Switch) else parameter
         cells, grid = block.cells, grid_of(domain)
@@ -101,7 +101,7 @@ class Densities(Table):
         return replace(whole, target=target, region=region, uniform=uniform)
 
     def panels(self, baseline: Baseline = "region") -> list[Panel]:
-        """One panel, or one for each domain; where rows stand on few values, these are its cells."""
+        """One panel for each domain; if the rows have few distinct values, these are its cells."""
         base = self.region if baseline == "region" else self.uniform
         panels = panels_of(self.name, self.parameter, self.cells, self.target, base)
         domains = self.parameter.regimes if isinstance(self.parameter, Switch) else (self.parameter,)
@@ -137,7 +137,7 @@ class Densities(Table):
         return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]
 
     def printed(self) -> Printed:
-        """At most a dozen lines: neighbouring cells of a long range are taken together."""
+        """A table of at most a dozen lines; neighbouring cells of a long range are merged."""
         labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
         top = max(*targets, *regions) or 1.0
         lengths, marks = ([part / top for part in parts] for parts in (targets, regions))
@@ -193,7 +193,7 @@ def densities_from(
     basis: Basis,
     words: tuple[str, str],
 ) -> Densities:
-    """`parts` are those of target, region and a uniform draw; `missing` those of target and region."""
+    """Make densities; `parts` are of target, region and a uniform draw, `missing` of target and region."""
     grid, cells = contrast.grid, tuple(contrast.grid.centres())
     return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 
@@ -222,7 +222,7 @@ def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """Parts of the rows by bar or step, and what to say about them."""
+    """The parts of the rows by bar or step, and what to say about them."""
 
     name: str
     domain: str  # which of the parameter's domains this is, in words; empty where there is one
@@ -260,21 +260,21 @@ class Drawing:
 
     @property
     def base(self) -> Reals:
-        """What the target is held against."""
+        """The density that the target is compared with."""
         return self.region if self.baseline == "region" else self.uniform
 
     @property
     def more(self) -> NDArray[np.bool_]:
-        """(bins,) Where the target lies above what chance would do."""
+        """(bins,) Where the target is more frequent than chance allows."""
         return self.target > self.high
 
     @property
     def less(self) -> NDArray[np.bool_]:
-        """(bins,) Where it lies below."""
+        """(bins,) Where the target is less frequent than chance allows."""
         return self.target < self.low
 
     def heights(self, parts: Reals) -> Reals:
-        """(bins,) What to draw: of bars the parts themselves; of steps 1 where rows are spread evenly over the axis."""
+        """(bins,) The heights to draw: parts for bars; for steps, densities relative to an even spread (1)."""
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
@@ -303,10 +303,10 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str =
 
 
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:
-    """Parts of target and region on the few values that rows stand on, where nothing is smoothed.
+    """The parts of target and region at the few distinct values of the rows, without smoothing.
 
-    A model spreads its points between them: it tells how much likelier the target is at each, and the rows how
-    often that is tried.
+    A model's points also lie between these values. So the model gives the relative frequency of the target at each
+    value, and the rows give how often the value was tried.
     """
     region_parts = bins.gather(_raw(basis.region))
     if not basis.modelled:
@@ -320,7 +320,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
 
 
 def _spans(density: Densities, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
-    """Good values on the drawing; a bar of several values is good where all of them are."""
+    """The good values on the drawing; a bar of several values is good if all of them are."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

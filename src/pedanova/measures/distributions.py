@@ -1,4 +1,4 @@
-"""Chi-square and normal laws without SciPy, and what is enough to draw conclusions: levels, rows, Holm's adjustment."""
+"""Chi-square and normal distributions without SciPy, significance levels, and Holm's adjustment."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _fraction(shape: float, x: float) -> float:
 
 
 def continued_fraction(start: float, terms: Iterable[tuple[float, float]]) -> float:
-    """1 / (start + a₁ / (b₁ + a₂ / (b₂ + …))) of terms (a, b), by Lentz's way."""
+    """1 / (start + a₁ / (b₁ + a₂ / (b₂ + …))) for terms (a, b), by Lentz's method."""
     numerator, denominator = 1.0 / 1e-300, 1.0 / _not_zero(start)
     total = denominator
     for a, b in terms:
@@ -73,7 +73,7 @@ def _not_zero(value: float) -> float:
 
 
 def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
-    """Where a condition that holds up to some number above 0 ends; the end is looked for beyond `high` too."""
+    """The number above 0 at which a condition stops being true; the search extends beyond `high` if needed."""
     low = 0.0
     while too_low(high) and high < 1e300:
         high *= 2.0
@@ -86,12 +86,12 @@ def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200,
 
 
 def chi2_tail(statistic: float, freedom: float) -> float:
-    """The chance of a larger chi-square value."""
+    """The probability of a larger chi-square value."""
     return upper_gamma(freedom / 2.0, statistic / 2.0) if freedom > 0 else 1.0
 
 
 def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
-    """The chance of a smaller value of a non-central chi-square: central ones mixed by a Poisson law."""
+    """The distribution function of a non-central chi-square: a Poisson mixture of central ones."""
     if statistic <= 0:
         return 0.0
     half, x = centre / 2.0, statistic / 2.0
@@ -115,12 +115,12 @@ def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
 
 
 def _poisson(n: float, mean: float) -> float:
-    """meanⁿ e^(-mean) / Γ(n + 1)"""
+    """The Poisson probability meanⁿ e^(-mean) / Γ(n + 1)."""
     return math.exp(n * math.log(mean) - mean - math.lgamma(n + 1.0)) if mean > 0 else float(n == 0)
 
 
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:
-    """The non-centrality at which a value up to the statistic has this chance; 0 if none has it."""
+    """The non-centrality for which values up to the statistic have this probability; 0 if there is none."""
     if statistic > LARGE:
         z = NormalDist().inv_cdf(chance)  # of a normal law: solve statistic = f + λ + z · √(2f + 4λ) for λ
         root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
@@ -150,7 +150,7 @@ def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, leve
 def divergence_interval(
     target: NDArray[np.int64], chances: NDArray[np.float64], *, level: float = 0.95
 ) -> tuple[float, float]:
-    """The interval of the divergence of counts from known chances, by the same inversion."""
+    """The interval of the divergence of counts from known probabilities, by the same inversion."""
     inside = float(target.sum())
     filled = chances > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
@@ -159,7 +159,7 @@ def divergence_interval(
 
 
 def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float, float]:
-    """The non-centralities that a chi-square value leaves possible."""
+    """The interval of the non-centrality, given a chi-square value."""
     if freedom == 0:
         return 0.0, 0.0
     tail = (1.0 - level) / 2.0
@@ -167,21 +167,21 @@ def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float
 
 
 def normal_quantile(parts: NDArray[Any]) -> Reals:
-    """Where each part (above 0, below 1) of a standard normal law ends; equal parts are computed once."""
+    """The standard normal quantile of each part between 0 and 1; equal parts are computed once."""
     distinct, places = np.unique(parts, return_inverse=True)
     return ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
 
 
 @lru_cache(maxsize=16)
 def ends_of(parts: tuple[float, ...]) -> Reals:
-    """Kept for some sets of parts: those of ranks without ties hang on the number of rows alone."""
+    """Normal quantiles, cached: those of ranks without ties depend only on the number of rows."""
     return np.array([LAW.inv_cdf(part) for part in parts])
 
 
 def normal_below(values: NDArray[Any]) -> Reals:
-    """The part of a standard normal law below each value, to seven digits.
+    """The standard normal distribution function at each value, to seven digits.
 
-    Between the steps of a table a parabola follows the law: value, slope and bend are known there.
+    It interpolates a table by a second-order expansion.
     """
     clipped = np.clip(values, -REACH, REACH)
     nearest = np.rint((clipped + REACH) * (STEPS / (2.0 * REACH))).astype(np.int64)
@@ -204,9 +204,9 @@ HEIGHT: Reals = np.exp(-(GRID**2) / 2.0) / math.sqrt(2.0 * math.pi)
 def holm(
     p_values: Sequence[float] | NDArray[np.float64], tested: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """p-values adjusted for their number: the smallest times all of them, the next times one less, never falling.
+    """p-values adjusted by Holm's method: the smallest times their number, the next times one less, and so on.
 
-    Those that were not tested do not count, and are 1.
+    Those that were not tested do not count, and become 1.
     """
     p = np.asarray(p_values, dtype=np.float64)
     places = np.arange(len(p)) if tested is None else np.flatnonzero(tested)

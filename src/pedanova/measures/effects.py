@@ -1,8 +1,8 @@
 """Effects: how much of the variance of the objective each parameter explains (local f-ANOVA).
 
-With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their
-variance, Σ c_j/n · (s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region.
-It needs no model where the rows are given. One kernel S smooths rows and sums alike.
+With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their variance, Σ c_j/n ·
+(s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region. No model is needed. One kernel S smooths
+both rows and sums.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Objectives worse than `value` count as `value`: the levels from `level` on."""
+    """Objectives worse than `value`, those in the levels from `level` on, count as `value`."""
 
     level: int
     value: float
@@ -278,7 +278,7 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
 def measure_effect(
     tally: Tally, sums: Reals, squares: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing
 ) -> Effect:
-    """One parameter's numbers, its ratio still open."""
+    """The effect of one parameter, without its ratio."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
     with np.errstate(under="ignore"):
@@ -316,7 +316,7 @@ def marginal_of(
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
-    """`beyond` and the means found are off the mean, with half their intervals, in units of 2 ** power."""
+    """Make a `Marginal`; `beyond`, `means` and `half` are relative to the mean, in units of 2 ** power."""
     means, half = means[: grid.cells], half[: grid.cells]
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
@@ -352,9 +352,9 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
 def squares_of(
     tally: Tally, own: Sequence[ObjectiveSpread], outer: Range, cut: int, value: float, spread: ObjectiveSpread
 ) -> Reals:
-    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; from level `cut` on it is `value`.
+    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; levels from `cut` on count as `value`.
 
-    `own` are the spreads of the levels before the cut.
+    `own` has the spread of each level before the cut.
     """
     there = np.flatnonzero(tally.between(*outer))  # of few rows most cells have none
     every = tally.counts[:, there]
@@ -370,7 +370,7 @@ def squares_of(
 def scatter_of(
     counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
 ) -> Reals:
-    """(levels,) What the cells of each level leave of its variance, in units of 4 ** power."""
+    """(levels,) The variance of each level that its cells do not explain, in units of 4 ** power."""
     rows = counts.sum(axis=1)
     free = rows - np.count_nonzero(counts, axis=1)
     usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
@@ -382,9 +382,10 @@ def scatter_of(
 
 
 def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:
-    """(cells,) Of a 95 % interval of each mean (Student's), NaN below two rows; all of one block, and off the mean.
+    """(cells,) Half the width of the 95 % interval (Student) of each mean in one block; NaN below two rows.
 
-    Rows and squares are smoothed, and `squared` are the rows smoothed by the squared kernel.
+    Rows and squares are smoothed, means are relative to the overall mean, and `squared` has the rows smoothed by the
+    squared kernel.
     """
     many = ratio_of(rows**2, squared)  # rows that would tell as much
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
@@ -394,13 +395,13 @@ def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Re
 
 
 def student(free: Reals) -> Reals:
-    """Where 97.5 % of Student's law end, to half a percent from two degrees of freedom on."""
+    """The 97.5 % quantile of Student's distribution, accurate to half a percent from two degrees of freedom on."""
     ends: Reals = np.exp(np.interp(1.0 / np.maximum(free, 1.0), 1.0 / FREEDOMS, np.log(STUDENT)))
     return ends
 
 
 class BinnedMarginal(NamedTuple):
-    """The mean objective of every bar or step with its interval; NaN where no row, or too few, lie."""
+    """The mean objective of every bar or step with its interval; NaN if it has too few rows."""
 
     rows: Reals
     mean: Reals
@@ -409,7 +410,7 @@ class BinnedMarginal(NamedTuple):
 
 
 def binned_marginal(marginal: Marginal, bins: Bins) -> BinnedMarginal:
-    """Cells of one bin are weighed by their rows; one row, smoothed with no other, is no mean."""
+    """The mean of each bin, weighted by the rows of its cells; a single row gives no mean."""
     rows = bins.gather(marginal.counts)
 
     def gathered(values: Reals, least: float) -> Reals:

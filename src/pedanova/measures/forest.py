@@ -1,8 +1,8 @@
-"""f-ANOVA of a random forest: the variance that each parameter explains, by exact marginals of its trees.
+"""f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
-A tree is constant on boxes, its leaves. Averaged over all other parameters it is constant between the sorted ends of
-the boxes: every box adds its value, times the part it fills of the other parameters, where it begins, and takes it
-back where it ends. One running sum over the ends is the marginal.
+A tree is constant on boxes, its leaves. Averaged over all other parameters, it is constant between the sorted ends of
+the boxes. Every box adds its value, times the part of the other parameters that it covers, at its lower end, and
+subtracts it at its upper end. The cumulative sum over the ends is the marginal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MIDDLE = 0.5  # of a range: where rows without a value are put
 
 @dataclass(frozen=True, slots=True)
 class ForestEffect:
-    """One parameter's row."""
+    """The effect of one parameter."""
 
     name: str
     ratio: float  # its part of the sum of `share` over all parameters: what Optuna prints
@@ -152,11 +152,10 @@ def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple
 
 
 def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Sequence[Any], float]:
-    """The trees of a forest with Optuna's settings (bootstrapped, deep, all parameters tried at every split), and its
-    squared unit: the objective is scaled to -1 … 1, lest its squares overflow.
+    """The trees of a forest with Optuna's settings (bootstrap, deep, all parameters at every split), and the squared
+    unit of the objective, which is scaled to -1 … 1 so that squares do not overflow.
 
-    Deep trees follow what there is to follow; averaging over the other parameters, and over trees,
-    takes the noise out again.
+    Deep trees fit all details; averaging over the other parameters and over trees removes the noise.
     """
     size, start = as_whole(trees, "trees", 1, 2**32), as_whole(seed, "seed", 0, 2**32)
     try:
@@ -173,21 +172,20 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[S
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnDomain:
-    """The domain of one column: any number from 0 to 1, or a lattice of values, each with a weight of its own."""
+    """The domain of one column: any number from 0 to 1, or a lattice of weighted values."""
 
     values: Singles | None = None  # (cells,) of a lattice, ascending, as the tree sees them
     reached: Reals | None = None  # (cells + 1,) of a lattice: the weight of all cells before each, 0 … 1
 
     def below(self, thresholds: Reals) -> Reals:
-        """The part of the domain at or below each threshold: a cell of a lattice is never cut."""
+        """The part of the domain at or below each threshold; a cell of a lattice is never divided."""
         if self.values is None or self.reached is None:
             return np.clip(thresholds, 0.0, 1.0)
         return self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")]
 
 
 def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
-    """The variance of a tree of scikit-learn over the space, 0 if it is mere rounding; and what each parameter
-    explains of it alone."""
+    """The variance of a scikit-learn tree over the space (0 if only rounding), and the parts by parameter."""
     low, high = leaf_boxes(tree, axes)
     value = tree.value[tree.children_left < 0, 0, 0]
     volume = (high - low).prod(axis=1)
@@ -199,7 +197,7 @@ def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Real
 
 
 def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
-    """(leaves, parameters) Both ends of every leaf, as parts of the domain; found a level of the tree at a time."""
+    """(leaves, parameters) Both ends of every leaf as parts of the domain, found level by level."""
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     low, high = np.zeros((len(left), len(axes))), np.ones((len(left), len(axes)))
     nodes = np.zeros(1, dtype=np.intp)
@@ -214,7 +212,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
-    """Of a tree averaged over all parameters but one, whose leaves' ends and values times volume these are."""
+    """The variance of a tree averaged over all other parameters, from the ends of its leaves and value times volume."""
     height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # no volume, no change
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))
@@ -223,7 +221,7 @@ def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """What a forest is fitted to: a matrix, an objective, and the domain of every column."""
+    """The input of a forest: a matrix, an objective, and the domain of every column."""
 
     matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
     objective: Reals  # (rows,) clipped if asked for
@@ -234,8 +232,8 @@ class Encoded:
 def encode(observed: Observations, *, clip: object = None) -> Encoded:
     """The rows that count and have a finite objective, as numbers for a tree.
 
-    With `clip`, a quantile such as 0.1, every objective worse than that of the best 10 % is taken
-    as the worst among those: what happens among bad rows then no longer counts.
+    With `clip`, a quantile such as 0.1, every objective worse than the best 10 % is replaced by the worst of the best
+    10 %, so that differences among bad rows no longer count.
     """
     part = None if clip is None else as_part(clip, "clip")
     cells = {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
@@ -272,7 +270,7 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
 
 
 def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | None) -> Reals:
-    """The objective of the rows, clipped; refused where there is nothing to explain."""
+    """The clipped objective of the rows; raises an error if there is nothing to explain."""
     name = observed.name
     if len(rows) < FEWEST_ROWS:
         raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
@@ -292,7 +290,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
 
 
 def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
-    """The objective, nowhere worse than that of the ⌈part · rows⌉-th best row."""
+    """The objective, limited to that of the ⌈part · rows⌉-th best row."""
     sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
@@ -316,7 +314,7 @@ def _encoded(
 
 
 def _numbers(column: Column) -> Reals:
-    """The values as numbers; text that is none has been placed outside the space, or is missing."""
+    """The values as numbers; text that is not a number is NaN (already outside the space, or missing)."""
     if column.labels is None:
         return column.values.astype(np.float64)
     table = np.array([*map(as_real, column.labels), np.nan])
@@ -325,7 +323,7 @@ def _numbers(column: Column) -> Reals:
 
 
 def positions(values: Reals, parameter: Float | Int) -> Reals:
-    """Where values lie between the bounds, 0 to 1; a whole number is a cell that reaches half a step around."""
+    """The position of values between the bounds, 0 to 1; an integer is a cell that extends half a step to each side."""
     half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
     low, high = parameter.low - half, parameter.high + half
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # values that are not used
@@ -347,10 +345,10 @@ def _axis_of(parameter: Float | Int | Moving) -> ColumnDomain:
 
 
 def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDomain]:
-    """Cells in a row: labels as they are ordered, categories by their mean objective.
+    """The cells as numbers: labels in their order, categories by their mean objective.
 
-    Rows without a value take the middle of an order. Where there is no middle, having no value is
-    one more cell, its weight being its part of the rows.
+    Rows without a value are put in the middle of an order. If there is no middle, they are an additional cell, weighted
+    by their part of the rows.
     """
     absent = cells == grid.missing
     if _has_middle(grid.parameter):
@@ -376,9 +374,9 @@ def _row_of(weights: Reals) -> ColumnDomain:
 
 
 def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
-    """(cells of the block,) Rank of each by its rows' mean; one without rows counts as average.
+    """(cells of the block,) The rank of each cell by the mean of its rows; a cell without rows counts as average.
 
-    Ties go to whoever comes first in the rows: names and their order must not matter.
+    Ties are broken by the order of the rows, because names and their order must not matter.
     """
     size = len(block)
     mine = np.flatnonzero((cells >= block.start) & (cells < block.stop))

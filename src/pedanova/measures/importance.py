@@ -194,7 +194,7 @@ class Importances(ShareTable[Importance]):
         return replace(self, full=True)
 
     def printed(self) -> Printed:
-        """Importance, its interval, p and good values; `in_full` has the others."""
+        """The table of importance, interval, p and good values; `in_full` adds the other columns."""
         columns = [self.column("parameter", self.name_of), self.column("importance", marked_share, bar="share")]
         if self.is_sure:
             columns.append(self.column("95 % interval", interval_in_words, leave=1))
@@ -278,7 +278,7 @@ class Importances(ShareTable[Importance]):
         return f"Next: run more trials{wider}."
 
     def _sure(self) -> list[Importance]:
-        """What is distinguishable from noise, the most important first; copies with their originals."""
+        """The rows with a clear effect, the most important first; copies are part of their originals."""
         return sorted((row for row in self.printed_rows() if beats_chance(row)), key=lambda row: -row.share)
 
     def _short(self) -> dict[str, str]:
@@ -350,14 +350,14 @@ def is_narrow(answer: Importances) -> bool:
 
 
 def among_in_words(region: str) -> str:
-    """What belongs to a trial of a region: " among the best 30 %", " with layers in 1, 2"."""
+    """The words that describe a trial of a region: " among the best 30 %", " with layers in 1, 2"."""
     return (
         f" {region.removeprefix('rows ')}" if region.startswith(("rows with ", "rows where ")) else f" among {region}"
     )
 
 
 def reached_in_words(target: str) -> str:
-    """What a trial of a target does: "is in the best 10 %", "has objective ≤ 0.1"."""
+    """The words for being in a target: "is in the best 10 %", "has objective ≤ 0.1"."""
     if target.startswith("rows with "):
         return f"has {target.removeprefix('rows with ')}"
     return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
@@ -391,14 +391,14 @@ def p_in_words(row: Importance) -> str:
 def rank(
     contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
 ) -> tuple[Importance, ...]:
-    """Rows for every parameter, most important first."""
+    """The importance of every parameter, the most important first."""
     return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
 
 
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
-    """The rows with their ratios, most important first; what never varied stands last.
+    """The rows with their ratios, the most important first; parameters that never varied are last.
 
-    A copy of another parameter has a ratio, and is not counted once more in the sum.
+    A copy of another parameter has a ratio but does not count in the sum.
     """
     own = [row for row in rows if row.name not in copies]
     # Sums that no order of the columns moves.
@@ -416,7 +416,7 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One regime's part of the sums, α and β being its parts of target and region."""
+    """The part of the sums from one regime; α and β are its parts of target and region."""
 
     square: float  # Σ target² / base over its cells
     share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
@@ -430,7 +430,7 @@ ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
 def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing, sizes: tuple[int, int]) -> Piece:
-    """One block's part of the sums; `sizes` are the rows of target and region."""
+    """The part of the sums from one block; `sizes` are the rows of target and region."""
     target, region = contrast.target[block.cells], contrast.region[block.cells]
     if not region.any():
         return NO_ROWS
@@ -451,13 +451,13 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
 
 
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
-    """The kernel's width in a block, for as many rows as are independent."""
+    """The kernel's width in a block, for the number of independent rows."""
     target, region = contrast.independent()
     return width_in(block, smoothing, target[block.cells], region[block.cells])
 
 
 def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
-    """That of `measure`, without what it takes to correct it for chance."""
+    """The divergence as in `measure`, without the correction for chance."""
     inside, rows = float(contrast.target.sum()), int(contrast.region.sum())
     total = -1.0
     for block in blocks_of(contrast.grid):
@@ -470,7 +470,7 @@ def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) ->
 
 
 def base_of(contrast: Contrast, block: Block, baseline: str, width: float, rows: int) -> Reals:
-    """What the target's density is compared with in a block, smoothed; `rows` are those of the region."""
+    """The smoothed density that the target is compared with in a block; `rows` is the size of the region."""
     cells = block.cells
     region, prior = contrast.region[cells], contrast.grid.prior[cells]
     if baseline == "uniform" and len(prior):
@@ -480,12 +480,12 @@ def base_of(contrast: Contrast, block: Block, baseline: str, width: float, rows:
 
 
 def not_noise(divergence: float) -> float:
-    """0 for what is only the rounding of sums that should cancel."""
+    """The divergence, or 0 if it is only a rounding error."""
     return divergence if divergence > 1e-12 else 0.0
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
-    """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
+    """The importance of one parameter, without its ratio; target rows must be rows of the region."""
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     if not contrast.varies:
         return unvaried(contrast.name, inside, rows)
@@ -494,7 +494,7 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
 
 
 def unvaried(name: str, inside: int, rows: int) -> Importance:
-    """Of a parameter that had one value: nothing can be said."""
+    """The importance of a parameter that had only one value, so that its effect is not known."""
     return replace(importance_of(name, inside, rows, [ONE_CELL], "region"), varied=False)
 
 
@@ -508,9 +508,9 @@ def importance_of(
     child: bool = False,
     repeats: float = 1.0,
 ) -> Importance:
-    """What the pieces of all regimes add up to; the share of a `child` is what its value does.
+    """The importance from the pieces of all regimes; for a `child`, only its value counts.
 
-    `repeats` rows are worth one that is independent.
+    `repeats` is the number of rows that count as one independent row.
     """
     part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
@@ -578,8 +578,9 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 
 
 def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
-    """Where a uniform baseline sees the sampler and not the target, by both divergences of every parameter that
-    varied; `against` is the baseline in use."""
+    """Notes on parameters where a uniform baseline shows the sampler, not the target, from their divergences; `against`
+    is the baseline in use.
+    """
     names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
         return []
@@ -593,7 +594,7 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One parameter that stood behind another stands clearly ahead of it now."""
+    """A parameter that was behind another and is now clearly ahead of it."""
 
     ahead: str
     behind: str
@@ -603,7 +604,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The ranking as it has been remembered."""
+    """The ranking as of the last look."""
 
     order: tuple[str, ...]
     clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that were once told apart, and not turned since
@@ -617,11 +618,11 @@ class Standings:
 
     @property
     def stable_for(self) -> int:
-        """Rows that came and changed nothing."""
+        """The number of rows since the ranking last changed."""
         return self.rows - self.since
 
     def then(self, importances: Importances, rows: int) -> Standings:
-        """The standings after another look; parameters that are new join behind the others without passing any."""
+        """The standings after another look; new parameters are added at the end."""
         remembered = [name for name in self.order if name in importances]
         order = (*remembered, *(name for name in importances if name not in remembered))
         clear = clear_pairs(importances.rows)
@@ -643,6 +644,6 @@ class Standings:
 
 
 def clear_pairs(rows: Sequence[Importance]) -> frozenset[tuple[str, str]]:
-    """(ahead, behind): pairs whose intervals do not touch."""
+    """Pairs (ahead, behind) whose intervals do not overlap."""
     known = [(row.name, row.low, row.high) for row in rows if row.low is not None and row.high is not None]
     return frozenset((ahead, behind) for (ahead, low, _), (behind, _, high) in permutations(known, 2) if low > high)

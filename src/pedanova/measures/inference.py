@@ -51,20 +51,20 @@ MOST_CELLS = 400
 
 @dataclass(frozen=True, slots=True)
 class ShareMoments:
-    """Of the share of resampled rows."""
+    """Mean, deviation and skewness of the share of resampled rows."""
 
     mean: float
     deviation: float
     skewness: float
 
     def quantile(self, normal: float) -> float:
-        """Where a normal number would be at `normal`: the first terms of Cornish and Fisher."""
+        """The quantile that belongs to a standard normal number, by the Cornish–Fisher expansion."""
         return self.mean + self.deviation * (normal + (normal**2 - 1.0) / 6.0 * self.skewness)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitLaw:
-    """Of one parameter's coarse cells and fixed kernels, against the region; six digits of everything are enough."""
+    """The limit distribution of one parameter's share, for coarse cells and fixed kernels."""
 
     inside: float
     rows: float
@@ -78,7 +78,7 @@ class LimitLaw:
 
     @classmethod
     def of(cls, coarse: CoarseContrast, widths: Sequence[float]) -> LimitLaw | None:
-        """None where the cells are too many for a matrix of them."""
+        """The limit law; None if there are too many cells for a matrix."""
         if len(coarse.region) > MOST_CELLS:
             return None
         rows = float(coarse.region.sum())
@@ -92,7 +92,7 @@ class LimitLaw:
     # --- resampled rows --------------------------------------------------------------------------
 
     def resampled(self, chances: Reals) -> ShareMoments | None:
-        """Of targets drawn with these chances, and the rest of the region with its own; None where cells are poor."""
+        """The moments of the share of resampled rows, given the target's probabilities; None if cells have few rows."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.region)
         away = self.kernel @ apart
@@ -110,7 +110,7 @@ class LimitLaw:
         return ShareMoments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
 
     def _is_poor(self, likely: Vector, line: Vector, variance: float) -> bool:
-        """Whether single rows are felt: as grains in the target's counts, or in the base that they are divided by."""
+        """Whether single rows matter, in the target's counts or in the base that they are divided by."""
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
         weights = (self.kernel_squared @ likely) * self.over
@@ -118,7 +118,7 @@ class LimitLaw:
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
-        """tr AC, tr (AC)² and g'CACg, with C the covariance of t - b: c - α ll' - β bb'."""
+        """tr AC, tr (AC)² and g'CACg, where C is the covariance of t - b: c - α ll' - β bb'."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
@@ -129,12 +129,12 @@ class LimitLaw:
         return free, squares, float(moved @ (self.bent @ moved))
 
     def _squares(self, weights: Vector) -> float:
-        """tr (A c)² of weights c."""
+        """tr (A c)² for weights c."""
         weighted = self.bent * weights
         return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
-        """Of what moves in a line with t, with b, and with how many rows there are of each."""
+        """The variance of the part that is linear in t, in b, and in the number of rows of each."""
         n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
@@ -147,13 +147,13 @@ class LimitLaw:
         return own + 2.0 * along(likely, by_target, by_region) / rows + sizes
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
-        """What the scatter of the base adds to the mean."""
+        """What the scatter of the base adds to the mean of the share."""
         both = self.kernel_squared @ apart - (self.kernel @ likely) ** 2 + self.base**2
         alone = self.kernel_squared @ self.region - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
 
     def _noise(self, likely: Vector) -> float:
-        """What chance is expected to add to the sum of squares, were every row of a cell as likely a target row."""
+        """The expected contribution of chance to the sum of squares, with equally likely rows in each cell."""
         part = self.inside / self.rows
         others = np.maximum(self.region - part * likely, 0.0)
         scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
@@ -162,7 +162,7 @@ class LimitLaw:
     # --- random parts of the region --------------------------------------------------------------
 
     def p_value(self, share: float) -> float | None:
-        """How likely a random part of the region has such a share, this kernel given; None where draws tell better."""
+        """The probability that a random part of the region has such a share; None if draws are better."""
         free, fewer = float(self.own @ self.region) - 1.0, min(self.inside, self.rows - self.inside)
         grain = float(self.own**2 @ self.region) / (2.0 * fewer)
         weighted = self.bent * self.region
@@ -181,7 +181,7 @@ def single(values: NDArray[Any]) -> Vector:
 
 
 def upper_tail(deviations: float, freedom: float) -> float:
-    """How likely a sum of so many squares lies so many deviations above its mean.
+    """The probability that a sum of squares lies this many deviations above its mean.
 
     Its cube root is nearly normal (Wilson and Hilferty).
     """
@@ -190,7 +190,7 @@ def upper_tail(deviations: float, freedom: float) -> float:
 
 
 def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
-    """(cells, cells) S of all blocks."""
+    """(cells, cells) The matrix S of all blocks."""
     kernel = np.eye(len(coarse.region), dtype=np.float32)
     for block, width in zip(coarse.blocks, widths, strict=True):
         if width > 0.0:
@@ -213,7 +213,7 @@ HIDDEN = 0.5  # deviations of a share of nothing, by which more may be true than
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """Of one parameter's share."""
+    """The interval, p-value and deviation of one parameter's share."""
 
     low: float
     high: float
@@ -231,7 +231,7 @@ def infer(
     seed: int = 0,
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
-    """For every contrast; `rows` are the importances in the same order, and `p_values` known by their rows."""
+    """The interval and p-value for every contrast; `rows` has the importances in the same order."""
     inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([seed])
@@ -241,7 +241,7 @@ def infer(
     shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
-        """None where it cannot be told without draws, and there shall be none."""
+        """The result for one parameter; None if it needs draws and `draw` is False."""
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
@@ -266,14 +266,14 @@ def infer(
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
-    """The rows with their intervals and p-values; what is significant is settled for all that varied together."""
+    """The rows with intervals and p-values, which are adjusted for all parameters that varied."""
     adjusted = holm([one.p_value for one in sureness], np.array([row.varied for row in rows]))
     each = zip(rows, sureness, adjusted, strict=True)
     return [sure_of(row, one, p) if row.varied else row for row, one, p in each]
 
 
 def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
-    """The interval is made to hold the share, which few draws or rows may miss; and nothing, where that may be all."""
+    """The row with its interval, which always contains the share, and contains 0 if the effect is not clear."""
     significant = bool(adjusted <= LEVEL) and row.share >= WORTH_A_WORD
     low = min(sureness.low, max(0.0, row.share)) if significant else 0.0
     high = max(sureness.high, row.share, 0.0)
@@ -297,11 +297,11 @@ def permutation(
     *,
     draw: bool = True,
 ) -> float | None:
-    """How often a random part of the region scores as high, its bandwidth found anew each time.
+    """How often a random part of the region has such a share; the bandwidth is chosen again for each draw.
 
-    A first look ends it where many do, or the limit law where it is known. Where none of all does, the draws' own
-    tail tells how rare it would be: with thousands of parameters a p-value must be far smaller than one over the
-    draws to count. Unless they are to `draw`, None where the law does not tell.
+    It stops early if many do, or uses the limit law if it applies. If no draw reaches the share, the tail of the draws
+    is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the draws. Without
+    `draw`, the result is None if the limit law does not apply.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
@@ -330,7 +330,7 @@ def permutation(
 def permutation_of_value(
     contrast: Contrast, draws: int, baseline: str, smoothing: Smoothing, rng: np.random.Generator, *, draw: bool
 ) -> float | None:
-    """The same for what the value of a parameter does where it has one: inside each of its regimes by itself."""
+    """The same for the effect of a value where there is one: each regime is tested separately."""
     p_values = []
     for block in contrast.grid.blocks:
         here = np.zeros(len(contrast.region), dtype=np.int64)
@@ -348,7 +348,7 @@ def permutation_of_value(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomSubsets:
-    """Random parts of the region, the same for every parameter: rows where they are few, else normal numbers."""
+    """Random parts of the region, the same for every parameter: rows if they are few, else normal numbers."""
 
     positions: NDArray[np.int64] | None  # (draws, target rows)
     normals: Singles  # (most cells, draws)
@@ -365,7 +365,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) Of some of them."""
+        """(draws,) The shares of some of the random parts."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
@@ -379,10 +379,10 @@ class RandomSubsets:
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
-    """How rare a score above all draws is: an exponential tail fitted to the upper tenth of them.
+    """The probability of a score above all draws: an exponential tail fitted to their upper tenth.
 
-    A sum of squares of normal numbers has such a tail, or a lighter one, from there on; that of a single square is
-    still a fifth heavier at this place than the fit tells, hence the margin.
+    A sum of squares of normal numbers has such a tail or a lighter one. The tail of a single square is a fifth heavier
+    there than the fit, so a margin is added.
     """
     least = 1.0 / (1 + len(drawn))
     upper = np.sort(drawn)[-max(1, len(drawn) // 10) :]
@@ -402,10 +402,10 @@ def interval(
     *,
     draw: bool = True,
 ) -> tuple[float, float, float] | None:
-    """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance.
+    """The 95 % bounds of the share and its deviation, from draws of densities that are shrunk towards chance.
 
-    The upper bound is drawn from densities pulled a little less: where next to nothing was found, the
-    share may still be what chance has hidden. Unless they are to `draw`, None where the law does not tell.
+    The upper bound uses densities that are shrunk a little less, because chance may have hidden part of a small share.
+    Without `draw`, the result is None if the limit law does not apply.
     """
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
@@ -436,7 +436,7 @@ def interval(
 
 
 def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
-    """Where rows are too few to draw anew: from plain counts, widened to hold the smoothed share."""
+    """The interval if there are too few rows to resample: from plain counts, widened to contain the smoothed share."""
     if baseline == "region":
         low, high = share_interval(contrast.target, contrast.region)
     else:
@@ -448,6 +448,6 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
 
 
 def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """How far densities keep their distance from the baseline, so that the share drawn is the one believed."""
+    """The factor that shrinks densities towards the baseline, so that the drawn share is the estimated one."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

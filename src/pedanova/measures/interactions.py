@@ -1,9 +1,8 @@
-"""Interactions: what two parameters explain together about being in the target, beyond the sum of both.
+"""Interactions: what two parameters explain together about being in the target, beyond the sum of their effects.
 
-closed = part of the variance of "in the target?" that the two explain together; additive = the
-part that the best sum of an effect of each explains; interaction = closed - additive. On a product
-of independent parameters additive is the sum of the two shares; where the rows make the two depend
-on each other it is less, and the difference is their redundancy.
+closed = part of the variance of "in the target?" that the two explain together; additive = the part that the best sum
+of an effect of each explains; interaction = closed - additive. If the parameters are independent, additive is the sum
+of the two shares. If they depend on each other in the rows, it is less, and the difference is their redundancy.
 """
 
 from __future__ import annotations
@@ -205,9 +204,9 @@ def find_interactions(
     threads: int,
     counter: SetCounter | None = None,
 ) -> Interactions:
-    """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere.
+    """Count and measure all sets; codes are 0 in the target, 1 elsewhere in the region, 2 outside.
 
-    Where a model answers, `counter` tells how its points lie in the same coarse cells.
+    If a model answers, `counter` counts its points in the same coarse cells.
     """
     start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
@@ -232,9 +231,9 @@ def as_order(order: object) -> int:
 
 
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
-    """Cells of each parameter: as asked, or by the target rows there are to fill them.
+    """The number of cells for each parameter: as given, or by the number of target rows.
 
-    Of larger sets never more than least squares can take.
+    For larger sets it is limited by the size of the least-squares fit.
     """
     limit, enough = MOST_CELLS, ENOUGH_ROWS
     if order > 2:
@@ -276,7 +275,7 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 def measure_pairs(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """A row for every pair, the largest interaction first; `shown` has the shares where it is another tally."""
+    """One row for every pair, the largest interaction first; shares are measured from `shown`."""
     design = design_of(tally.region)
     own = design if shown is tally else design_of(shown.region)
     parts = shares_of(own, shown.target, corrected=corrected)
@@ -299,9 +298,9 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) What chance reaches often is told by a first look at all; others have draws of their own.
+    """(pairs,) p-values: a first look at all pairs decides those that are clearly not small; others get separate draws.
 
-    So no pair changes what is drawn for another.
+    So the draws of a pair do not depend on other pairs.
     """
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
     often = additive.first_look(design, target, np.random.Generator(np.random.PCG64([seed, additive.FIRST_LOOK])))
@@ -316,7 +315,7 @@ def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: i
 
 
 def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(pairs,) Whether both parameters vary: else there is nothing to test."""
+    """(pairs,) Whether both parameters vary; otherwise there is nothing to test."""
     both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
     return np.asarray(both[0] & both[1])
 
@@ -324,7 +323,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters of the pairs that matter most, as many as keep the cost of larger sets bounded."""
+    """The parameters of the strongest pairs, limited in number so that larger sets stay affordable."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -338,7 +337,7 @@ def strongest(
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """A row for every set, the largest interaction first; `shown` has the shares where it is another tally."""
+    """One row for every set, the largest interaction first; shares are measured from `shown`."""
     cells, sets = tally.cells(), tally.sets
     target, region, *others = (
         table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)
@@ -363,7 +362,7 @@ def measure_sets(
 
 
 def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool) -> tuple[float, float, float]:
-    """Interaction, closed, additive."""
+    """The interaction, closed and additive parts of one set."""
     both = [float(part) for part in additive.set_shares(design, target)]
     if corrected:
         rows = max(1.0, float(design.region.sum()) - 1.0)
@@ -373,7 +372,7 @@ def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool)
 
 
 def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> list[Note]:
-    """Of sets of this order; `left` parameters were left out."""
+    """Notes on sets of this order; `left` is the number of parameters left out."""
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
     shape = f"set{plural} of {order}, at most {cells} cells of each parameter"

@@ -1,4 +1,4 @@
-"""Densities of one parameter as panels to draw: one for each of its domains, cells even on its own scale."""
+"""The densities of one parameter as panels to draw: one for each domain, with cells of equal width on its scale."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WORTH_A_RANGE = 0.05  # of the target that good values must hold beyond what the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Parts of the rows by cell in target and region.
+    """The parts of the rows by cell in target and region.
 
     domain
-        Which of several domains this is, in words; empty where there is one.
+        Which of several domains this is, in words; empty if there is only one.
     bounds
-        Where its cells begin among the parameter's; each is one of them, or several that stand for one value.
+        Where its cells begin among the cells of the parameter; several of those may be merged into one value.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Panel:
 
     @property
     def is_curve(self) -> bool:
-        """Whether neighbouring cells make a curve; single names and few values make bars."""
+        """Whether neighbouring cells form a curve; names and few values are drawn as bars."""
         return self.scale != "names" and len(self.cells) > FEW_CELLS
 
     def span_of(self, cells: slice) -> str:
-        """Some neighbouring cells in words, in units of the parameter and never beyond its bounds."""
+        """Some neighbouring cells in words, in units of the parameter and within its bounds."""
         span = self.cells[cells]
         if self.edges is None or isinstance(span[0], int):  # each cell is a single value
             low, high = short(span[0]), short(span[-1])
@@ -64,7 +64,7 @@ class Panel:
         return low if low == high else f"{low} to {high}"
 
     def good(self) -> list[Good]:
-        """Where the target is clearly denser than the region, in the order of the cells."""
+        """The cells where the target is clearly denser than the region, in order."""
         bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
         return [
             Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
@@ -72,7 +72,7 @@ class Panel:
         ]
 
     def gathered(self, bins: Bins, target: Reals, region: Reals) -> Panel:
-        """The same with a cell for every single value, and what lies there."""
+        """The same panel with one cell for every single value."""
         values = bins.values if bins.values is not None else bins.labels
         start = 0 if self.bounds is None else int(self.bounds[0])
         return replace(
@@ -80,7 +80,7 @@ class Panel:
         )
 
     def place(self, value: float) -> float:
-        """Where a value lies along the range, from 0 (low) to 1 (high)."""
+        """The position of a value in the range, from 0 (low) to 1 (high)."""
         if self.edges is None:
             raise ValueError(f"{self.name} has no scale")
         low, high = float(self.edges[0]), float(self.edges[-1])
@@ -91,7 +91,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """Good values: neighbouring cells that hold clearly more of the target than of what it is compared with."""
+    """Good values: neighbouring cells where the target is clearly denser than the baseline."""
 
     start: int  # the first cell
     stop: int  # the last + 1
@@ -101,7 +101,7 @@ class Good:
 
 
 def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:
-    """First cell, last + 1, and the parts of target and baseline wherever they differ enough; names stand alone."""
+    """First cell, last + 1, and the parts of target and baseline wherever they clearly differ; names are not merged."""
     better = np.flatnonzero(target > base)
     apart = np.flatnonzero(np.diff(better) > 1) + 1 if ordered else np.arange(1, len(better))
     runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(better, apart) if len(run)]
@@ -130,7 +130,7 @@ def _panel(
 
 
 def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
-    """Two digits that count, or as many more as it takes not to lie beyond the bounds; a bound is told in three.
+    """Two significant digits, or more if rounding would exceed the bounds; a bound itself has three.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
 
 
 def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[float]:
-    """At most so many round numbers between two ends, for an axis."""
+    """At most `most` round numbers between two ends, for an axis."""
     for values in _log_choices(low, high) if log else _linear_choices(low, high):
         if 2 <= len(values) <= most:
             return values
@@ -168,7 +168,7 @@ def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[f
 
 
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
-    """Labels of ordered values: as many as fit side by side."""
+    """Labels of ordered values, as many as fit side by side."""
     count, longest = len(panel.cells), max(map(len, panel.labels))
     step = max(1, -(-(longest + 2) * count // columns))
     marks = [(int((i + 0.5) / count * columns), panel.labels[i]) for i in range(0, count, step)]
@@ -182,7 +182,7 @@ def _fits(marks: list[tuple[int, str]], columns: int) -> bool:
 
 
 def _log_choices(low: float, high: float) -> list[list[float]]:
-    """From many ticks to few: 1, 2, 5 of every decade, every decade, every second …"""
+    """Choices of ticks from many to few: 1, 2, 5 in every decade, every decade, every second decade …"""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     fine = [[m * 10.0**d for d in decades for m in some] for some in ((1, 2, 5), (1, 3))]
     rough = [[10.0**d for d in decades if d % step == 0] for step in (1, 2, 3, 4, 5, 10, 20, 50, 100)]

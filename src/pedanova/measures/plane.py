@@ -1,4 +1,4 @@
-"""Two parameters at once: where the target's rows lie on the plane, against the region's."""
+"""Two parameters at once: where target rows lie on their plane, compared with region rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PairDensity(Table):
 
     @property
     def significant(self) -> NDArray[np.bool_]:
-        """(first, second) Where 95 of 100 draws of rows from the region would come nearer to what is expected."""
+        """(first, second) Cells whose target count is outside the 95 % range of random draws from the region."""
         part, rows = self.region / max(1, self.region.sum()), int(self.region.sum())
         inside = int(self.target.sum())
         left = (rows - inside) / max(1, rows - 1)
@@ -70,7 +70,7 @@ class PairDensity(Table):
 
 
 def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDensity:
-    """From the counts of these two; coarse cells that nobody is in are left out."""
+    """The density from the counts of two parameters; empty coarse cells are left out."""
     pair, turned = (first.name, second.name), (second.name, first.name)
     place = tally.sets.index(pair if pair in tally.sets else turned)
     target, region = tally.target[place], tally.region[place]
@@ -84,7 +84,7 @@ def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDens
 
 
 def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str]:
-    """What each coarse cell holds: a range, some labels, or no value; of a lattice, the values that were seen."""
+    """The name of each coarse cell: a range, some labels, or no value; with few distinct values, those values."""
     bins = bins_of(grid.parameter, seen)
     values = tuple(zip(np.flatnonzero(seen).tolist(), bins.labels, strict=True)) if bins.apart else ()
     return list(_names_of(grid, groups.tobytes(), values))
@@ -92,7 +92,7 @@ def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str
 
 @lru_cache(maxsize=1024)
 def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
-    """`values` are those of a lattice, with their cells."""
+    """The names of coarse cells; `values` are the distinct values of a range, with their cells."""
     groups = np.frombuffer(content, dtype=np.uint8)
     names = []
     for group in range(int(groups.max()) + 1):
@@ -112,7 +112,7 @@ def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -
 
 
 def span_in_words(grid: Grid, first: int, last: int) -> str:
-    """Neighbouring cells of a range, in units of the parameter and never beyond its bounds."""
+    """Neighbouring cells of a range in words, in units of the parameter and within its bounds."""
     if grid.labels is not None:
         ends = short(grid.labels[first]), short(grid.labels[last])
     else:

@@ -1,8 +1,8 @@
 """Random counts for p-values and intervals: subsets of the region, and rows resampled around an estimate.
 
-The cost does not grow with the rows: up to `EXACT` target rows they are drawn one by one, beyond that counts come
-from their limit law, cell by cell, in single precision and from random numbers that serve every parameter. Stacks are
-[draw × cell], those in single precision with the draws of a cell side by side in memory.
+The cost does not grow with the number of rows. Up to `EXACT` target rows are drawn one by one; with more, counts by
+cell come from their limit distribution, in single precision, with random numbers that all parameters share. Stacks are
+(draw, cell); in single precision, the draws of a cell are contiguous in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STEPS = 1 << 16  # resolution of a look-up from uniform numbers to cells
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoarseContrast:
-    """A contrast with neighbouring cells put together, block by block."""
+    """A contrast whose neighbouring cells are merged within each block."""
 
     blocks: tuple[Block, ...]
     steps: tuple[int, ...]  # cells put into one, for each block
@@ -58,40 +58,40 @@ class CoarseContrast:
 
     @property
     def prior(self) -> Reals:
-        """(cells,) Chances of a uniform draw; inside each block they add to one."""
+        """(cells,) The probabilities of a uniform draw; they sum to 1 in each block."""
         summed = np.add.reduceat(np.concatenate([self.fine_prior, [1.0, 1.0]]), self.starts)
         each = [summed[block.cells] for block in self.blocks]
         return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
-        """(draws,) The corrected share of every draw, (draws, cells), its bandwidths found anew."""
+        """(draws,) The corrected share of every draw (draws, cells); bandwidths are chosen for each."""
         return self.scores_by(self.widths(targets, smoothing), targets, baseline)
 
     def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
-        """(draws,) The same by bandwidths that are known."""
+        """(draws,) The corrected share of every draw with given bandwidths."""
         prior, inside = self.prior_for(baseline), float(self.target.sum())
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
-        """(draws,) For each block, bandwidths in coarse cells, near ones made equal."""
+        """(draws,) for each block: bandwidths in coarse cells; similar ones are made equal."""
         each = zip(self.blocks, self.steps, strict=True)
         widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
 
     def prior_for(self, baseline: str) -> Reals | None:
-        """What `shares` needs to hold targets against the baseline."""
+        """The prior that `shares` needs for this baseline."""
         return None if baseline == "region" else self.prior
 
     @property
     def uniform_chances(self) -> Reals:
-        """(cells,) Of a uniform draw inside each block; how often the block occurs, only the rows can tell."""
+        """(cells,) The probabilities of a uniform draw inside each block; blocks are as frequent as in the rows."""
         parts = [self.region[b.cells].sum() / self.region.sum() for b in self.blocks]
         chances: Reals = self.prior * np.repeat(parts, [len(b) for b in self.blocks])
         return chances
 
 
 def same_widths(widths: Reals) -> Reals:
-    """Near ones made equal, so that many draws share a kernel."""
+    """The widths with similar ones made equal, so that many draws share a kernel."""
     if not widths.any():
         return widths
     with np.errstate(divide="ignore"):
@@ -99,10 +99,10 @@ def same_widths(widths: Reals) -> Reals:
 
 
 def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContrast:
-    """Cells put together where the kernel of a random target would blur them anyway.
+    """Merge cells that the kernel of a random target would blur anyway.
 
-    What is put together may depend on the region alone, never on the target: else drawn targets and the
-    one found would not be measured alike.
+    The merge depends only on the region, never on the target, so that drawn targets and the observed one are measured
+    in the same way.
     """
     blocks = blocks_of(contrast.grid)
     wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows, wider kernels
@@ -118,7 +118,7 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
 
 
 def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[CoarseContrast, list[float]]:
-    """Cells put together as far as the kernel allows: two of them to a bandwidth."""
+    """Merge cells as far as the kernel allows: two cells per bandwidth."""
     blocks = blocks_of(contrast.grid)
     widths = [width_of(contrast, block, smoothing) for block in blocks]
     steps = []
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """Of the rows at hand: the raw share, and the corrected one by the scatter as found and by a random target's."""
+    """The raw share, and the share corrected by the observed scatter and by that of a random target."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
@@ -141,7 +141,7 @@ def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedDraws:
-    """Random numbers that serve every parameter: to draw them for each would be most of the work."""
+    """Random numbers that all parameters share, because drawing them for each would take most of the time."""
 
     uniforms: NDArray[np.uint16] | None  # (draws, target rows); None where there are too many
     normals: Singles  # (most cells, draws)
@@ -157,7 +157,7 @@ class SharedDraws:
         return int(self.normals.shape[1])
 
     def halves(self) -> tuple[SharedDraws, SharedDraws]:
-        """Draws that have nothing in common."""
+        """Two halves that share no draws."""
         middle = -(-self.draws // 2)
         one, two = (
             SharedDraws(None if self.uniforms is None else self.uniforms[half], self.normals[:, half])
@@ -166,11 +166,11 @@ class SharedDraws:
         return one, two
 
     def first(self, cells: int, rng: np.random.Generator) -> Singles:
-        """(cells, draws) Normal numbers; fresh ones where there are too few to share."""
+        """(cells, draws) Normal numbers; new ones if there are too few to share."""
         return self.normals[:cells] if cells <= len(self.normals) else self._fresh(cells, rng)
 
     def last(self, cells: int, rng: np.random.Generator) -> Singles:
-        """The same from the other end: of no kin to the first."""
+        """(cells, draws) Normal numbers from the other end, independent of the first."""
         return self.normals[::-1][:cells] if 2 * cells <= len(self.normals) else self._fresh(cells, rng)
 
     def _fresh(self, cells: int, rng: np.random.Generator) -> Singles:
@@ -178,7 +178,7 @@ class SharedDraws:
 
 
 def shrunk_chances(coarse: CoarseContrast, kept: float, baseline: str) -> Reals:
-    """(cells,) The target's densities, shrunk towards the baseline; `kept` of their distance remains."""
+    """(cells,) The target's densities, shrunk towards the baseline by the factor `kept`."""
     region, target = coarse.region / coarse.region.sum(), coarse.target / coarse.target.sum()
     base = region if baseline == "region" else coarse.uniform_chances
     chances: Reals = kept * target + (1.0 - kept) * base
@@ -193,7 +193,7 @@ def resampled_shares(
     baseline: str,
     rng: np.random.Generator,
 ) -> Reals:
-    """(draws,) Shares of resampled rows, those of the target with these chances."""
+    """(draws,) The shares of resampled rows; target rows are drawn with these probabilities."""
     inside = int(coarse.target.sum())
     if shared.uniforms is None:
         targets = stacked_counts(chances * inside, shared.last(len(chances), rng), rng)
@@ -211,7 +211,7 @@ def resampled_shares(
 
 
 def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """(draws, inside) Positions of random subsets of the rows; None where there are too many."""
+    """(draws, inside) The positions of random subsets of the rows; None if there are too many rows."""
     if inside > EXACT:
         return None
     if rows <= EXACT:
@@ -221,7 +221,7 @@ def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDA
 
 
 def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
-    """(draws, cells) Rows by cell of random subsets of the region: multivariate hypergeometric."""
+    """(draws, cells) The rows of random subsets of the region by cell (multivariate hypergeometric)."""
     if region.sum() <= LISTED:
         return _by_draw(np.repeat(np.arange(len(region), dtype=np.int32), region)[positions], len(region))
     cells = np.searchsorted(np.cumsum(region), positions.ravel(), side="right")
@@ -229,7 +229,7 @@ def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
 
 
 def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
-    """(draws, cells) The same by their limit law, from normal numbers, (cells, draws); none is below 0."""
+    """(draws, cells) The same from the limit distribution and normal numbers (cells, draws); none is below 0."""
     rows = int(region.sum())
     part = inside / rows
     spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))
@@ -244,14 +244,14 @@ def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.rando
 
 
 def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
-    """(draws, cells) Rows by cell, drawn with the given chances; `uniforms` are (draws, rows)."""
+    """(draws, cells) Rows by cell, drawn with the given probabilities; `uniforms` is (draws, rows)."""
     ends = np.cumsum(chances) / chances.sum()
     table = np.searchsorted(ends, (np.arange(STEPS) + 0.5) / STEPS, side="right").astype(np.int32)
     return _by_draw(np.minimum(table, len(chances) - 1)[uniforms], len(chances))
 
 
 def stacked_counts(expected: Reals, normals: Singles, rng: np.random.Generator, *, rare: float = RARE) -> Singles:
-    """(draws, cells) Independent counts with these expectations, normal where they are not rare."""
+    """(draws, cells) Independent counts with these expectations: Poisson if small, else normal."""
     counts = _around(expected, np.sqrt(expected), normals)
     few = np.flatnonzero((expected < rare) & (expected > 0.0))
     if len(few):

@@ -1,8 +1,8 @@
 """The share: which part of the variance of "in the target?" is explained, beyond chance.
 
-One formula for single numbers and for stacks of draws, permutations, groups or samples of a model.
-PED + 1 = Σ (St)²/(Sb), noise = Σ S²π/(Sb) over the cells, with the target's parts t, the baseline's b, those that
-chance draws from π, and the kernel S.
+One formula for single numbers and for stacks of draws, permutations, groups or samples of a model. PED + 1 = Σ
+(St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t and b are the parts of target and baseline by cell, π
+the parts that chance draws from, and S the kernel.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ShareTable(RatioTable[Row]):
 
 
 def ratio_of(above: Any, below: Any) -> Any:
-    """0 where there is nothing to divide by; in the precision of what is divided."""
+    """The quotient, with 0 for a division by 0, in the precision of the arguments."""
     if np.ndim(below) > 1 and below.min() > 0:
         return above / below
     shape = np.broadcast_shapes(np.shape(above), np.shape(below))
@@ -52,14 +52,14 @@ def ratio_of(above: Any, below: Any) -> Any:
 
 
 def summed_ratio(above: Any, below: Any) -> Any:
-    """Σ above / below over the cells, which are the last axis; a base that all of a stack share is inverted once."""
+    """Σ above / below over the cells (last axis); a base that a whole stack shares is inverted once."""
     if np.ndim(above) > np.ndim(below):
         return above @ ratio_of(1.0, below).astype(above.dtype)
     return ratio_of(above, below).sum(axis=-1)
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """The share beyond what chance explains; 0 where chance explains everything."""
+    """The share beyond what chance explains; 0 if chance explains everything."""
     rest: Reals = np.where(np.asarray(chance) < ALL, 1.0 - chance, np.inf)
     return (share - chance) / rest + 0.0
 
@@ -72,7 +72,7 @@ def share_of(
     rows: float | Reals,
     baseline: str,
 ) -> Reals:
-    """From the divergence; `odds` are those of a row of the region to be one of the `inside` rows of the target."""
+    """The share from the divergence; `odds` are the odds of a region row to be one of the `inside` target rows."""
     if baseline == "region":
         return corrected(odds * divergence, (noise - 1.0) / (rows - 1.0))
     unbiased = (inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0
@@ -80,9 +80,10 @@ def share_of(
 
 
 def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
-    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one block, the last axis; `base` is smoothed already.
+    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one block (last axis); `base` is already smoothed.
 
-    With t - b for t, the first is less by one over all blocks: the divergence, with all digits where it is small.
+    With t - b in place of t, the first sum over all blocks is the divergence itself, which stays precise if it is
+    small.
     """
     if kernel is None:
         return summed_ratio(target**2, base), summed_ratio(counted, base)
@@ -90,7 +91,7 @@ def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> t
 
 
 class Shares(NamedTuple):
-    """(...,) Of a stack of targets."""
+    """(...,) The shares of a stack of targets."""
 
     raw: Reals
     corrected: Reals
@@ -106,18 +107,18 @@ def shares(
     as_found: bool = False,
     inside: float | None = None,
 ) -> Shares:
-    """(draws,) Of targets, (draws, cells), in a region each or in one, (cells,); in the precision of the targets.
+    """(draws,) The shares of targets (draws, cells) in one region each, or in one region (cells,) for all.
 
     widths
-        Of the kernel, for each block: one, or one for each draw.
+        The kernel's width for each block: one, or one for each draw.
     prior
-        Chances of a uniform draw inside each block, where the targets are held against that.
+        The probabilities of a uniform draw inside each block, if that is the baseline.
     as_found
-        What is taken off is the scatter of the target's counts as they are, not that of a random target: where one
-        cell holds nearly all of the target, the others have no scatter to speak of.
+        Subtract the scatter of the observed target counts, not that of a random target: if one cell holds nearly all of
+        the target, the others have hardly any scatter.
     inside
-        Rows of every target, where counts that are not whole only nearly add up to them. Against a prior, counts are
-        parts of these rows; else of their own sum.
+        The number of rows of every target, if the counts are not whole numbers and sum to it only nearly. With a prior,
+        counts are divided by it; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)
@@ -153,7 +154,7 @@ def shares(
 
 
 def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
-    """The draws of each width, all of them where there is one, and the kernel of that width."""
+    """The draws of each width (all draws if there is only one), with the kernel of that width."""
     cells, each = base.shape[-1], np.unique(width)
     for one in each.tolist():
         some = slice(None) if len(each) == 1 else np.flatnonzero(width == one)
@@ -166,7 +167,7 @@ def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel 
 
 
 def drawn(stack: Stack, some: Any) -> Stack:
-    """Some draws of a stack, or what all draws share."""
+    """Some draws of a stack; the array itself if all draws share it."""
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
     by_cell = stack.strides[0] < stack.strides[1]  # the draws of a cell lie side by side, and stay so
@@ -175,9 +176,9 @@ def drawn(stack: Stack, some: Any) -> Stack:
 
 
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
-    """Variance of each cell's target rows, were every row of the cell as likely to be one.
+    """The variance of each cell's target rows, if all rows of the cell are equally likely to be target rows.
 
-    A cell of a single row tells nothing of it: there a row is taken to be as likely as elsewhere.
+    In a cell with a single row, the probability of all rows is used.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -1,8 +1,8 @@
-"""Densities on cells: one reflected Gaussian kernel for target and baseline alike.
+"""Smooth densities on cells with one reflected Gaussian kernel for both target and baseline.
 
-The kernel S is the Gaussian integrated over cells and reflected at the outer edges, so every row
-and column adds to one and a uniform density stays uniform. On the doubled, mirrored grid it is a
-circular convolution with the periodic kernel P: S_ij = P(i - j) + P(i + j + 1).
+The kernel S is the Gaussian integrated over cells and reflected at the outer edges, so every row and column sums to 1
+and a uniform density stays uniform. On the doubled, mirrored grid it is a circular convolution with the periodic kernel
+P: S_ij = P(i - j) + P(i + j + 1).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # cells computed, cells nee
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     """(...,) Half of Scott's rule for rows by cell, in cells: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
 
-    With `fade`, it narrows faster beyond `MANY` rows: shares are corrected for chance, so a narrow kernel costs no
-    more than a little scatter, while the bias of a wide one, where densities jump, would outlive any number of rows.
+    With `fade`, it narrows faster beyond `MANY` rows. Shares are corrected for chance, so a narrow kernel only adds a
+    little scatter, but the bias of a wide one at jumps of the density would never vanish.
     """
     total = counts.sum(axis=-1)
     rows = np.maximum(total, 2).astype(np.float64)
@@ -53,16 +53,16 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether the rows are so many that Scott's rule gives no kernel even for the largest spread."""
+    """Whether there are so many rows that Scott's rule gives no kernel even for the largest spread."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
 
 
 def interquartile(counts: Stack) -> Any:
-    """(...,) Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does.
+    """(...,) The interquartile range in cells, interpolated between rows like NumPy's percentile.
 
-    Stacks in single precision are drawn from hundreds of rows: there no quartile is taken to lie between two.
+    Stacks in single precision have hundreds of rows, so no interpolation is done there.
     """
     if counts.dtype == np.float32:
         reached, total = _cumulated(counts), counts.sum(axis=-1)
@@ -81,14 +81,14 @@ def interquartile(counts: Stack) -> Any:
 
 
 def _cells_up_to(reached: Stack, ends: Any) -> Any:
-    """(...,) How many cells lie before so many rows, by the rows that are reached up to each cell."""
+    """(...,) The number of cells before this many rows, given the cumulative rows up to each cell."""
     if reached.ndim == 1:
         return np.searchsorted(reached, ends, side="right")
     return (reached <= ends[..., None]).sum(axis=-1, dtype=np.int16)
 
 
 def _cumulated(counts: Stack) -> Stack:
-    """Sums up to each cell, cell by cell: several times as fast where the draws of a cell lie side by side."""
+    """Cumulative sums, computed cell by cell: much faster if the draws of a cell are contiguous."""
     reached = np.empty_like(counts)
     reached[..., 0] = counts[..., 0]
     for cell in range(1, counts.shape[-1]):
@@ -97,10 +97,10 @@ def _cumulated(counts: Stack) -> Stack:
 
 
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
-    """(...,) The kernel's width in cells for target rows of a block, `step` of its cells put into one; 0 for none.
+    """(...,) The kernel's width in cells for target rows of a block; `step` cells are merged; 0 for no kernel.
 
-    Scott's rule takes the spread of all target rows for that of one hill. Where they differ from the `region` in faster
-    waves than a kernel of that width lets pass, it is narrowed.
+    Scott's rule assumes a single peak. If the target rows differ from the `region` in faster waves than such a kernel
+    lets through, it is made narrower.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
@@ -128,7 +128,7 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
 
 @lru_cache(maxsize=2048)
 def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_kind: str) -> float:
-    """Kept, since a parameter's shares, notes and densities have the same width."""
+    """The automatic width, cached because a parameter's shares, notes and densities use the same width."""
     rows, base = np.frombuffer(target, dtype=kind), np.frombuffer(region, dtype=region_kind)
     return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
 
@@ -140,7 +140,7 @@ def is_flat(cells: int, width: float) -> bool:
 
 @lru_cache(maxsize=512)
 def periodic_kernel(cells: int, width: float) -> Reals:
-    """(2 · cells,) weight of each distance on the mirrored grid; adds to one."""
+    """(2 · cells,) The weight of each distance on the mirrored grid; sums to 1."""
     period = 2 * cells
     kernel = np.zeros(period)
     if is_flat(cells, width):
@@ -158,7 +158,7 @@ def periodic_kernel(cells: int, width: float) -> Reals:
 
 
 def smooth(masses: Reals, width: float) -> Reals:
-    """S · masses; never negative, the total is kept. It cannot be written to."""
+    """S · masses, read-only: never negative, with the same total."""
     if width == 0.0:
         return masses
     return _smoothed(np.asarray(masses, dtype=np.float64).tobytes(), width)
@@ -166,7 +166,7 @@ def smooth(masses: Reals, width: float) -> Reals:
 
 @lru_cache(maxsize=2048)
 def _smoothed(masses: bytes, width: float) -> Reals:
-    """Kept, since a parameter's shares, notes and densities smooth the same rows."""
+    """The smoothed masses, cached because a parameter's shares, notes and densities smooth the same rows."""
     values = np.frombuffer(masses)
     result = _convolve(values, periodic_kernel(len(values), width), width)
     result.flags.writeable = False
@@ -174,7 +174,7 @@ def _smoothed(masses: bytes, width: float) -> Reals:
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
-    """Sum by sum and not by Fourier transform, whose rounding would drown the faintest cells."""
+    """The convolution as a direct sum, because the rounding of a Fourier transform would swamp the smallest cells."""
     cells = len(masses)
     reach = min(math.ceil(REACH * width) + 1, cells)
     # A full period has one end only: the distances -cells and +cells are the same.
@@ -185,7 +185,7 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
 
 @lru_cache(maxsize=8)
 def reflected_matrix(cells: int, width: float) -> Reals:
-    """(cells, cells) S of a width above 0; kept for the next steps of the same question."""
+    """(cells, cells) The matrix S for a width above 0, cached for the next steps of the same question."""
     kernel = periodic_kernel(cells, width)
     near, far = kernel[np.arange(1 - cells, cells)], np.append(kernel[1:], kernel[0])
     matrix: Reals = _windows(near, cells)[:, ::-1] + _windows(far, cells)
@@ -194,10 +194,10 @@ def reflected_matrix(cells: int, width: float) -> Reals:
 
 
 def squared_smooth(masses: Reals, width: float) -> Reals:
-    """Σ_j S_ij² · masses_j for every i, without building S where the kernel is narrow.
+    """Σ_j S_ij² · masses_j for every i, without building S if the kernel is narrow.
 
-    S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two are a convolution; the last
-    is felt only in the corners, where a cell and its mirror image are both near.
+    S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two terms are a convolution; the last one matters only in
+    the corners, where a cell and its mirror image are both near.
     """
     if width == 0.0:
         return masses
@@ -223,12 +223,12 @@ def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
 
 
 def _windows(values: Reals, size: int) -> Reals:
-    """(size, size) Every so many neighbours of fresh values: `sliding_window_view` at a tenth of its cost."""
+    """(size, size) Sliding windows over new values, ten times as fast as `sliding_window_view`."""
     return np.ndarray((size, size), values.dtype, values, 0, 2 * values.strides)
 
 
 class Kernel(Protocol):
-    """S, applied to the last axis of a stack."""
+    """The kernel S, applied to the last axis of a stack."""
 
     def smooth(self, masses: Stack, /) -> Stack: ...
     def squared_smooth(self, masses: Stack, /) -> Stack: ...
@@ -236,7 +236,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionKernel:
-    """S of one block, for one density with all its digits."""
+    """The kernel S of one block, for one density in full precision."""
 
     width: float
 
@@ -249,14 +249,14 @@ class ConvolutionKernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
-    """S of one block as a matrix, between the cells that hold rows and those that the kernel reaches from there."""
+    """The kernel S of one block as a matrix, between cells with rows and the cells within its reach."""
 
     cells: slice
     matrix: Stack  # (cells that hold rows, cells that are reached)
 
     @classmethod
     def of(cls, width: float, base: Reals) -> MatrixKernel:
-        """Of the cells where the base, (..., cells), is above 0."""
+        """The kernel for the cells where the base (..., cells) is above 0."""
         full, reach = np.flatnonzero(base.reshape(-1, base.shape[-1]).any(axis=0)), math.ceil(REACH * width)
         cells = slice(int(full[0]), int(full[-1]) + 1)
         near = slice(max(0, cells.start - reach), cells.stop + reach)
@@ -272,10 +272,10 @@ class MatrixKernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BandedKernel:
-    """S of one block in single precision, for stacks of draws: products of matrices that leave its zeros out.
+    """The kernel S of one block in single precision, for stacks of draws: matrix products that skip its zeros.
 
-    Draws scatter by far more than single precision does. What single precision cannot do is tell 1.000001 from 1, so
-    the distance of two densities is smoothed, and not each of them.
+    Single precision is enough for random draws, but it cannot represent small differences from 1. So the difference of
+    two densities is smoothed, not each of them.
     """
 
     bands: tuple[Band, ...]
@@ -304,5 +304,5 @@ class BandedKernel:
 
 @lru_cache(maxsize=256)
 def cached_kernel(cells: int, width: float) -> BandedKernel:
-    """One of the few widths that draws are rounded to."""
+    """A kernel with one of the few widths to which draws are rounded."""
     return BandedKernel.of(cells, width)

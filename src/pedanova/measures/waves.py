@@ -1,6 +1,6 @@
-"""Waves along a parameter: functions of its cells, orthonormal under a margin, in octaves of ever faster ones.
+"""Waves along a parameter: functions of its cells, orthonormal under its distribution, in octaves of rising frequency.
 
-What a target shows in an octave, less what chance shows there, tells how fine its structure is.
+The energy of a target in each octave, minus that of chance, shows how fine its structure is.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
-    """Functions of the cells, orthonormal under `mass` and to constants; of a child, inside each regime alone.
+    """Functions of the cells, orthonormal under `mass` and to constants; for a child, inside each regime only.
 
-    Uniform parameters share them, and so do all targets of one region.
+    They are cached: uniform parameters share them, and so do all targets of one region.
     """
     return _waves_of(mass.tobytes(), tuple(blocks), child)
 
@@ -55,19 +55,19 @@ def _waves_of(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
 
 
 def contrasts(count: int) -> Reals:
-    """A constant, and an indicator for all categories but one."""
+    """A constant column, and an indicator for all categories but one."""
     return np.column_stack([np.ones(count), np.eye(count)[:, :-1]])
 
 
 def orthonormal(raw: Reals, weights: Reals) -> Reals:
-    """The columns made orthonormal under the weights, without the first one, which is constant."""
+    """The columns made orthonormal under the weights, without the first column, which is constant."""
     roots = np.sqrt(weights)[:, None]
     q: NDArray[np.float64] = np.linalg.qr(roots * raw)[0]
     return (q / roots)[:, 1:]
 
 
 def octaves(count: int) -> list[slice]:
-    """Waves 1 and 2, 3 and 4, 5 to 8, 9 to 16 and so on."""
+    """Slices of waves: 1 and 2, 3 and 4, 5 to 8, 9 to 16 and so on."""
     ends = [0, min(2, count)]
     while ends[-1] < count:
         ends.append(min(max(4, 2 * ends[-1]), count))
@@ -81,7 +81,7 @@ UNSEEN = 1.28  # deviations of chance: nine of ten times it hides less
 
 
 def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(..., waves) How much targets, (..., cells), differ from their region in each wave; chance alone gives 1."""
+    """(..., waves) How much targets (..., cells) differ from their region in each wave; chance gives 1."""
     rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
@@ -94,8 +94,9 @@ def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(...,) The fastest wave of the last octave in which targets, (..., cells), differ from their region by more than
-    chance; 0 where none does."""
+    """(...,) The fastest wave of the last octave where targets (..., cells) differ from the region beyond chance; 0 if
+    there is none.
+    """
     energies = wave_energies(targets, region)
     fastest = np.zeros(targets.shape[:-1])
     for octave in octaves(energies.shape[-1]):
@@ -106,7 +107,7 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
-    """The most energy that a kernel of this width, in cells, may have taken from the waves up to any octave."""
+    """The most energy that a kernel of this width (in cells) may have removed from the waves up to any octave."""
     energies = wave_energies(target, region)
     faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
     lost = 1.0 - np.exp(-(faster**2))

@@ -1,1 +1,1 @@
-"""Smaller spaces, with a reason for every parameter."""
+"""Reduce the search space, with a reason for every parameter."""

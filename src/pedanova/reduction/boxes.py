@@ -1,10 +1,9 @@
-"""Boxes in the space, and the way to them: the poorest slice is cut off again and again.
+"""Find boxes in the space by removing the slice with the lowest density again and again.
 
-A cloud is a set of points (of the space, or rows) with what each adds to the target. A slice is one
-group of a parameter's cells. Its density is its part of the target against its part of the points
-(or of the space, where an adaptive sampler chose them), both inside what is left; the slice with
-the lowest goes first, an ordered parameter losing its ends only. Boxes further down the way lie
-inside those before, so whoever asks to keep more gets more.
+A cloud is a set of points (of the space, or rows) with the weight of each in the target. A slice is one group of a
+parameter's cells. Its density is its part of the target divided by its part of the points (or of the space, after an
+adaptive sampler), both inside the current box. The slice with the lowest density is removed first; an ordered parameter
+loses only slices at its ends. Each box lies inside the one before, so a higher `keep` never gives a smaller box.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Groups = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One parameter's cells put into groups; -1 for cells that no draw can hit."""
+    """The cells of one parameter in groups; -1 for cells that no draw can hit."""
 
     name: str
     ordered: bool
@@ -47,17 +46,17 @@ class Axis:
         return len(self.prior)
 
     def place(self, cells: Cells) -> Groups:
-        """The group of every row or point; -1 without a value inside the space."""
+        """The group of every row or point; -1 if it has no value inside the space."""
         inside = cells < len(self.group_of)
         return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
 
     def ends(self, kept: Sequence[int]) -> tuple[int, int]:
-        """First and last cell of the groups kept, as far as a draw can hit them."""
+        """The first and last cell of the kept groups that a draw can hit."""
         cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
         return int(cells[0]), int(cells[-1])
 
     def coarse(self) -> Groups:
-        """(groups,) The wider slice, one of 20, that every group of a finely cut range lies in."""
+        """(groups,) The wider slice, one of 20, that contains each group of a finely divided range."""
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
@@ -66,7 +65,7 @@ class Axis:
 
 @lru_cache(maxsize=2048)
 def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
-    """Every level its own group, or about as much of the space in each of 20, or of so many."""
+    """Make groups: one for each level, or at most `most` groups that cover about equal parts of the space."""
     (block,) = grid.blocks
     live = grid.prior > 0
     if not block.ordered or int(live.sum()) <= most:
@@ -82,7 +81,7 @@ def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cloud:
-    """Points with their groups and what each adds to the target."""
+    """Points with their groups and the weight of each in the target."""
 
     axes: Mapping[str, Axis]
     places: Mapping[str, Groups]  # (points,) by parameter
@@ -100,11 +99,11 @@ class Cloud:
 
     @property
     def by_space(self) -> bool:
-        """Whether the space itself is what slices are held against."""
+        """Whether slices are compared with the space instead of the points."""
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
-        """(groups,) What the target is held against: points that have a value, or the space."""
+        """(groups,) What the target is compared with: points that have a value, or the space."""
         axis = self.axes[name]
         if self.by_space:
             return axis.prior
@@ -112,7 +111,7 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """Groups of points that lie evenly in the space, as far as it is known."""
+        """The groups of points that are spread evenly over the space, if such points are known."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
@@ -122,7 +121,7 @@ class Cloud:
         return self._active[name]
 
     def density(self, name: str, slices: Groups | None = None) -> Reals:
-        """(groups, opinions) Of the target; or of wider slices that the groups lie in."""
+        """(groups, opinions) The density of the target in each group, or in the wider slices around the groups."""
         axis, places = self.axes[name], self.places[name]
         slices = np.arange(axis.groups) if slices is None else slices
         base = np.bincount(slices, weights=self.base(name, places))
@@ -132,7 +131,7 @@ class Cloud:
         return np.asarray(parts / np.maximum(base, 1e-300)[:, None])
 
     def parts(self, slices: Groups, places: Groups) -> Reals:
-        """(slices, opinions) What each slice of a parameter's groups adds to the target."""
+        """(slices, opinions) The weight of each slice in the target."""
         opinions = self.mass.shape[1]
         first = opinions * np.where(places >= 0, slices[places] + 1, 0)  # of points without a value, one more slice
         flat, most = first[:, None] + np.arange(opinions), opinions * (int(slices.max()) + 2)
@@ -142,13 +141,13 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The groups left of every parameter that was cut, and the part of the target inside."""
+    """The kept groups of every parameter that was cut, and the part of the target inside."""
 
     left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kept: float = 1.0
 
     def holds(self, places: Mapping[str, Groups]) -> NDArray[np.bool_]:
-        """(points,) Which points lie inside; without a value nothing can be outside."""
+        """(points,) Which points lie inside; a missing value is never outside."""
         some = next(iter(places.values()))
         inside = np.ones(len(some), dtype=bool)
         for name, groups in self.left.items():
@@ -156,9 +155,9 @@ class Box:
         return inside
 
     def volume(self, cloud: Cloud) -> float:
-        """Part of the space inside; a parameter that is not always active counts where it is.
+        """The part of the space inside the box; a conditional parameter counts only where it is active.
 
-        Children come behind their parents, and are active as often as what is left of these allows.
+        Children are handled after their parents: they are active as often as the kept values of the parents allow.
         """
         mask, volume = None, 1.0
         for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
@@ -172,7 +171,7 @@ class Box:
 
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
-    """Boxes one inside the other, the whole space first, until no slice is poor."""
+    """A sequence of boxes, each inside the one before, from the whole space until no slice has a low density."""
     mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] + 1 for name in names}
@@ -198,10 +197,10 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice with the lowest density: density, parameter, group, mass lost.
+    """The slice with the lowest density: its density, parameter, group, and the lost mass.
 
-    `mass` is that of the target, and below it that of the wider one if there is one; `places` are groups from 1 on, and
-    0 without a value.
+    `mass` has a line for the target and one for the wider target, if there is one. `places` are groups from 1; 0 means
+    no value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
@@ -232,7 +231,7 @@ def poorest(
 
 
 def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
-    """What is left of an ordered parameter, parted where hardly anything good lies in between."""
+    """The kept groups of an ordered parameter, split where hardly any good point lies in between."""
     axis = cloud.axes[name]
     groups = box.left.get(name, tuple(range(axis.groups)))
     slices = axis.coarse()
@@ -255,7 +254,7 @@ def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
 
 
 def _gap_around(empty: Sequence[bool], place: int) -> int:
-    """The length of the run of empty groups at a place, 0 if that one is not empty or the run touches an end."""
+    """The length of the run of empty groups at a place; 0 if this group is not empty or the run touches an end."""
     if not empty[place]:
         return 0
     first = last = place
@@ -267,7 +266,7 @@ def _gap_around(empty: Sequence[bool], place: int) -> int:
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
-    """The smallest box that keeps so much of the target: for every parameter cut, or for all of them together."""
+    """The smallest box that keeps the part `keep` of the target, for each cut parameter or for all together."""
     slack = 1e-9
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
@@ -314,7 +313,7 @@ def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:
-    """The numbers of the lattice between two edges, which lie half a step beside it."""
+    """The numbers of the lattice between two edges, which lie half a step off the lattice."""
     slack = 1e-9 * max(1.0, abs(low), abs(high))
     first = max(0, math.ceil((low - domain.low - slack) / domain.step))
     last = math.floor((min(high, domain.high) - domain.low + slack) / domain.step)
@@ -337,7 +336,7 @@ def _round(value: float, domain: Float, towards: object) -> float:
 
 
 def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
-    """The value that stands for a group of cells."""
+    """The value that represents a group of cells."""
     smaller = shrunk(domain, axis, grid, [group])
     match smaller:
         case Categorical(values) | Ordinal(values):
@@ -352,7 +351,7 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether good values are densest at one end (0 or -1), and denser than beside it in the eyes of most."""
+    """Whether most opinions see the highest density of good values at one end (0 or -1)."""
     inwards = density if end == 0 else density[::-1]
     wide = max(1, len(inwards) // TENTHS)
     tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
@@ -362,14 +361,14 @@ def piles_up(density: Reals, end: int) -> bool:
 
 
 def crowd(density: Reals, prior: Reals, end: int) -> float:
-    """The part of the good values that lies in the outermost tenth of a range, at one end (0 or -1)."""
+    """The part of the good values in the outermost tenth of a range, at one end (0 or -1)."""
     mass = density.mean(axis=1) * prior
     inwards = mass if end == 0 else mass[::-1]
     return float(inwards[: max(1, len(inwards) // TENTHS)].sum() / max(float(mass.sum()), 1e-300))
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """Bounds to try on the sides where good values pile up: as far again as they reach inwards."""
+    """Bounds to try where good values pile up at an end: extended by the distance that they reach inwards."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
@@ -381,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """A bound moved outwards by a part of the range; None where it cannot be."""
+    """A bound moved outwards by a part of the range; None if it cannot be moved."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

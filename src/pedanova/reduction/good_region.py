@@ -1,8 +1,8 @@
-"""The rows and the target, as every search for bounds needs them, and where in the space the target's best rows lie.
+"""The rows and the target for the search for bounds, and the part of the space where the best rows lie.
 
-What an adaptive sampler found is held against the space, not against other trials: it has left poor places early, so
-target and other trials lie close together and their densities tell little. What it came back to, and found good, tells
-more. A configuration counts once, however often it was tried.
+After an adaptive sampler, good trials are compared with the space, not with other trials: the sampler leaves poor
+regions early, so good and other trials lie close together and their densities hardly differ. A configuration counts
+once, even if it was run several times.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Search:
         return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
 
     def samples(self) -> PosteriorSamples:
-        """The model's table for all rows, as it answered for the importances."""
+        """The posterior samples of the model of all rows, which also answered for the importances."""
         samples = self.row_model().fitted(self.seed).samples
         if samples is None:
             raise TypeError("no model could be fitted to these rows")
@@ -79,16 +79,16 @@ class Search:
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:
-        """How far each parameter alone may move the model's function."""
+        """How much each parameter alone can change the model's function, from 0 to 1."""
         return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """The table of a quicker model of some of the rows alone; None where they teach nothing."""
+        """The samples of a quicker model of some rows only; None if these rows give no model."""
         every = self.row_model()
         return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
-        """Whether each parameter explains anything inside a region; None where too few rows reach the target there."""
+        """The p-value of each parameter inside a region; None if too few rows reach the target there."""
         model, direction = self.query.model, self.observed.direction
         if model is None:
             return None
@@ -98,7 +98,7 @@ class Search:
         return model.p_values(inner, outer, seed=self.seed)
 
     def is_even(self) -> bool:
-        """Whether the rows look like a uniform draw from the space, as far as they vary at all."""
+        """Whether the rows look like a uniform draw from the space, in the parameters that vary."""
         if self.query.model is not None:
             return not self.query.model.adaptive
         return all(
@@ -108,12 +108,12 @@ class Search:
         )
 
     def reached(self) -> NDArray[np.bool_]:
-        """(rows of the observations) Which of them are in the target."""
+        """(rows,) Which rows of the observations are in the target."""
         return rows_in(self.target, self.observed, self.counted)
 
 
 def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
-    """How far the rows are from a uniform draw: chi-square divergence over a few groups of cells."""
+    """How far the rows are from a uniform draw: the chi-square divergence over a few groups of cells."""
     groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
     inside = counts[: grid.cells]
     rows = max(1, int(inside.sum()))
@@ -125,7 +125,7 @@ def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
-    """What is distinguishable from noise: each parameter by itself, once one is with all of them taken together."""
+    """The parameters with p-values below the level, if Holm's test over all of them finds any effect."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]
@@ -163,10 +163,10 @@ def leading(
     target: Region,
     among: tuple[int, int] = (BEST, LEAST),
 ) -> Rows:
-    """The rows that decide: the best of the target's configurations, each once.
+    """The rows that choose the bounds: the best configurations of the target, each once.
 
-    A quantile is one of the configurations here: a sampler that comes back to the best one again
-    and again would leave that one alone in the target.
+    Quantiles refer to configurations here. Otherwise a sampler that repeats the best configuration many times would
+    fill the target with it alone.
     """
     signed = lower_is_better(observed, rows)
     order = np.argsort(signed, kind="stable")
@@ -184,7 +184,7 @@ def leading(
 def cloud_of(
     observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
 ) -> Cloud:
-    """The rows that decide, held against the space."""
+    """The cloud of the deciding rows, compared with the space."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
     points = space_points(observed.space, cells)
     anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
@@ -196,7 +196,7 @@ def cloud_of(
 
 
 def deciders_of(space: Space) -> frozenset[str]:
-    """Parameters that others need to have a value."""
+    """The parameters on which the conditions of others depend."""
     return frozenset(parent for parameter in space.values() for parent in parents_of(parameter))
 
 
@@ -207,20 +207,20 @@ def space_points(space: Space, cells: CellsByName) -> CellsByName:
 
 
 def having(cloud: Cloud, name: str) -> int:
-    """How many of the rows that decide have a value."""
+    """The number of deciding rows that have a value of this parameter."""
     return int(np.sum(cloud.places[name] >= 0))
 
 
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the rows that decide, where at least so many trials looked at what is cut off."""
+    """The box around the deciding rows; a part is cut off only if at least `least` trials looked at it."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
 
 def roomier(box: Box, cloud: Cloud) -> Box:
-    """Ranges wider by two mean gaps between the rows that decide: the next one may lie just outside."""
+    """Widen ranges by two mean gaps between the deciding rows, because the next row may lie just outside."""
     left = {}
     for name, groups in box.left.items():
         axis = cloud.axes[name]
@@ -231,7 +231,7 @@ def roomier(box: Box, cloud: Cloud) -> Box:
 
 
 def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], least: int = LEAST_TRIED) -> Box:
-    """The box without cuts that hardly any row can speak for: ranges go on to the next value that was tried."""
+    """Undo cuts where hardly any row was tried: ranges extend to the next value that was tried."""
     left = {}
     for name, groups in box.left.items():
         rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
@@ -248,7 +248,7 @@ def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], l
 
 
 def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
-    """A box of the parameters that lose something."""
+    """A box of only the parameters that lose groups."""
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 
@@ -261,7 +261,7 @@ SAME_SIZE = 1.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoodRegion:
-    """Rows alone: those of the target, or of its best fifth where that has enough of them."""
+    """The good region found from rows only: those of the target, or of its best fifth if that has enough rows."""
 
     search: Search
     cloud: Cloud  # the mass is that of the best of the target
@@ -291,26 +291,26 @@ class GoodRegion:
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
     def among(self, rows: Rows) -> GoodRegion:
-        """The same by some of the rows alone."""
+        """The good region of some of the rows only."""
         return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box to which these parameters are cut, which are distinguishable from noise."""
+        """The box that cuts these parameters, which have a clear effect."""
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The box on the way down that is about as small as another one: fewer rows alone would leave it wider."""
+        """The first box that is about as small as `volume`; fewer rows would otherwise leave a wider box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
-        """What is known of the part that is cut off."""
+        """What is known about the part that is cut off, in words."""
         return "good rows are rare elsewhere"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelGoodRegion(GoodRegion):
-    """Points of the space with their chance to be in the target, and in its best tenth."""
+    """Points of the space with their probability of being in the target, and in its best tenth."""
 
     estimator = "surrogate"
     decides = "the target's best tenth (by the model)"
@@ -338,7 +338,7 @@ class ModelGoodRegion(GoodRegion):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TrialGoodRegion(GoodRegion):
-    """The best configurations that an adaptive sampler found, held against the space."""
+    """The best configurations that an adaptive sampler found, compared with the space."""
 
     tried: Mapping[str, Groups]  # every row's groups
     wider: Cloud  # the whole target
@@ -362,10 +362,10 @@ class TrialGoodRegion(GoodRegion):
         return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
+        """The box that cuts the parameters; all of them, if any of `names` has a clear effect.
 
-        Where an adaptive sampler has settled, too few trials are left to tell the others from noise by. Ranges
-        are cut to where the whole target lies, if many trials looked elsewhere; categories are not.
+        After an adaptive sampler has settled, too few trials remain to test the other parameters. Their ranges are cut
+        to where the whole target lies, if many trials looked elsewhere; categories are not cut.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []
@@ -382,7 +382,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """Trials where a sampler was adaptive, else the model where it answered, else the rows."""
+    """The good region from trials after an adaptive sampler, else from the model if it answered, else from rows."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)
@@ -397,7 +397,7 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
 def laid_out(
     observed: Observations, cells: CellsByName, most: int = MOST_GROUPS
 ) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
-    """Axes and groups of every parameter that has one domain."""
+    """The axes and groups of every parameter that has a single domain."""
     axes = {
         name: axis_of(name, grid_of(parameter), most)
         for name, parameter in observed.space.items()
@@ -407,9 +407,9 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """(points, opinions) How often each point lies between two places of the order, as a part of all that do.
+    """(points, opinions) How often each point lies between two places of the order, normalised to a sum of 1.
 
-    Every opinion is that of some of the draws.
+    Each opinion uses some of the draws.
     """
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
@@ -418,7 +418,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """The most that may depend on each parameter: of the model's function, and of which half a point lies in."""
+    """The largest possible influence of each parameter on the model's function and on which half a point lies in."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

@@ -48,18 +48,18 @@ Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """Every row that counts, held against the printed box and against those of the folds."""
+    """Which rows lie in the printed box and in the boxes of the folds."""
 
     inside: Mask  # (rows,) in the printed box
     without: Mask  # (rows,) in the box that was chosen without the row
     chosen: NDArray[np.float64]  # (rows,) of the boxes that it helped to choose, the part that it lies in
 
     def inside_of(self, wanted: Mask) -> float:
-        """The part of some rows that lies in the printed box."""
+        """The part of these rows that lies in the printed box."""
         return float(self.inside[wanted].mean()) if wanted.any() else 0.0
 
     def kept_of(self, wanted: Mask) -> Proportion:
-        """The same of such rows as did not choose it, with a 95 % interval."""
+        """The same part for held-out rows, with a 95 % interval."""
         if not wanted.any():
             return proportion_of(0.0, 1)
         luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
@@ -67,7 +67,7 @@ class Judgement:
 
 
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """The rows in so many folds; `box_of` finds the box that some rows choose."""
+    """Cross-validate with `folds` folds; `box_of` finds the box that some rows choose."""
     rows = np.flatnonzero(search.counted)
     alike = configurations(search.cells, rows)  # what was tried twice must not judge itself
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
@@ -83,7 +83,7 @@ def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], fold
 def evidence_of(
     search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
 ) -> Evidence:
-    """Folds choose boxes as small as the printed one."""
+    """The evidence by cross-validation; folds choose boxes as small as the printed one."""
     size, cells = box.volume(region.cloud), search.cells
 
     def holds(one: Box) -> Holds:
@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """How many times as likely a random draw is in the target as before; None after an adaptive sampler."""
+    """How many times as likely as before a random draw is in the target; None after an adaptive sampler."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -330,7 +330,7 @@ def reduce_space(
     folds: int = 5,
     importances: Callable[[TrialData, Question], Importances] = importance_of,
 ) -> ReducedSpace:
-    """See `Analysis.reduce`. `importances` answers the question, where somebody may have the answer already."""
+    """See `Analysis.reduce`. `importances` computes the importances, or takes them from a cache."""
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
     contrasts, words, notes = data.contrasts(wanted, 1.0)
@@ -367,9 +367,9 @@ def reduce_space(
 
 
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
-    """Those whose values may be cut by what decides: no category that the table marks as maybe noise.
+    """The parameters whose values may be cut: all except categories without a clear effect.
 
-    A range loses the poorest of its ends, and has others beside them; of a category a whole kind of things goes.
+    A range that is cut loses only its poorest end, but a cut category is lost as a whole.
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
@@ -388,7 +388,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
+    """p-values for reaching the target's best half among three times as many rows; None if it cannot be computed."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

@@ -107,7 +107,7 @@ class Evidence:
     volume
         The part of the space that is left, on each parameter's own scale; fixed parameters do not count.
     enrichment
-        How many times as likely a random draw is in the target as before; None after an adaptive sampler, where this is
+        How many times as likely as before a random draw is in the target; None after an adaptive sampler, when it is
         not known.
     rows
         The number of rows that were used.
@@ -211,7 +211,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdicts with their reasons, and what they are worth."""
+        """The HTML for a notebook: the verdicts with their reasons, and the evidence."""
         name, *words, part = self.printed()
         columns = [
             name,
@@ -290,7 +290,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The part of a domain that lies in the box; None where none does, or the box says nothing of it."""
+    """The part of a domain that lies in the box; None if none does, or if the box does not mention it."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

@@ -1,1 +1,1 @@
-"""The same counts in parts, on clusters and in engines."""
+"""The same counts in parts, on clusters and in databases."""

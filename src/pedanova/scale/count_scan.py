@@ -1,4 +1,4 @@
-"""A table in parts, counted: its space, its levels, the sums of what its parts hold, and the way back to its rows."""
+"""Count a table in parts: its space, its levels, the counts of its parts, and how to read its rows again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), 
 
 @dataclass(slots=True, eq=False)
 class Rescan(Countable):
-    """The way back to the rows: they are read once more where a question needs other thresholds."""
+    """Reads the rows again if a question needs other thresholds."""
 
     workers: Workers | SparkWorkers
     plan: Plan
@@ -70,7 +70,7 @@ class Rescan(Countable):
         return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels and counts for a later question; it must be about the very rows of the first."""
+        """Levels and counts for a later question; raises an error if the rows have changed."""
         lost_before = set(self.workers.lost)
         try:
             return Countable.recut(self, levels, cuts)
@@ -80,7 +80,7 @@ class Rescan(Countable):
             raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
 
     def ranked(self) -> RankedObjective:
-        """One more reading of the objective where the first knew where to look, else two or three."""
+        """The objective by rank; reads it once more, or two or three times if the first reading was not enough."""
         return self.values_at, self.look.kept, self.look.numbers
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
@@ -96,7 +96,7 @@ class Rescan(Countable):
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
     def few(self) -> FewRows | None:
-        """Read once more; whoever counts by itself does not hand out rows."""
+        """The single rows, read again; None if an engine counts the table."""
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
@@ -126,7 +126,7 @@ class Rescan(Countable):
 
 
 def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: object) -> Counted:
-    """Count a table of any size. What needs all rows at once is refused in words."""
+    """Count a table of any size; an option that needs all rows at once raises an error."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     metadata = table_metadata(scan.columns) or SourceMetadata()
@@ -146,7 +146,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
 
 
 def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
-    """The request, completed by what the names of the columns tell: the user's word first."""
+    """Fill in options that the names of the columns imply; options of the user have priority."""
     exclude = request.exclude or ()
     own = request.params is None and request.space is None and metadata.params
     goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
@@ -162,7 +162,7 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """The request with the column that tells how trials ended, where the first rows show one."""
+    """Fill in the column that says how trials ended, if the first rows have one."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
     if request.state is not None or not names:
@@ -185,7 +185,7 @@ def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | Spark
 
 
 def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan, levels: object) -> Counted:
-    """Before any row can be counted, all must be known as far as the space and the thresholds need it."""
+    """Read the table for the space and the thresholds, then count it."""
     evidence = SurveyedColumns(workers, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
@@ -216,7 +216,7 @@ def look_at(workers: Workers | SparkWorkers, plan: Plan) -> FirstLook:
 
 
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
-    """Where on the number line the objective lies, as the first rows of some files tell."""
+    """The range of the objective, estimated from the first rows of some files."""
     if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
         return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
     last = len(workers.parts) - 1
@@ -226,7 +226,7 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
 
 
 def check_request(request: TableOptions, scan: TableScan) -> None:
-    """Whatever cannot be decided row by row is refused."""
+    """Raise an error if an option cannot be decided row by row."""
     if not isinstance(request.objective, str):
         what = " is missing" if request.objective is None else " must be the name of one column"
         columns = f" where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
@@ -259,7 +259,7 @@ def columns_needed(scan: TableScan, plan: Plan, space: Space) -> tuple[str, ...]
 
 
 def space_of(scan: TableScan, plan: Plan, evidence: SurveyedColumns) -> Choice:
-    """As given, or guessed from one reading of the columns that may be settings."""
+    """The given space, or a guess from one reading of the columns that may be parameters."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))
     goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)

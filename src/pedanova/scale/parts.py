@@ -1,9 +1,8 @@
-"""Counting a scan: tables of any size, read in parts, in memory that does not grow with them.
+"""Count a scan: tables of any size, read in parts, with memory that does not grow with the table.
 
-Two things need a look at all rows before any can be counted: the space, where none was given (one
-reading), and the thresholds of the levels (mostly two readings of the objective alone). Then one
-reading counts. Every step is the same function of one part; the results of parts are added, so that
-threads, processes and other machines may each take some.
+Two things need all rows before counting: the space, if none is given (one reading), and the thresholds of the levels
+(usually two readings of only the objective). Then one reading counts. Every step is a function of one part, and the
+results of parts are added, so that threads, processes and other machines can share the work.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ SLICE = 64  # columns that are read together
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a part must know to be counted, wherever that happens."""
+    """Everything that is needed to count a part, on any machine."""
 
     request: TableOptions
     space: Space
@@ -68,12 +67,12 @@ class Plan:
 
 
 def light(plan: Plan) -> Plan:
-    """The same rows, their settings left unread."""
+    """The plan without parameters: only the objective and the choice of rows are read."""
     return replace(plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan)))
 
 
 def in_slices(plan: Plan) -> list[Plan]:
-    """The same rows, some of many settings at a time: a reader holds pages of all columns that it is asked for."""
+    """Several plans, each with some of the parameters, because a reader buffers all columns that it reads."""
     names = list(plan.space)
     tied = any(own.when or isinstance(own, Switch | Moving) for own in plan.space.values())
     if tied or len(names) <= SLICE:
@@ -87,19 +86,19 @@ def in_slices(plan: Plan) -> list[Plan]:
 
 
 def spoken_for(plan: Plan) -> set[str]:
-    """Columns that tell the objective, and which rows count."""
+    """The columns that define the objective and which rows count."""
     request = plan.request
     choices = (request.objective, request.where, request.feasible, request.state)
     return {name for choice in choices for name in named_in(choice, plan.needs)}
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells take more than their own column; gaps tell a condition that was guessed from them."""
+    """Parameters whose cells depend on other columns too; a guessed condition follows from missing values."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
 def named_in(choice: object, columns: Sequence[str]) -> list[str]:
-    """The columns that a choice speaks of."""
+    """The columns that an option mentions."""
     if choice is None:
         return []
     if isinstance(choice, dict):
@@ -112,7 +111,7 @@ def named_in(choice: object, columns: Sequence[str]) -> list[str]:
 
 
 def observe(records: Records, plan: Plan) -> Observations:
-    """One batch, prepared as a whole table would be."""
+    """Prepare one batch like a whole table."""
     columns = {name: _numbers(column) if name == plan.objective else column for name, column in records.columns.items()}
     rows = choose_rows(columns, records.rows, plan.request)
     if isinstance(rows.where, Region):
@@ -123,7 +122,7 @@ def observe(records: Records, plan: Plan) -> Observations:
 
 
 def _numbers(column: Column) -> Column:
-    """An objective without a value in a whole batch is no text."""
+    """A column of NaN if the objective has no value in the whole batch, instead of empty text."""
     if column.labels is not None and not column.labels:
         return Column(column.name, np.full(len(column), np.nan))
     return column
@@ -141,7 +140,7 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[
 
 
 def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
-    """Rows of a part by level and cell."""
+    """Count the rows of a part by level and cell."""
     total, running = Counts(), RunningCounts(levels.count, threads)
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
@@ -155,7 +154,7 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
 
 @dataclass(slots=True)
 class FirstLook:
-    """What a first reading of the objective tells."""
+    """The result of the first reading of the objective."""
 
     rows: int = 0
     kept: int = 0  # rows that count
@@ -166,7 +165,7 @@ class FirstLook:
 
     @property
     def numbers(self) -> int:
-        """Rows that count and are no NaN."""
+        """The number of rows that count and are not NaN."""
         return self.kept - int(np.asarray(self.counts).ravel()[-1])
 
     def add(self, other: FirstLook) -> FirstLook:
@@ -185,12 +184,12 @@ class FirstLook:
 
 
 def kernel_values(observed: Observations) -> NDArray[Any]:
-    """The objective of the rows that count, as the kernel reads it."""
+    """The objective of the rows that count, in a type that the kernel reads."""
     return usable(kept_values(observed))
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
-    """Some signed objectives of its first rows: where to look closely at all of them."""
+    """A sample of signed objectives from the first rows of a part, to choose the window."""
     batches = batches_of(part, plan, meter)
     try:
         return next((selection.sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
@@ -199,7 +198,7 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
 
 
 def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> FirstLook:
-    """Rows, and the slots of a window that the objective falls into."""
+    """The number of rows in a part, and how many objectives fall into each slot of a window."""
     look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
@@ -211,7 +210,7 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseTable:
-    """A table of which few entries are set: small enough to travel with every task."""
+    """A table with few entries that are not zero, small enough to send with every task."""
 
     size: int
     unset: int
@@ -232,7 +231,7 @@ class SparseTable:
 def marked_of_part(
     part: Part, plan: Plan, window: Window, marks: SparseTable, few: int, large: int, meter: Meter | None = None
 ) -> Gathered:
-    """The signed objectives of the slots to be collected, and the ends of the others that are asked for."""
+    """The signed objectives of the slots to collect, and the ends of the other requested slots."""
     table = marks.table()
     gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
     for observed in batches_of(part, plan, meter):
@@ -244,7 +243,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """(prefixes, digits) Rows below each wanted prefix by their next bits."""
+    """(prefixes, digits) The number of rows below each prefix by their next bits."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
@@ -253,7 +252,7 @@ def digits_of_part(
 
 
 def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
-    """Its rows that count, one by one; None where it has none."""
+    """The single rows of a part that count; None if it has none."""
     whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
     pieces = []
     for observed in batches_of(part, whole, meter):
@@ -271,7 +270,7 @@ def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
 def wanted_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
-    """The signed objectives below the wanted prefixes."""
+    """The signed objectives with one of the wanted prefixes."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     values = [
         selection.gather_wanted(kernel_values(observed), sign, tables, most)

@@ -1,4 +1,4 @@
-"""Tables that their own engine counts, by groupings that it runs; the objective alone is read here."""
+"""Tables that their own database engine counts with grouped queries; only the objective is read here."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Literal = Callable[[float], Any]  # a double as an expression
 
 
 def literal_of(frame: Any) -> Literal:
-    """How to hand a double over unchanged.
+    """A function that writes a double into a query without changing it.
 
-    ibis writes it into the text of a query, where engines take 0.1 for a decimal and DuckDB rounds that
-    to a neighbour of the double; as text that is cast it arrives.
+    ibis writes numbers as text, engines read 0.1 as a decimal, and DuckDB rounds that to another double. A cast from
+    text keeps the exact double.
     """
     if nw.from_native(frame).implementation.is_ibis():
         return lambda value: nw.lit(repr(float(value))).cast(nw.Float64)
@@ -42,7 +42,7 @@ def literal_of(frame: Any) -> Literal:
 
 
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
-    """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
+    """Rows and sums of the objective by (level, cell) of one parameter; the last level does not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
     ranged = isinstance(parameter, Float) or (isinstance(parameter, Int) and grid.labels is None)  # many values a cell
     value = nw.col(name)
@@ -54,7 +54,7 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
 
 
 def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str], sums: Sequence[str]) -> Any:
-    """Rows by some keys, with sums of some columns, and of how many objectives are odd."""
+    """The number of rows by keys, with sums of some columns and the number of objectives that are not finite."""
     columns = columns | {key: is_odd(number, odd) for key, odd in ODD.items()}
     lazy: Any = nw.from_native(frame).lazy().select(*(column.alias(key) for key, column in columns.items()))
     totals = [nw.col(key).sum().alias(key) for key in (*sums, *ODD)]
@@ -62,7 +62,7 @@ def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str
 
 
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
-    """Spread of the objective by level; a level with an infinite or unknown one has none."""
+    """The moments of the objective by level; none for a level with an objective that is not finite."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
     centre = steps(frame, objective, levels.sign, levels.boundaries, centres.tolist())
     powers, beyond = powers_of(levels), number - centre
@@ -83,18 +83,18 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
 
 
 def absent(number: Any) -> Any:
-    """Null or NaN; asked first, for engines differ in what they compare NaN to."""
+    """Whether a number is null or NaN; checked first, because engines compare NaN in different ways."""
     return number.is_null() | number.is_nan()
 
 
 def finite(number: Any, value: Any = None) -> Any:
-    """What every engine can sum; other objectives are counted apart."""
+    """The value if the objective is finite, else 0, so that every engine can sum it."""
     usable = ~absent(number) & number.is_finite()
     return nw.when(usable).then(number if value is None else value).otherwise(nw.lit(0.0))
 
 
 def is_odd(number: Any, odd: float) -> Any:
-    """1 where the objective is this odd one."""
+    """1 if the objective is this value that is not finite, else 0."""
     if np.isnan(odd):
         return nw.when(absent(number)).then(nw.lit(1)).otherwise(nw.lit(0))
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
@@ -107,7 +107,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """The cell of a number on a range; whole numbers must be whole, and on their lattice."""
+    """The cell of a number in a range; integers must be whole and on their lattice."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
@@ -119,7 +119,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """The leaf behind as many boundaries as are at most sign * column."""
+    """The leaf at the number of boundaries that are at most sign * column."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(
@@ -130,7 +130,7 @@ def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], l
 
 
 def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[Any, Any, Any], Any]) -> Any:
-    """A tree of choices, each between one half of the leaves and the other."""
+    """A binary tree of conditions that chooses one of the leaves."""
     if len(leaves) == 1:
         return leaves[0]
     half = (len(leaves) - 1) // 2
@@ -140,7 +140,7 @@ def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[A
 
 
 def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
-    """The groups as tables, with a last level for rows that do not count."""
+    """The groups as tables, with an additional level for rows that do not count."""
     counts = np.zeros((levels.count + 1, grid.width), dtype=np.int64)
     sums = np.zeros((levels.count + 1, grid.width))
     if groups.num_rows:
@@ -158,7 +158,7 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
 
 
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
-    """The table itself if its own engine is to count; None if its rows come here."""
+    """The table itself if its own engine counts it; None if its rows are read here."""
     frame = getattr(scan.parts[0], "plan", None)
     if pushdown is None:
         return frame if is_ibis(frame) and why_not(plan) is None else None
@@ -179,7 +179,7 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
 
 
 def why_not(plan: Plan) -> tuple[Word, ...] | None:
-    """What keeps a plan from being run by another engine."""
+    """Why another engine cannot run a plan, in words; None if it can."""
     if plan.objective not in plan.needs:
         return ("an objective that is a condition",)
     for name in ("where", "feasible", "state"):
@@ -193,7 +193,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
-    """Counts by the engine that holds the table; the last level has the rows that do not count."""
+    """The counts by the engine that holds the table; the last level has the rows that do not count."""
     tables = {
         name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }

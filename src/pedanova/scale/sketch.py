@@ -1,8 +1,7 @@
-"""A first reading of a scan whose space nobody gave: small columns that stand for the large ones.
+"""Read a scan without a given space once, into small columns that represent the large ones.
 
-Such a column has a sample of the rows, the least and the greatest value of all rows, every value if
-they are few, and every category there is, so that `infer` guesses from it what it would guess from
-the whole.
+Such a column has a sample of the rows, the smallest and the largest value, every value if there are few, and every
+category. So `infer` guesses the same space as from the whole table.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ FEW = 200  # so many different numbers are all remembered
 
 @dataclass(slots=True)
 class Sketch:
-    """One column, as far as it has been read."""
+    """The sketch of one column, from the rows read so far."""
 
     name: str
     most: int = MOST  # rows of the sample
@@ -55,7 +54,7 @@ class Sketch:
 
     @classmethod
     def of(cls, column: Column, forms: Iterable[Form] | None = None) -> Sketch:
-        """Some rows; `forms` are those that texts of earlier rows may have."""
+        """The sketch of some rows; `forms` are the number formats that the texts of earlier rows allow."""
         absent, sketch = column.absent(), cls(column.name)
         sketch.gaps = bool(absent.any())
         if absent.all():
@@ -81,13 +80,13 @@ class Sketch:
         self.join(Sketch.of(column, self.forms))
 
     def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
-        """The form of a column of text that is all numbers, and the sketch of these."""
+        """The number format of a text column that contains only numbers, and the sketch of the numbers."""
         forms = self.forms or {}
         form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
         return None if form is None else (form, forms[form])
 
     def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
-        """Rows that were thinned out by `stride` (a power of two, as all strides are); all shall be alike."""
+        """Add rows that were thinned by `stride`, a power of two; all rows get the same stride."""
         while self.stride < stride:
             self._halve()
         step = self.stride // stride
@@ -113,7 +112,7 @@ class Sketch:
         self.values = dict.fromkeys(np.unique(finite).tolist()) if few else None
 
     def join(self, other: Sketch) -> None:
-        """Take in what was read of further rows."""
+        """Add the sketch of further rows."""
         self.gaps = self.gaps or other.gaps
         if not other.kind:
             return
@@ -150,7 +149,7 @@ class Sketch:
             self.others.join(other.others)
 
     def _with_words(self) -> Column | None:
-        """Many numbers with a few words beside them, as one column of names."""
+        """A categorical column of many numbers and a few words; None if it is not such a column."""
         if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
             return None
         numbers = self.others.column()
@@ -160,7 +159,7 @@ class Sketch:
         return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
 
     def column(self, decimal: str | None = None) -> Column:
-        """A column that stands for all rows."""
+        """A small column that represents all rows."""
         numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
@@ -185,7 +184,7 @@ class Sketch:
         return Column(self.name, values, None, missing)
 
     def _completed(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The sample, with what it must not lack; the least value first, the greatest last."""
+        """The sample plus values that must not be missing: the smallest first, the largest last."""
         if self.low is None:
             return values
         wanted = [v for v in dict.fromkeys([*(self.values or ()), self.broken, self.low, self.high]) if v is not None]
@@ -200,7 +199,7 @@ class Sketch:
 def survey_part(
     part: Part, plan: Plan, names: Sequence[str], most: int = MOST, meter: Meter | None = None
 ) -> list[Sketch]:
-    """Sketches of some columns, from the rows that count."""
+    """The sketches of some columns, from the rows that count."""
     sketches = [Sketch(name, most) for name in names]
     for columns in _read(part, plan, meter):
         for sketch in sketches:
@@ -209,7 +208,7 @@ def survey_part(
 
 
 def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
-    """Sketches of several parts, in their order, as sketches of all."""
+    """Join the sketches of several parts, in their order."""
     total: list[Sketch] = []
     for sketches in parts:
         total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # those found stay as they are
@@ -226,7 +225,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """Who has a value where, from the rows that count; texts in these forms are numbers."""
+    """Which parameters have a value in which rows that count; texts in these forms are numbers."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column
@@ -262,7 +261,7 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumns:
-    """Columns of a table in parts, each as a small one that stands for all rows that count."""
+    """The columns of a table in parts, each represented by a small column."""
 
     workers: Any  # that read the parts of a scan and add up what they hold
     plan: Plan
@@ -289,10 +288,10 @@ class SurveyedColumns:
         return presence
 
     def notes(self) -> list[Note]:
-        """On columns that are not quite what they look like."""
+        """Notes on text columns that are read as numbers."""
         return [note for _, note in self.texts.values()]
 
     def _reading(self, names: Sequence[str]) -> Plan:
-        """These columns, and those that tell which rows count."""
+        """A plan that reads these columns and those that decide which rows count."""
         chosen = [] if self.plan.request.is_plain else sorted(spoken_for(self.plan))
         return replace(self.plan, needs=tuple(dict.fromkeys([*names, *chosen])))

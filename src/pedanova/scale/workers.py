@@ -1,8 +1,8 @@
-"""Who reads the parts of a scan: threads here, an executor's workers elsewhere, or Spark's.
+"""Read the parts of a scan: with threads, the workers of an executor, or Spark.
 
-Results come in the order of the parts. No more of them are under way than the workers need, so that the memory of
-whoever adds them up does not grow with the number of parts. Sums of floating point numbers depend on the order of
-adding: it follows from the places of the parts alone, sixteen at a time, not from who read them or who was ready first.
+Results come in the order of the parts. Only as many are in progress as the workers need, so memory does not grow with
+the number of parts. Floating-point sums depend on the order of addition. This order depends only on the positions of
+the parts, sixteen at a time, not on which worker read a part or finished first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GROUP = 16  # results, or sums of them, that are added at a time
 
 
 def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Result], many: int) -> Result:
-    """The sum of at most so many results as they come: no more of them are held than there are heights of heaps."""
+    """The sum of up to `many` results in a fixed order, with few results in memory at once."""
     left = iter(results)
 
     def heap(first: Result, size: int) -> Result:
@@ -62,12 +62,12 @@ def client_of(executor: Any) -> Any:
 
 
 class StartOverError(Exception):
-    """A part failed that earlier readings had counted on: begin again without it."""
+    """Raised if a part fails that earlier readings included: counting starts again without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Parts that are read one after the other, as one piece of work."""
+    """Parts that one task reads one after the other."""
 
     parts: tuple[Part, ...]
 
@@ -83,7 +83,7 @@ class Bundle:
 
 @dataclass(slots=True)
 class Later:
-    """Work that is done when its result is asked for; a future without a worker."""
+    """A future without a worker: the work is done when its result is requested."""
 
     work: Callable[[], Any]
 
@@ -91,12 +91,12 @@ class Later:
         return self.work()
 
     def cancel(self) -> None:
-        """Nothing is under way."""
+        """Do nothing, because no work is in progress."""
 
 
 @dataclass(slots=True, eq=False)
 class Workers:
-    """Reads all parts, as often as it is asked to."""
+    """Reads all parts, once or several times."""
 
     parts: tuple[Part, ...]
     rows: int | None = None
@@ -114,14 +114,14 @@ class Workers:
         what: str,
         parts: Sequence[Part] | None = None,
     ) -> Iterator[Result]:
-        """``function(part, plan, …)`` of every part, or of some, in their order."""
+        """The results of ``function(part, plan, …)`` for every part, or for some, in their order."""
         with self._workers(what) as (submit, width):
             yield from self._run(self._bundles(parts), partial(submit, function), (plan, *arguments), width)
         self.readings += 1
         release_memory()
 
     def at_once(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Result:
-        """``function(parts, plan, …, threads)`` of all parts together, for results too large to have several of."""
+        """The result of ``function(parts, plan, …, threads)`` for all parts together, if results are large."""
         bundle = Bundle(tuple(part for part in self.parts if part.name not in self.lost))
         with Meter(what, self.rows) as meter:
 
@@ -141,7 +141,7 @@ class Workers:
         *arguments: Any,
         what: str,
     ) -> Result:
-        """``function(part, plan, …)`` of every part, added up."""
+        """The sum of ``function(part, plan, …)`` over all parts."""
         return ordered_sum(self.each(function, plan, *arguments, what=what), add, len(self.parts))
 
     def start_over(self) -> None:
@@ -155,7 +155,7 @@ class Workers:
 
     @contextmanager
     def _workers(self, what: str) -> Iterator[tuple[Callable[..., Any], int]]:
-        """How to hand in work, and how much of it at a time."""
+        """A function that submits work, and the number of tasks in progress at a time."""
         if self.executor is not None:
             with Meter(what, len(self.parts)) as meter:
                 yield partial(submit_to, self.executor, meter), 2 * workers_of(self.executor) + 2
@@ -214,7 +214,7 @@ def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle:
 
 
 def named(name: str, work: Callable[[], Result]) -> Result:
-    """The result; whatever goes wrong names the part and says what to do."""
+    """The result of `work`; an error names the part and says what to do."""
     try:
         return work()
     except PedanovaError:
@@ -233,7 +233,7 @@ def named(name: str, work: Callable[[], Result]) -> Result:
 
 
 def workers_of(executor: Any) -> int:
-    """How many pieces of work an executor does at a time."""
+    """The number of tasks that an executor runs at a time."""
     if executor is None:
         return 1
     client = client_of(executor)
@@ -247,7 +247,7 @@ def workers_of(executor: Any) -> int:
 
 
 def packed(work: Callable[[], Any]) -> bytes:
-    """A result, or what went wrong as far as it is about the data, as it travels."""
+    """The result, or an error about the data, as bytes."""
     try:
         result = work()
     except PedanovaError as error:
@@ -256,7 +256,7 @@ def packed(work: Callable[[], Any]) -> bytes:
 
 
 def unpacked(content: bytes) -> Any:
-    """The result again; it fails as the work did."""
+    """The result from bytes; raises the error if the work failed."""
     result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
     if isinstance(result, PedanovaError):
         raise result
@@ -265,7 +265,7 @@ def unpacked(content: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkWorkers:
-    """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
+    """Reads a data frame once or several times; Spark repeats lost work itself."""
 
     part: Any
     lost: dict[str, str] = field(default_factory=dict)
@@ -278,7 +278,7 @@ class SparkWorkers:
         *arguments: Any,
         what: str,
     ) -> Result:
-        """``function(partition, plan, …)`` of every partition, added up by the workers as far as it goes."""
+        """The sum of ``function(partition, plan, …)`` over all partitions; workers add as much as possible."""
 
         def work(partition: Partition) -> bytes:
             return packed(lambda: function(partition, plan, *arguments))
@@ -301,4 +301,4 @@ class SparkWorkers:
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
 
     def start_over(self) -> None:
-        """Nothing is ever skipped."""
+        """Do nothing, because Spark never skips a part."""

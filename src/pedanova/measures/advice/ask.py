@@ -81,7 +81,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
 
 
 def gains_of(data: TrialData, default: Mapping[str, object] | None, region: object, seed: int) -> Gains:
-    """What tuning gains over a default, inside a region."""
+    """The gains of tuning over a default, inside a region."""
     base = data.resolve(region, "region")
     whole = bool(getattr(base, "is_all", False))
     inner = data if whole else data.within(base)
@@ -142,7 +142,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
 
 
 def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object]:
-    """Of a tool's default, the values that lie in the space."""
+    """The values of a tool's default that lie in the space."""
     known: dict[str, object] = {}
     for name, value in default.items():
         with suppress(PedanovaError):
@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """By parameter the cells of a box; of any other choice of rows those between theirs."""
+    """The cells of a box by parameter; for another choice of rows, the cells in the hull of these rows."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}
@@ -165,7 +165,7 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:
-    """A value of a range as a number, where it was given as text; one of a list as the list has it."""
+    """A value of a range as a number, if it was given as text; a value of a list as it is in the list."""
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
@@ -181,14 +181,14 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
 
 
 def points_of(model: RowModel, seed: int, *, count: int = FEWER_POINTS) -> Settings:
-    """(points, parameters) Configurations all over the space."""
+    """(points, parameters) Configurations spread evenly over the space."""
     rows = model.rows
     places = even_points(rows.arrangement, rows.places, count=count, seed=seed, copies=model.dependence.copies)
     return in_space_order(model.space, rows.arrangement.cells(places))
 
 
 def run_settings(model: RowModel, rules: Rules) -> Settings:
-    """(rows, parameters) The best configurations that were run; what lies outside the space is none."""
+    """(rows, parameters) The best configurations that were run, without those outside the space."""
     order = np.argsort(model.few.signed, kind="stable")[:BEST_RUN]
     settings = in_space_order(model.space, {name: cells[order] for name, cells in model.few.cells.items()})
     outside = np.array([grid.outside for grid in rules.grids])
@@ -245,7 +245,7 @@ def present(values: Mapping[str, Label | None]) -> dict[str, Label]:
 
 
 def needed_of(data: TrialData, width: object, question: Question) -> Needed:
-    """How many more trials make the ranking sure, and whether to stop."""
+    """How many more trials are needed for a reliable ranking, and whether to stop."""
     if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width <= 1:
         raise QueryError(Arg("width", width), " must be a number above 0 and at most 1, such as 0.1")
     answer = importance_of(data, question)
@@ -286,9 +286,9 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much better the best becomes in four times as many trials, with a chance of 5 %; and how far a usual one is.
+    """How much the best may improve with four times as many trials (5 % quantile), and its distance to a typical one.
 
-    Half of those trials are near good ones, half all over the space.
+    Half of those trials are near good ones, the other half are spread over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

@@ -94,7 +94,7 @@ class Brief(Table):
     rows
         The lines.
     objective, direction, trials
-        Of what.
+        The objective, its direction and the number of trials.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def tokens_in(text: str) -> int:
 
 
 def cut(text: str, most: int = LINE_TOKENS) -> str:
-    """The first words of a text, as many as there is room for."""
+    """The first words of a text, as many as fit into `most` tokens."""
     words = printable(" ".join(text.split())).split(" ")
     while len(words) > 1 and tokens_in(" ".join(words)) > most:
         words.pop()
@@ -160,7 +160,7 @@ def named(name: str) -> str:
 
 
 def brief_of(data: TrialData, seed: int) -> Brief:
-    """All results; a line says so if something is not known."""
+    """All results; if something is not known, its line says so."""
     question = Question(seed=seed, force=True)
     answer = importance_of(data, question)
     lines = [

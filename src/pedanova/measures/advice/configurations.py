@@ -1,4 +1,4 @@
-"""Configurations as cells: the default, values of cells, and children that have a value only where parents allow it."""
+"""Configurations as cells: the default, the values of cells, and children whose parents decide if they have a value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cell_values(parameter: Parameter) -> list[Label]:
 
 
 def whole_values(parameter: Int, grid: Grid) -> list[Label]:
-    """The whole number on the lattice next to the middle of each cell, inside it where the cell has one."""
+    """The integer on the lattice nearest to the middle of each cell, inside the cell if possible."""
     edges = np.asarray(grid.edges)
     low, step = parameter.low, parameter.step
     first = np.ceil((edges[:-1] - low) / step)
@@ -46,7 +46,7 @@ def whole_values(parameter: Int, grid: Grid) -> list[Label]:
 
 
 def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
-    """(width,) Whether a parent has one of these values in each of its cells; never where it has none."""
+    """(width,) Whether a parent has one of these values in each of its cells; False in cells without a value."""
     grid, every = grid_of(parameter), cell_values(parameter)
     column = Column("", np.arange(len(every), dtype=np.int64), tuple(every))
     return np.concatenate([equals_any(column, values), np.zeros(grid.width - grid.cells, dtype=bool)])
@@ -54,7 +54,7 @@ def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Which configurations there are: the space, and what rows usually have."""
+    """Which configurations are possible: the space, and the typical values in the rows."""
 
     space: Space
     cells: Mapping[str, Cells]  # (rows,) each
@@ -69,7 +69,7 @@ class Rules:
 
     @cached_property
     def typical(self) -> list[list[int]]:
-        """By parameter and block: the median cell of the rows, or their most frequent category."""
+        """For each parameter and block: the median cell of the rows, or their most frequent category."""
         return [
             [typical_cell(grid, self.cells[name], i) for i in range(len(grid.blocks))]
             for name, grid in zip(self.names, self.grids, strict=True)
@@ -77,7 +77,7 @@ class Rules:
 
     @cached_property
     def children(self) -> list[str]:
-        """Whoever has a parent in the space, parents first."""
+        """The parameters that have a parent in the space, parents first."""
         return [name for name in parents_first(self.space) if any(name == child for child, _ in self._tables)]
 
     @cached_property
@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """By child and parent: (width of the parent,) the block that its cell asks for, or INACTIVE."""
+        """By child and parent: (width of the parent,) the block that each parent cell requires, or INACTIVE."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:
@@ -102,7 +102,7 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The block that the parents ask for, INACTIVE or FREE."""
+        """(configurations,) The block that the parents require, or INACTIVE or FREE."""
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
         own = isinstance(parameter, Switch) and parameter.by not in self.space
@@ -115,7 +115,7 @@ class Rules:
         return blocks
 
     def settled(self, settings: Settings) -> Settings:
-        """The same with children as their parents ask: none where inactive, the usual value where one is lacking."""
+        """The configurations with consistent children: no value if inactive, the typical value if one is missing."""
         settings = settings.copy()
         for name in self.children:
             j = self.names.index(name)
@@ -127,7 +127,7 @@ class Rules:
         return settings
 
     def usual(self) -> Settings:
-        """(1, parameters) The median of every parameter, and the most frequent category."""
+        """(1, parameters) The typical configuration: the median or most frequent category of every parameter."""
         result = np.empty((1, len(self.names)), dtype=np.int32)
         for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
             counts = np.bincount(regimes_of(grid, self.cells[name].astype(np.uint16)), minlength=len(grid.blocks) + 2)
@@ -136,7 +136,7 @@ class Rules:
         return self.settled(result)
 
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
-        """(1, parameters) The usual configuration with these values in place of its own."""
+        """(1, parameters) The typical configuration, with these values."""
         if not isinstance(values, Mapping):
             raise QueryError(Arg(name, values), " must be a dict of values by parameter")
         for key in values:
@@ -168,7 +168,7 @@ class Rules:
         return {key: as_column(key, [value]) for key, value in known.items() if value is not None}
 
     def values(self, settings: Settings) -> list[dict[str, Label | None]]:
-        """Values by name of every configuration, the middles of its cells; None where it has none."""
+        """The values of every configuration by name (the middles of cells); None without a value."""
         columns: dict[str, list[Label | None]] = {}
         for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
             columns[name] = [self._middles[j][cell] if cell < grid.cells else None for cell in settings[:, j]]
@@ -180,14 +180,14 @@ class Rules:
         return rows
 
     def values_of(self, name: str, settings: Settings) -> list[Label | None]:
-        """The same of one parameter."""
+        """The values of one parameter in every configuration."""
         if isinstance(self.space[name], Moving):
             return [row[name] for row in self.values(settings)]
         j = self.names.index(name)
         return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
 
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
-        """(values, parameters) A configuration with every value of one parameter; its own is the first."""
+        """(values, parameters) A configuration with every value of one parameter; its original value is first."""
         j = self.names.index(name)
         needed = int(self.needed_blocks(name, settings)[0])
         grid = self.grids[j]
@@ -206,7 +206,7 @@ class Rules:
 
 
 def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
-    """The median of the cells in a block, or the most frequent one without an order; its middle where none is there."""
+    """The median cell of a block, or the most frequent one if it has no order; the middle if it has no rows."""
     start, stop, ordered = grid.blocks[block].start, grid.blocks[block].stop, grid.blocks[block].ordered
     inside = np.sort(cells[(cells >= start) & (cells < stop)])
     if not len(inside):
@@ -215,7 +215,7 @@ def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
 
 
 def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
-    """The value at a position of a moving range; the position itself where its bounds are no parameters."""
+    """The value at a position of a moving range; the position itself if its bounds are not parameters."""
     ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
     if position is None or any(end is None for end in ends):
         return position

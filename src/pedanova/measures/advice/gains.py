@@ -1,7 +1,7 @@
-"""What tuning gains over a default, in units of the objective: each parameter alone, all together, step by step.
+"""The gain of tuning over a default, in units of the objective: per parameter, in total, and step by step.
 
-The low end of a gain is that of the value which is best in the median, so that it does not profit from being chosen;
-its high end is that of the best value in each sample.
+The low end of a gain is that of the value with the best median, so that the choice of the best value does not inflate
+it. The high end uses the best value in each sample.
 """
 
 from __future__ import annotations
@@ -239,13 +239,13 @@ class Gains(NamedTable[Gain]):
 
 
 def default_in_words(gains: Gains, option: str) -> str:
-    """What the default is where none was given, and the option that sets another; empty where one was given."""
+    """What the default is if none was given, and the option that sets another; empty if one was given."""
     return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The objective at configurations around a default, in posterior samples."""
+    """Posterior samples of the objective at configurations around a default."""
 
     rules: Rules
     objective: KnownObjective
@@ -254,7 +254,7 @@ class Tuning:
     seed: int
 
     def best_near(self, start: Settings) -> Settings:
-        """(1, parameters) Uphill in the median, by one parameter at a time."""
+        """(1, parameters) The configuration reached by improving the median, one parameter at a time."""
         value = float(self.objective.middle(start)[0])
         near: Candidates | None = None
         for _ in range(CLIMBS * len(self.rules.names)):
@@ -274,26 +274,26 @@ class Tuning:
         return start
 
     def inside(self, settings: Settings) -> Settings:
-        """Those of the region."""
+        """The configurations that lie in the region."""
         masks = [self.kept[name][settings[:, j]] for j, name in enumerate(self.rules.names) if name in self.kept]
         return settings[np.logical_and.reduce(masks)] if masks else settings
 
     def drawn(self, *parts: Settings) -> list[Reals]:
-        """(draws, configurations) for each part; the samples are the same functions whenever they are drawn."""
+        """(draws, configurations) for each part; every call draws the same functions."""
         rng = np.random.default_rng([self.seed, 0x6A1])
         values = self.objective.draw(np.concatenate(parts), DRAWS, rng)
         return np.split(values, np.cumsum([len(part) for part in parts])[:-1], axis=1)
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """From (draws,) what a fixed choice wins, and what the best choice of each sample wins."""
+    """The gain from (draws,) what a fixed choice gains and what the best choice of each sample gains."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
 
 
 def quantiles(values: Reals, *parts: float) -> list[float]:
-    """Of a few numbers, as `np.quantile` has them, at a tenth of its cost."""
+    """The same as `np.quantile` for a few numbers, ten times as fast."""
     ordered = np.sort(values).tolist()
     result = []
     for part in parts:
@@ -304,9 +304,9 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
 
 
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
-    """Gains by parameter, of all together, and the path to the best configuration.
+    """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations all over the space and those that were run; `spread` is that of the objective.
+    `points` are configurations all over the space plus those that were run; `spread` is the spread of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
     points = tuning.inside(points)
@@ -331,7 +331,7 @@ def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GainsBySamples:
-    """What is known of gains before it is put into words."""
+    """The computed gains, before they are put into words."""
 
     rows: list[Gain]
     total: Amount
@@ -351,7 +351,7 @@ class Samples:
     misfit: float  # what the model takes for noise at the default, as a deviation
 
     def lost(self, behind: Reals) -> Amount:
-        """What is lost where only some configurations are left, (draws, configurations)."""
+        """The loss if only these configurations remain; `behind` is (draws, configurations)."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -361,7 +361,7 @@ class Samples:
 def safe_together(
     tuning: Tuning, good: Settings, rows: list[Gain], samples: Samples, tolerance: float
 ) -> tuple[set[str], float]:
-    """The parameters that may all stay at their defaults while the others are tuned, and what that loses at most."""
+    """The parameters that may all stay at their defaults while the others are tuned, and the largest loss."""
     order = sorted(range(len(rows)), key=lambda j: (rows[j].left, rows[j].left_high))
     sets = [order[: k + 1] for k in range(len(order)) if rows[order[k]].left_high <= tolerance]
     drawn = tuning.drawn(*(put_back(tuning.rules, good, tuning.default, some) for some in sets)) if sets else []
@@ -376,7 +376,7 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """One parameter, from the samples along its line, and at good configurations with it put back."""
+    """The gain of one parameter, from samples along its values and at good configurations where it is reset."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0
@@ -409,7 +409,7 @@ def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -
 
 
 def path_between(tuning: Tuning, default: Settings, best: Settings) -> tuple[Settings, list[int]]:
-    """(steps + 1, parameters) From the default to the best, each time by the change that wins most; and who changes."""
+    """(steps + 1, parameters) The path from default to best, the largest gain first, and the parameter of each step."""
     rules, now = tuning.rules, default
     left = [j for j in range(len(rules.names)) if default[0, j] != best[0, j]]
     path, steps = [default], []

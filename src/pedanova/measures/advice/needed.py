@@ -1,7 +1,7 @@
-"""How many more trials are needed, and whether to stop: from intervals of shares, and from samples of the objective.
+"""How many more trials are needed, and whether to stop, from intervals of shares and samples of the objective.
 
-Intervals become narrower by a power of the number of trials, about its root: the exponents 0.4 and 0.6 give the
-interval of a count.
+Intervals become narrower with a power of the number of trials, about its square root: the exponents 0.4 and 0.6 give
+the interval of the estimate.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """Further trials until an interval is narrower by a factor; None where they are too many."""
+    """The number of further trials until an interval is narrower by a factor; None if it is too large."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)
@@ -210,7 +210,7 @@ def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
 
 
 def chance_of_staying(rows: Sequence[Importance]) -> float:
-    """The chance that the first share is larger than every other."""
+    """The probability that the first share is larger than all others."""
     first, *others = rows
     if not others:
         return 1.0
@@ -220,18 +220,18 @@ def chance_of_staying(rows: Sequence[Importance]) -> float:
 
 
 def with_intervals(rows: Sequence[Importance]) -> list[Importance]:
-    """Parameters that varied, where there are intervals."""
+    """The rows of parameters that varied and have an interval."""
     return [row for row in rows if row.varied and row.high is not None]
 
 
 def first_stays(rows: Sequence[Importance]) -> bool:
-    """Whether the first place is settled."""
+    """Whether the first place is unlikely to change."""
     known = with_intervals(rows)
     return len(known) >= 2 and chance_of_staying(known) >= FIRST_STAYS
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """From ranked shares, how much better the best may become, and how far it is from a usual one."""
+    """The advice from ranked shares, the possible improvement, and the distance from a typical value to the best."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -1,7 +1,7 @@
-"""Which configurations to run next: those that make the ranking surer, those that are likely good, or both.
+"""Choose configurations to run next, to learn more about the ranking, to find good ones, or both.
 
-Surer: where the objective may lie on either side of the best tenth's edge, and is uncertain (straddle). Good: where an
-improvement is to be expected. Each choice makes its neighbours less uncertain before the next one is made.
+For the ranking: configurations that are uncertain and near the edge of the best tenth (straddle). For good ones: the
+largest expected improvement. Each choice reduces the uncertainty of its neighbours before the next.
 """
 
 from __future__ import annotations
@@ -183,9 +183,9 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[Goal], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """For each goal a candidate, by its place, its goal and the reason; with `gaps` every other fills a gap.
+    """A candidate for each goal: its index, goal and reason; with `gaps`, every other one fills a gap.
 
-    `even` are the candidates all over the space.
+    `even` is the slice of the candidates that are spread over the space.
     """
     process = model.process
     scores = process.jointly(model.embed(candidates))
@@ -222,7 +222,7 @@ QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # of a normal deviation, coarsel
 
 
 def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
-    """Below the best score so far."""
+    """The expected improvement over the best score so far."""
     gap = (best - mean) / deviation
     density: Reals = np.exp(-0.5 * gap**2) / math.sqrt(2.0 * math.pi)
     return (best - mean) * normal_below(gap) + deviation * density

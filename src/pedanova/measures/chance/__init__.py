@@ -1,1 +1,1 @@
-"""Could chance alone have made it look so? Rows in ranks, kin among parameters, p-values."""
+"""Test whether an effect may be due to chance: ranked rows, dependent parameters, p-values."""

@@ -1,7 +1,7 @@
-"""Parameters that depend on each other: parents that decide whether others exist, copies, columns that moved together.
+"""Find parameters that depend on each other: parents that activate others, copies, and correlated columns.
 
-Computed from all rows, whatever the question. Dependent parameters are never adjusted for one another: a parent is
-told by its children, a column by its copy, and yet each matters.
+It uses all rows and does not depend on the question. A test never adjusts a parameter for one that it depends on: the
+children of a parent, or the copy of a column, would explain its effect away.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Two parameters that say the same."""
+    """Two parameters that carry the same information."""
 
     one: str
     two: str
@@ -49,7 +49,7 @@ class Twins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
-    """Of the parameters that vary, in the order of their names."""
+    """The dependence between the parameters that vary, in the order of their names."""
 
     names: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
@@ -62,14 +62,14 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """Rows by group, for several parameters side by side."""
+    """The group of each row, one-hot, for several parameters side by side."""
 
     hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(parameters,) Groups of each."""
+        """(parameters,) The number of groups of each parameter."""
         ends: NDArray[np.int64] = np.append(self.starts[1:], self.hot.shape[1])
         return ends - self.starts
 
@@ -111,7 +111,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedCells:
-    """Several columns of cells, and how many rows each cell has: what follows from its counts is computed by cell."""
+    """The cells of several columns and the number of rows in each, so that results are computed once per cell."""
 
     grids: Sequence[Grid]
     flat: NDArray[np.int64]  # (rows, parameters) the cell of each, those of all parameters numbered through
@@ -128,7 +128,7 @@ class CountedCells:
         return grouping(np.concatenate(each)[self.flat], [int(codes.max()) + 1 for codes in each])
 
     def centred_ranks(self) -> Reals:
-        """(parameters, rows) Of ordered parameters, where they have a value; elsewhere 0."""
+        """(parameters, rows) Centred ranks of the ordered parameters; 0 where a parameter has no value."""
         ranks = [np.zeros(grid.width) for grid in self.grids]
         for own, grid, counts in zip(ranks, self.grids, self.counts, strict=True):
             there = counts[: grid.cells]
@@ -143,8 +143,7 @@ def is_ordered(grid: Grid) -> bool:
 
 
 def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(width,) The group of every cell that has rows: values, or quantile groups of a range; inactive rows apart; rare
-    levels together."""
+    """(width,) The group of each cell with rows: a value or a quantile of a range; rare levels share a group."""
     most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
     full = np.flatnonzero(counts)
     each, there = counts[full], full < grid.cells
@@ -160,7 +159,7 @@ def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
-    """From the group of every row, (rows, parameters), and how many groups each parameter has."""
+    """Make a `Grouping` from (rows, parameters) group codes and the number of groups of each parameter."""
     starts = np.cumsum([0, *sizes[:-1]])
     hot = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     hot[np.arange(len(codes))[:, None], codes + starts] = 1.0
@@ -168,7 +167,7 @@ def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
-    """(of, by) Goodman and Kruskal's τ less what chance would give: how far groups tell groups."""
+    """(of, by) Goodman and Kruskal's τ minus its expectation by chance: how well groups `by` predict groups `of`."""
     rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
     met = np.empty((len(of.starts), len(by.starts)))
     for first in range(0, len(met), AT_ONCE):  # all of many parameters would fill the memory
@@ -185,7 +184,7 @@ def association(of: Grouping, by: Grouping) -> Reals:
 
 
 def rank_squares(ranks: Reals) -> Reals:
-    """(parameters, parameters) Squared rank correlation of ordered ones, less what chance would give."""
+    """(parameters, parameters) Squared rank correlations of ordered parameters minus their expectation by chance."""
     sizes = np.sqrt((ranks**2).sum(axis=1))
     sizes[sizes == 0.0] = 1.0
     squares: Reals = np.maximum((ranks @ ranks.T / np.outer(sizes, sizes)) ** 2 - 1.0 / ranks.shape[1], 0.0)
@@ -194,7 +193,7 @@ def rank_squares(ranks: Reals) -> Reals:
 
 
 def monotone(squares: Reals, places: Places) -> Mask:
-    """(parameters, parameters) Whether one only rises, or only falls, with the other: a number on another scale."""
+    """(parameters, parameters) Whether one is a monotone function of the other, as on another scale."""
     result = np.zeros(squares.shape, dtype=bool)
     for i, j in np.argwhere(np.triu(squares >= MONOTONE, k=1)):
         order = np.lexsort((places[:, j], places[:, i]))
@@ -205,9 +204,9 @@ def monotone(squares: Reals, places: Places) -> Mask:
 
 
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
-    """Whether two parameters say the same beside the rows where both have their most common value.
+    """Whether two parameters also agree in rows where at least one differs from its most common value.
 
-    Two that are at their defaults together, and only there, are no copies.
+    Two parameters that only share their defaults are not copies.
     """
     common = np.array([np.bincount(column).argmax() for column in places.T])
     places = places[np.any(places != common, axis=1)]
@@ -223,7 +222,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 
 def holds(active: Mask) -> Mask:
-    """[child, parent] The parent has a value wherever the child has, and elsewhere too."""
+    """(child, parent) Whether the parent has a value wherever the child has one, and in other rows too."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
@@ -231,7 +230,7 @@ def holds(active: Mask) -> Mask:
 
 
 def declared(space: Space, names: tuple[str, ...]) -> Mask:
-    """[child, parent] As the space has it."""
+    """(child, parent) Whether the space declares the parent as a condition of the child."""
     result = np.zeros((len(names), len(names)), dtype=bool)
     for i, child in enumerate(names):
         for parent in parents_of(space[child]):
@@ -241,7 +240,7 @@ def declared(space: Space, names: tuple[str, ...]) -> Mask:
 
 
 def chained(linked: Mask) -> Mask:
-    """Linked by any chain."""
+    """Whether two parameters are linked directly or through others."""
     dependent = linked | np.eye(len(linked), dtype=bool)
     while True:
         further = (dependent.astype(np.float64) @ dependent.astype(np.float64)) > 0
@@ -251,7 +250,7 @@ def chained(linked: Mask) -> Mask:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """Every copy with its original: the one with the most distinct cells, of which it is a copy without a chain."""
+    """Map each copy to its original: the parameter with the most distinct cells that it directly copies."""
     copies: dict[str, str] = {}
     left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
     while left:

@@ -1,10 +1,8 @@
-"""p-values for the question of the table: is a parameter independent of being in this target, among the rows
-of this region?
+"""Compute p-values: is a parameter independent of being in this target, among the rows of this region?
 
-Each row has a score: how likely it belongs to the best part of the population, which for the rows
-next to the threshold is a matter of chance. What independent parameters tell of it is taken off
-first, and the order of the other rows points where to look. Then scores are permuted among the rows.
-docs/how-sure.md says what was simulated.
+Each row has a score: the probability that it belongs to the best part of the population, which is uncertain for rows
+near the threshold. The prediction from independent parameters is subtracted first, and the order of the rows outside
+the target shows the direction to test. Then the scores are permuted. docs/how-sure.md lists the simulations.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ MOST_KEPT = 1 << 24  # bytes of what the next target needs as well
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutationTest:
-    """Of some rows; what a region's rows tell whatever the target is kept for further questions."""
+    """Permutation tests of some rows; results that do not depend on the target are cached by region."""
 
     rows: RankedRows
     dependence: Dependence
@@ -67,10 +65,10 @@ class PermutationTest:
         only: Sequence[str] | None = None,
         seed: int = 0,
     ) -> dict[str, float]:
-        """For every parameter that varies, or those of `only`; masks are over the rows, the target inside the region.
+        """The p-value of each varying parameter, or of those in `only`; masks are over the rows.
 
-        With `blocks` scores are permuted among neighbouring trials alone, and nothing is adjusted for:
-        after a sampler that adapts, everything moves with the number of the trial.
+        With `blocks`, scores are permuted only among neighbouring trials and are not adjusted for other parameters:
+        after an adaptive sampler, all values drift with the trial number.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
         cache = self.regions.get(
@@ -100,7 +98,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Residual:
-    """Scores less what other parameters tell of them."""
+    """Scores minus their prediction from other parameters."""
 
     rest: Reals  # (rows,) less what others tell
     gap: Reals | None  # (quiet rows,) what others tell less the normal scores; None where no order points the way
@@ -124,7 +122,7 @@ class Residual:
         return cls(rest, STEP * normal_height(member.cut) / (1.0 - member.part) * gap, quiet)
 
     def shift(self, design: Reals) -> Reals:
-        """(columns,) Where the order of the rows behind the target points."""
+        """(columns,) The direction of the effect, estimated from the order of the rows outside the target."""
         if self.gap is None:
             return np.zeros(design.shape[1])
         return self.gap @ design[self.quiet]
@@ -132,9 +130,9 @@ class Residual:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionCache:
-    """What the rows of one region tell whatever the target; with `neighbours`, scores move inside blocks alone.
+    """Results for one region that do not depend on the target; `neighbours` are blocks to permute within.
 
-    Where configurations were run several times, each counts once, with the mean of its rows.
+    A configuration that was run several times counts once, with the mean of its rows.
     """
 
     ranks: Reals  # (rows,) mid-ranks, ½ for the best
@@ -163,7 +161,7 @@ class RegionCache:
         return cls(ranks, owner, normal, tuple(design), neighbours, others)
 
     def membership(self, target: Mask, *, certain: bool) -> Membership:
-        """How far each configuration belongs to the target, a mask over the rows."""
+        """The degree to which each configuration belongs to the target, which is a mask over the rows."""
         repeats = len(self.ranks) / len(self.normal)
         member = membership_of(self.ranks, target, certain=certain, repeats=repeats)
         if repeats == 1.0:
@@ -172,7 +170,7 @@ class RegionCache:
         return replace(member, score=score - score.mean(), inside=max(1, round(member.inside / repeats)))
 
     def permuted(self, side: int, seed: int) -> Permutations:
-        """Random orders of the rows, side² of them."""
+        """side² random permutations of the rows."""
         key = side, seed
         if key not in self.permutations:
             self.permutations.clear()
@@ -182,7 +180,7 @@ class RegionCache:
 
 
 def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
-    """(rows,) The number of each row's configuration, in the order of their mean ranks."""
+    """(rows,) The number of each row's configuration; configurations are numbered by mean rank."""
     _, owner = np.unique(keys, return_inverse=True)
     places = np.empty(owner.max() + 1, dtype=np.int64)
     places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
@@ -190,13 +188,13 @@ def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
 
 
 def mean_by(owner: Indices, values: Reals) -> Reals:
-    """(configurations,) The mean over the rows of each; the values themselves where every row is one."""
+    """(configurations,) The mean over the rows of each configuration."""
     counts = np.bincount(owner)
     return np.bincount(owner, weights=values) / counts
 
 
 def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
-    """(rows,) The block of trials that each row is in; None where the order is not known."""
+    """(rows,) The block of neighbouring trials of each row; None if the order of the trials is unknown."""
     if rows.trials is None:
         return None
     places = np.empty(len(members), dtype=np.int64)
@@ -205,7 +203,7 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
 
 
 def design_columns(grid: Grid, places: Places) -> Reals:
-    """(rows, columns) Centred; none where all rows are alike."""
+    """(rows, columns) Centred design columns of one parameter; no columns if all rows have the same cell."""
     regimes = regimes_of(grid, places)  # being in a domain, or in none
     columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
@@ -220,7 +218,7 @@ def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list
 
 
 def _waves(block: Block, places: Places) -> list[Reals]:
-    """Cosines of mid-ranks among the rows of the block."""
+    """Cosines of the mid-ranks of the rows in a block."""
     there = (places >= block.start) & (places < block.stop)
     rows = int(there.sum())
     if rows < 2:
@@ -238,7 +236,7 @@ def _waves(block: Block, places: Places) -> list[Reals]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Membership:
-    """The rows of a region, best first, and how each belongs to the target."""
+    """The rows of a region, best first, and the degree to which each belongs to the target."""
 
     score: Reals  # (rows,) centred
     cut: float  # the normal score at which the target ends
@@ -248,9 +246,9 @@ class Membership:
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
-    """From ranks, ½ for the best. `certain`: the target is a set of rows or values, not a quantile that would move.
+    """Membership from ranks, where the best is ½; `certain` means that the target is a fixed set, not a quantile.
 
-    `repeats` rows are worth one that is independent.
+    `repeats` is the number of rows that count as one independent row.
     """
     rows, inside = len(ranks), int(target.sum())
     members = np.flatnonzero(target)
@@ -268,14 +266,14 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """How likely each row is among the best part of the population, of which these are a sample."""
+    """The probability that each row is among the best part of the population that these rows sample."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """The normal score that other parameters predict for each row, and how far it is off."""
+    """The normal score predicted for each row from other parameters, and the deviation of the error."""
 
     mean: Reals  # (rows,)
     deviation: float
@@ -283,7 +281,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OtherParameters:
-    """The strongest parameters of a region's rows, to be adjusted for."""
+    """The parameters with the strongest effects in a region, for which tests are adjusted."""
 
     normal: Reals  # (rows,) normal scores of the ranks, centred
     dependent: Mask  # (parameters, parameters)
@@ -309,7 +307,7 @@ class OtherParameters:
         return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
     def prediction_for(self, j: int) -> Prediction | None:
-        """What parameters that do not depend on one predict; None where there are none."""
+        """The prediction from the parameters that are independent of parameter `j`; None if there are none."""
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:
@@ -320,7 +318,7 @@ class OtherParameters:
 
 
 def _strength(normal: Reals, design: Reals) -> float:
-    """How far a parameter tells the order beyond chance, 0 if it does not."""
+    """How much of the order a parameter explains beyond chance; 0 if nothing."""
     size = float((design**2).sum())
     if size == 0.0:
         return 0.0
@@ -329,9 +327,9 @@ def _strength(normal: Reals, design: Reals) -> float:
 
 
 def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) -> Prediction:
-    """A ridge of the scores on columns, each row predicted by the other rows; and the deviation of what is missed.
+    """Ridge regression of the scores, each row predicted from the other rows, and the deviation of the errors.
 
-    Its strength is the one with the least generalised cross-validation.
+    Generalised cross-validation chooses the penalty.
     """
     rows = len(scores)
     squares, ways = np.linalg.eigh(gram)
@@ -351,11 +349,10 @@ def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) ->
 
 @dataclass(eq=False)
 class Permutations:
-    """Random numbers that serve every parameter and target.
+    """Random permutations that all parameters and targets share.
 
-    Permutations are all compositions of two small sets, which are pairwise independent. With many
-    target rows, products of permuted scores with a parameter's columns are normal, and only their
-    covariance is needed.
+    They are all compositions of two small sets of orders, and are pairwise independent. With many target rows, the
+    products of permuted scores with design columns are normal, so only their covariance is needed.
     """
 
     rows: int
@@ -368,23 +365,23 @@ class Permutations:
 
     @cached_property
     def orders(self) -> tuple[Indices, Indices]:
-        """(side, rows) each."""
+        """(side, rows) each: the two sets of random orders."""
         rng = np.random.default_rng([self.seed, 0x9E4])
         first, second = (_shuffled(self.rows, self.side, self.neighbours, rng) for _ in range(2))
         return first, second
 
     @cached_property
     def normals(self) -> Reals:
-        """(columns, side²)"""
+        """(columns, side²) Standard normal numbers."""
         rng = np.random.default_rng([self.seed, 0x9E5])
         return rng.standard_normal((self.columns, self.side**2))
 
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
-        """How often permuted scores reach the statistic of the scores as they are, Σ (scores · design + shift)².
+        """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
-        Asked with the shift and without, and the smaller of both judged by what permuted scores make of it: among
-        the rows behind the target the order may be the opposite one. A kind of model that is never the best may be the
-        safest.
+        The statistic is computed with and without the shift, because the order outside the target may be the opposite
+        one: a model type that is never the best may be the safest choice. The smaller p-value is compared with the
+        smaller p-values of permuted scores.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
@@ -397,7 +394,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)², the scores permuted; without the shift, too."""
+        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; a shift adds a line without it."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -408,7 +405,7 @@ class Permutations:
         return np.stack([plain + 2.0 * along + shift @ shift, plain])
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
-        """Normal products with the covariance of permuted ones."""
+        """The statistics of normal products with the covariance of the permuted products."""
         columns = self.normals[: design.shape[1]]
         if self.neighbours is not None:
             return squares(_root(design * _deviations(scores, self.neighbours)[:, None]) @ columns, shift)
@@ -416,7 +413,7 @@ class Permutations:
         return squares(products * float(scores.std(ddof=1)), shift)
 
     def _turned(self, design: Reals, parameter: int, side: int) -> Singles:
-        """(columns · side, rows) A parameter's columns in the second orders."""
+        """(columns · side, rows) A parameter's design columns, permuted by the second set of orders."""
 
         def turn() -> Singles:
             single = np.ascontiguousarray(design.T, dtype=np.float32)
@@ -425,7 +422,7 @@ class Permutations:
         return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """What is the same for every target, made once as long as there is room."""
+        """Make a result that is the same for every target, and cache it while there is room."""
         key = parameter, side
         if key in self._kept:
             return self._kept[key]
@@ -437,7 +434,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns, which come first; also without a shift."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); a shift adds a line without it."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]
@@ -447,7 +444,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the smaller p-value, that without the shift taken twice: it is seldom needed."""
+    """The p-value of the smaller p-value; the one without the shift is doubled, because it is rarely needed."""
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
@@ -458,7 +455,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Those that at most so many of all reach, themselves included."""
+    """(values,) Which values are reached by at most `most` of all values, themselves included."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most
@@ -467,14 +464,14 @@ def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
 
 
 def _root(columns: Reals) -> Reals:
-    """(columns, columns) A square root of their covariance, times the rows."""
+    """(columns, columns) A square root of columnsᵀ · columns."""
     values, ways = np.linalg.eigh(columns.T @ columns)
     root: Reals = ways * np.sqrt(np.maximum(values, 0.0))
     return root
 
 
 def _deviations(scores: Reals, blocks: Indices) -> Reals:
-    """(rows,) Of the scores of each row's block."""
+    """(rows,) The standard deviation of the scores in each row's block."""
     sizes = np.bincount(blocks)
     spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
     variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
@@ -482,13 +479,13 @@ def _deviations(scores: Reals, blocks: Indices) -> Reals:
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:
-    """(rows, columns) The mean over each row's block."""
+    """(rows, columns) The mean of each column over the row's block."""
     sums = np.stack([np.bincount(blocks, weights=column) for column in columns.T], axis=1)
     return (sums / np.bincount(blocks)[:, None])[blocks]
 
 
 def _shuffled(rows: int, side: int, neighbours: Indices | None, rng: np.random.Generator) -> Indices:
-    """(side, rows) Random orders, inside blocks where there are any."""
+    """(side, rows) Random orders; rows stay in their blocks if there are any."""
     if neighbours is None:
         return rng.permuted(np.tile(np.arange(rows), (side, 1)), axis=1)
     result = np.empty((side, rows), dtype=np.int64)

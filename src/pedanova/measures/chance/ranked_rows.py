@@ -1,8 +1,8 @@
-"""The rows as cells and ranks, in an order of their own: what models and p-values are made from.
+"""The rows as cells and ranks in a canonical order: the input of models and p-values.
 
-They must not see how a table happens to be written. Columns are taken by name, categories by how
-good their rows are, rows by rank and then by their own content. Any order of rows and columns, any
-names of the categories and any monotone transform of the objective then give the same to the last bit.
+Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
+rows, and rows by rank and then by content. So the order of rows and columns, the names of categories and a monotone
+transform of the objective do not change a single bit of the results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, categories i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
-    """The parameters of a space in a fixed order, and the cells of each in one too."""
+    """The parameters of a space in a fixed order, and a fixed order of the cells of each."""
 
     space: Space
     names: tuple[str, ...]  # by name; those that vary come first
@@ -33,23 +33,23 @@ class Arrangement:
     grids: tuple[Grid, ...]
 
     def places(self, cells: Mapping[str, Cells]) -> Places:
-        """(rows, parameters)"""
+        """(rows, parameters) The place of each row's cell in that order."""
         columns = [order[cells[name]] for name, order in zip(self.names, self.orders, strict=True)]
         return np.stack(columns, axis=1)
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The inverse of `places`, by name in the order of the space."""
+        """The inverse of `places`: cells by parameter name, in the order of the space."""
         result = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
         return {name: result[name] for name in self.space}
 
     def back(self, j: int) -> Cells:
-        """(width,) place → cell of the grid, for one parameter."""
+        """(width,) The cell of the grid at each place, for one parameter."""
         return np.argsort(self.orders[j]).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Every row that counts, best first."""
+    """All rows that count, best first."""
 
     arrangement: Arrangement
     places: Places  # (rows, parameters)
@@ -64,11 +64,11 @@ class RankedRows:
 
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
-        """The first row of every configuration, (rows,) the configuration of each row, and the rows of each."""
+        """The first row of each configuration, the configuration of each row, and the number of rows of each."""
         return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
     def without(self, names: Collection[str]) -> RankedRows:
-        """The same rows, these parameters put behind those that vary."""
+        """The same rows, with these parameters treated as if they did not vary."""
         own = self.arrangement
         varying = [j for j in range(own.varying) if own.names[j] not in names]
         order = [*varying, *(j for j in range(len(own.names)) if j not in set(varying))]
@@ -83,7 +83,7 @@ class RankedRows:
 
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
-    """These rows; one without a number as objective counts as the worst."""
+    """The ranked rows; a row whose objective is not a number counts as the worst."""
     rows = ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
     return replace(rows, designed=few.designed)
 
@@ -97,9 +97,9 @@ def ranked(
     trials: Reals | None,
     exact: Mapping[str, NDArray[np.uint64]] | None = None,
 ) -> RankedRows:
-    """From cells of the grids and an objective of which less is better.
+    """Rank rows, given by cells of the grids and an objective where lower is better.
 
-    `exact` tells values of one cell apart, for parameters whose cells are ranges.
+    `exact` distinguishes values within one cell, for parameters whose cells are ranges.
     """
     arrangement = arranged(space, cells, doubled_ranks(signed))
     places = arrangement.places(cells)
@@ -117,7 +117,7 @@ def ranked(
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
-    """Parameters by name, those that vary first; categories by the mean rank of their rows."""
+    """Sort parameters by name, those that vary first, and categories by the mean rank of their rows."""
     varying = varying_names(space, cells)
     fixed = sorted(name for name in space if name not in set(varying))
     names = (*varying, *fixed)
@@ -127,12 +127,12 @@ def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrang
 
 
 def varying_names(space: Space, cells: Mapping[str, Cells]) -> tuple[str, ...]:
-    """Parameters with more than one cell, by name."""
+    """The sorted names of parameters that have more than one cell."""
     return tuple(sorted(name for name in space if np.any(cells[name] != cells[name][:1])))
 
 
 def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
-    """(width,) The place of every cell: its own, but categories by how good their rows are."""
+    """(width,) The place of each cell: its number, except that categories are sorted by the mean rank of their rows."""
     order = np.arange(grid.width, dtype=np.uint16)
     for block in grid.blocks:
         if block.ordered:
@@ -154,7 +154,7 @@ def regimes_of(grid: Grid, cells: Places) -> Indices:
 
 
 def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """(rows,) A number for each configuration: the same for equal ones, and of no visible order."""
+    """(rows,) A key for each configuration; equal configurations have equal keys, in arbitrary order."""
     rng = np.random.default_rng(0xC0F)
     keys = np.zeros(len(places), dtype=np.uint64)
     for j, name in enumerate(arrangement.names[: arrangement.varying]):
@@ -168,27 +168,27 @@ def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArra
 
 
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Near numbers far apart."""
+    """Hash keys so that similar numbers become very different."""
     turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return turned ^ (turned >> np.uint64(32))
 
 
 def mid_ranks(values: NDArray[Any]) -> Reals:
-    """1 for the smallest."""
+    """Ranks from 1 for the smallest; tied values have their mean rank."""
     return doubled_ranks(values) / 2.0
 
 
 def doubled_ranks(values: NDArray[Any]) -> Indices:
-    """Twice the same: a whole number, so that sums of them are exact."""
+    """Twice the mid-ranks: whole numbers, so that their sums are exact."""
     places, counts = codes_of(values)
     ends: Indices = np.cumsum(counts)
     return (2 * ends - counts + 1)[places]
 
 
 def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
-    """(values,) The number of every value among the distinct ones, and how often each occurs.
+    """(values,) The index of each value among the distinct values, and how often each distinct value occurs.
 
-    Whole numbers are cells or counts: they are counted and not sorted.
+    Whole numbers are small here, so they are counted instead of sorted.
     """
     if values.dtype.kind == "f":
         return np.unique(values, return_inverse=True, return_counts=True)[1:]

@@ -1,1 +1,1 @@
-"""Questions to what was counted: the data of an analysis, and a function for each question."""
+"""The data of an analysis, and one function for each question."""

@@ -1,5 +1,4 @@
-"""One function for each question to an analysis: importances, densities, effects, interactions, trials,
-comparisons."""
+"""One function for each question: importances, densities, effects, interactions, trials, comparisons."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ MOST_RANGES = 2  # of good values that are named
 
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
-    """The importances by counts or by a model; with `good`, also the good values of parameters with a clear effect."""
+    """The importances from counts or a model; with `good`, also the good values of parameters with a clear effect."""
     base = data.resolve(question.region, "region")
     whole = getattr(base, "is_all", False)
     with explaining(data.notes):
@@ -74,7 +73,7 @@ def _good_values(density: Densities, question: Question) -> str:
 
 
 def importance_or_wider(data: TrialData, question: Question) -> Importances:
-    """As `importance_of`; if a quantile has too few rows, for the smallest quantile with enough rows."""
+    """Like `importance_of`; if a quantile has too few rows, it uses the smallest quantile with enough rows."""
     try:
         return importance_of(data, question, good=True)
     except TooFewRowsError:
@@ -101,13 +100,13 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
-    """The densities of every parameter in target, region and space, by the same estimator as `importance`."""
+    """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
     query, words, _ = data.query(question.target, question.region)
     return density_answer(query, question, words, objective=data.objective)
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
-    """The answers of `importance_of` at these targets, or at all that were counted."""
+    """The answers of `importance_of` at these targets, or at all quantiles that were counted."""
     parts = None if ladder is None else as_parts(ladder)
     base = data.resolve(question.region, "region")
     words = str(base)
@@ -198,7 +197,7 @@ Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], t
 
 
 def _counted(data: TrialData, question: Question) -> Located:
-    """The data that has the region, the question as rows, the code of every row, contrasts, words and notes."""
+    """The data inside the region, the question as rows, the code of every row, contrasts, words and notes."""
     data.observed()  # refuses where there are no rows
     wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
     if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
@@ -250,7 +249,7 @@ def trial_table(
     sample: int | None = None,
     params: Sequence[str] | None = None,
 ) -> Trials:
-    """The rows with their parameters and objective; without a target, none is marked."""
+    """The rows with their parameters and objective; target rows are marked if there is a target."""
     for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
         if value is not None or name == "offset":
             as_whole(value, name)
@@ -267,7 +266,7 @@ def trial_table(
 def trial_pieces(
     data: TrialData, question: Question, size: int, *, sort: str | None = None, descending: bool = False
 ) -> Iterator[Trials]:
-    """All rows as `trial_table` gives them, some at a time."""
+    """All rows as in `trial_table`, in pieces."""
     observed = data.observed()
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
     shown = in_order(observed, rows, len(rows), sort, descending=descending)
@@ -337,7 +336,7 @@ class Comparison(Table, Mapping[str, Answer]):
 
     @property
     def ratios(self) -> dict[str, dict[str, float]]:
-        """Ratios by answer and parameter."""
+        """The ratios by answer and parameter."""
         return {name: answer.ratios for name, answer in self.items()}
 
     @property
@@ -369,7 +368,7 @@ class Comparison(Table, Mapping[str, Answer]):
         return columns
 
     def _shown(self, row: Any) -> str:
-        """A ratio in per cent; a share likewise, unless the parameter never varied."""
+        """The ratio or share as a percentage; – for the share of a parameter that never varied."""
         value = getattr(row, self.shown)
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
@@ -392,7 +391,7 @@ def compare(
 
 
 def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: int) -> Comparison[Ranked]:
-    """PED-ANOVA and f-ANOVA, globally and locally, by counts and by a random forest."""
+    """PED-ANOVA and f-ANOVA, global and local, from counts and from a random forest."""
     from pedanova.measures.forest import forest_effects
 
     part = as_part(target, "target")
@@ -440,7 +439,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
 
 def needs_more(rows: int) -> tuple[str | Arg, ...]:
-    """Why a tenth of the target cannot be answered, and the target that could be."""
+    """Why a tenth of the target has no answer, and a target that has one."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
     return "left out, because a tenth of the target has too few rows; ", *remedy
@@ -449,8 +448,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """The parameters that other measures rank first, and a sample of the rows, because forests of large tables take
-    hours."""
+    """The parameters that other measures rank first and a sample of rows, because a large forest takes hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:

@@ -1,4 +1,4 @@
-"""The data of an analysis: tallies and rows; finds the rows of a question and counts again if needed."""
+"""The data of an analysis: tallies and rows. It finds the rows of a question and counts again if needed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TrialData:
 
     @cached_property
     def moments(self) -> Moments:
-        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
+        """The mean and spread of the objective by level, computed when first needed."""
         return self._moments or self.sum_moments_by(self.levels)
 
     def sum_moments_by(self, levels: Levels) -> Moments:
@@ -120,7 +120,7 @@ class TrialData:
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def moments_to_keep(self) -> Moments | None:
-        """What a file or a sum takes along; several objectives have no one mean."""
+        """The moments that a file or a sum includes; None for several objectives."""
         at_hand = self._moments is not None or self.observations is not None
         return self.moments if at_hand and not self.levels.several else None
 
@@ -134,7 +134,7 @@ class TrialData:
 
     @cached_property
     def row_sample(self) -> RowModel | None:
-        """Some of too many rows for a model: they show copies, repeated configurations and an adaptive sampler."""
+        """A sample if there are too many rows for a model, to find copies, repeats and an adaptive sampler."""
         observed = self.observations
         if self._sample is not None:
             return self._sample
@@ -148,7 +148,7 @@ class TrialData:
 
     @cached_property
     def row_draw(self) -> RowModel:
-        """Rows drawn at random from too many for a model of all: advice comes from a model of these."""
+        """A random sample if there are too many rows for a model; advice comes from a model of it."""
         observed = self.observed()
         counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
@@ -164,7 +164,7 @@ class TrialData:
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same data with only the rows that are in all of these regions, with new levels.
 
-        `at` are values of the objective that will be asked for; those are counted at once.
+        `at` are values of the objective for later questions; their rows are counted in the same pass.
         """
         if not rows:
             return self
@@ -186,7 +186,7 @@ class TrialData:
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
-        """(rows,) each: those that lie in every one of these choices, and all that count."""
+        """(rows,) each: rows that meet all of these choices, and all rows that count."""
         bases = [self.resolve(one, "within") for one in rows]
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
@@ -198,7 +198,7 @@ class TrialData:
         return replace(inner, _model=self.model_of(mask), _sample=self.sample_of(mask))
 
     def model_of(self, mask: Mask) -> RowModel | None:
-        """What all rows tell about some of them; None where there are too many to ask each."""
+        """The model of all rows, restricted to some of them; None if there are too many rows."""
         model = self.row_model
         if model is None:
             return None
@@ -207,7 +207,7 @@ class TrialData:
         return result
 
     def sample_of(self, mask: Mask) -> RowModel | None:
-        """The sample's rows among some of the rows; None where there are too few, or no sample."""
+        """The rows of the sample that are among these rows; None if they are too few or there is no sample."""
         sample, many = self.row_sample, int(np.count_nonzero(mask))
         some = None if sample is None else mask[sample.few.rows]
         if sample is None or some is None or many <= MOST_ROWS or np.count_nonzero(some) < FEWEST_ROWS:
@@ -217,7 +217,7 @@ class TrialData:
     def goal_plane(
         self, target: object = DEFAULT.target, region: object = DEFAULT.region, axes: tuple[int, int] = (0, 1)
     ) -> GoalPlane:
-        """Rows of target and region on the plane of two objectives, and the front of all of them."""
+        """Rows of target and region on the plane of two objectives, with the Pareto front of all rows."""
         codes = self.codes(self.resolve(target, "target"), self.resolve(region, "region"))
         return goal_plane(self.observed(), codes, axes=axes)
 
@@ -277,12 +277,12 @@ class TrialData:
         return self.inputs(contrasts, wanted, base), words, notes
 
     def is_alone(self) -> bool:
-        """Whether these rows were picked out of others that tell nothing of them."""
+        """Whether these rows are a selection and no model of the other rows is available."""
         model = self.row_model
         return restricted(self.observations) and (model is None or model.around is None)
 
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """A question with all that can answer it."""
+        """A question with the counts and models that can answer it."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).inputs(contrasts, wanted, 1.0)
@@ -307,7 +307,7 @@ class TrialData:
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
 
     def near_targets(self, target: Region, region: Region) -> tuple[Near, Near] | None:
-        """The next stricter and the next wider target that were counted; None where the target is no best part."""
+        """The next stricter and the next wider target that were counted; None if the target is not a best part."""
         if target.kind != "quantile" or target.low or target.high is None:
             return None
         part, parts = Fraction(target.high), self.levels.quantiles
@@ -322,19 +322,19 @@ class TrialData:
         return stricter, wider
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
+        """Target and region as rows; after an adaptive sampler, a quantile of the space becomes a value."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
-        """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
+        """The targets inside a region at these quantiles, or at all that were counted; see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self.cut_at(base, *(as_region(part, "target") for part in wanted))
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
-        """The objective at which the best part of the rows ends, and how many rows that are.
+        """The objective at which the best part of the rows ends, and its number of rows.
 
-        ``of="space"`` is what a quantile means to `importance` by default.
+        ``of="space"`` is the default meaning of a quantile in `importance`.
         """
         best = as_region(part, "part")
         question = Question(seed=seed)
@@ -350,7 +350,7 @@ class TrialData:
         return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
 
     def codes(self, wanted: Region | RowSet, base: Region | RowSet, rows: NDArray[np.int64] | None = None) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere; of all rows, or of some that count."""
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside; for all rows, or for some that count."""
         observed = self.observed()
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
             codes = codes_of_rows(observed, wanted, base, self.levels.nan)
@@ -359,7 +359,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """Tallies cut where the question needs it, and the levels of target and region."""
+        """The tallies, cut where the question needs it, and the levels of target and region."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -377,7 +377,7 @@ class TrialData:
         return recount
 
     def has_counts_for(self, *bands: Region) -> bool:
-        """Whether the counts at hand suffice for these parts or values of the objective."""
+        """Whether the available counts are enough for these parts or values of the objective."""
         try:
             self._find_all(bands)
         except LevelsError:
@@ -402,7 +402,7 @@ class TrialData:
 
     @cached_property
     def excerpt(self) -> Self | None:
-        """The same data of a sample of the rows, where there are so many that a count takes long."""
+        """The same data for a sample of the rows if counting all takes long; None otherwise."""
         if self.observations is None or self.rows <= LARGE:
             return None
         rows = np.flatnonzero(counted_rows(self.observations, self.levels.nan))
@@ -430,7 +430,7 @@ class TrialData:
     def at_once(
         self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
     ) -> Glance:
-        """What ``within(*within)`` would say of target and region, in the least time; of all parameters or of some."""
+        """The answer of ``within(*within)`` as fast as possible, for all parameters or some."""
         question, target, region = question.without_draws(), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
@@ -443,7 +443,7 @@ class TrialData:
         return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
-        """Whether these are bands of the objective that are the same whatever the rows."""
+        """Whether these are bands of the objective that do not depend on the rows."""
         direction = self.levels.direction
         return all(
             isinstance(band, Region) and not any(isinstance(cut, Quantile) for cut in band.cuts(direction))
@@ -453,9 +453,9 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """One pass for two codes instead of a ladder of levels: half the time, and the same counts.
+        """Count target and region in one pass instead of all levels: half the time, the same counts.
 
-        None where the long way is the same, or has words for what cannot be answered.
+        None if this saves nothing, or if the normal way must raise an error.
         """
         mask, counted = self.mask_of(within)
         if np.count_nonzero(mask) == np.count_nonzero(counted):  # none of the others counts
@@ -480,7 +480,7 @@ class TrialData:
 
 
 def restricted(observed: Observations | None) -> bool:
-    """Whether rows were left out by their place."""
+    """Whether rows were left out by their position."""
     return observed is not None and observed.restricted
 
 
@@ -493,6 +493,6 @@ def first(tallies: Tallies) -> Tally:
 
 
 def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """`TrialData.near_targets`; a question that is kept with its answer must not keep the data."""
+    """`TrialData.near_targets` through a weak reference, so that a cached question does not keep the data alive."""
     there = data()
     return None if there is None else there.near_targets(target, region)

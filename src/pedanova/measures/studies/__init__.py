@@ -1,1 +1,1 @@
-"""More than one study: along budgets and seeds, between two, across many."""
+"""Several studies: at several budgets or seeds, two compared, and many pooled."""

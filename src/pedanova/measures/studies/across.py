@@ -185,7 +185,7 @@ class PooledShare:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Pooling(NamedTable[PooledShare]):
-    """`PooledShare` rows by name, the most important first, and what is behind them; `Across` says what each is."""
+    """`PooledShare` rows by name, the most important first, and their answers; `Across` describes the fields."""
 
     rows: tuple[PooledShare, ...]
     answers: Mapping[str, Importances] = field(compare=False)
@@ -227,8 +227,9 @@ class Matrix:
     variances: Reals  # of shares, by the chance of their rows
 
     def block(self) -> tuple[list[int], list[int]]:
-        """The studies and parameters that can be ranked together: parameters of at least half of the studies, and
-        studies that have all of them."""
+        """The studies and parameters to rank together: parameters of at least half of the studies, and studies that
+        have all of these parameters.
+        """
         known = np.isfinite(self.shares)
         columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
         rows = np.flatnonzero(known[:, columns].all(axis=1)) if len(columns) else np.array([], dtype=int)
@@ -238,9 +239,9 @@ class Matrix:
 def pooled_studies(
     studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
 ) -> dict[str, Any]:
-    """The fields of a `Pooling`: every study, or these rows of every study, asked the same question.
+    """The fields of a `Pooling`, from the answers of all studies (or of these rows of them) to the same question.
 
-    Beyond `SURE` studies, most are asked for numbers alone, without draws.
+    With more than `SURE` studies, most answers have no intervals.
     """
     selection = as_selection(within, parts)
     answers, left, aims, spaces = ask_all(studies, question, selection, parts)
@@ -289,7 +290,7 @@ def as_selection(within: object, parts: str) -> tuple[object, ...]:
 
 
 def question_in_words(answers: Mapping[str, Importances], question: Question, parts: str | None) -> tuple[str, str]:
-    """Target and region, for all studies alike; `parts` say what quantiles of selected rows are parts of."""
+    """Target and region in words for all studies; `parts` says what quantiles of selected rows refer to."""
     if parts is None:
         targets, regions = ({getattr(one, name) for one in answers.values()} for name in ("target", "region"))
         return (
@@ -311,7 +312,7 @@ def chosen(names: list[str]) -> set[str]:
 def ask_all(
     studies: Mapping[str, TrialData], question: Question, selection: tuple[object, ...], parts: str
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
-    """Answers by study, why others have none, what each aims at, and its space; every study is opened once."""
+    """The answers by study, the errors of the others, the target of each, and its space."""
     sure = chosen(list(studies))
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
@@ -344,7 +345,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) Variances of shares by the rows of each study, as their deviations tell on average."""
+    """(studies, parameters) The variances of shares by the rows of each study, from their mean deviations."""
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):
@@ -370,7 +371,7 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
 
 
 def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
-    """The interval of a mean, wider by what is wrong alike in all studies: that does not average out."""
+    """The interval of a mean, widened for errors that all studies share, which do not average out."""
     if mean.low is None or mean.high is None:
         return None, None
     off = max(FINEST, ALIKE * abs(mean.value))
@@ -400,7 +401,7 @@ SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
-    """(rows,) The place of each row's group in the list of names; behind the last one for rows without."""
+    """(rows,) The index of each row's group in the list of names; one past the end for rows without a group."""
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
@@ -413,9 +414,9 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """Some rows, by a slice or by their places, in an order of their own where objectives are several.
+    """Some rows, given by a slice or by positions; several objectives are ordered anew.
 
-    A column that stands in several roles is taken once.
+    A column that is used several times is copied once.
     """
     taken: dict[int, NDArray[Any]] = {}
 
@@ -535,7 +536,7 @@ def grouped(
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """Every study that a column of the table names; the last two columns are kept."""
+    """The data of every study that a column of the table names; the last two columns are cached."""
     return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
 
 
@@ -551,7 +552,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """Some rows of a study, and the question to them: parts of all rows are values of the objective there."""
+    """Some rows of a study, and the question for them, with parts of all rows replaced by values of the objective."""
     target, region = question.target, question.region
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of

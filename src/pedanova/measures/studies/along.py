@@ -99,13 +99,13 @@ def _is_noise(row: Importance) -> bool:
 
 
 def _shares(rows: Sequence[Importance], noise: NDArray[np.bool_]) -> Reals:
-    """(1, parameters)"""
+    """(1, parameters) The shares, with 0 for noise."""
     shares = np.array([[max(0.0, row.share) for row in rows]])
     return np.where(noise, 0.0, shares)
 
 
 def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng: np.random.Generator) -> Reals:
-    """(draws, parameters) Shares drawn anew."""
+    """(draws, parameters) Shares drawn within their intervals."""
     share, low, high = (np.array([getattr(row, name) for row in rows], dtype=np.float64) for name in NUMBERS)
     normals = rng.standard_normal((draws, len(rows)))
     reach = np.where(normals < 0, share - np.minimum(low, share), np.maximum(high, share) - share) / WIDTH
@@ -241,7 +241,7 @@ class Along(Table):
         return about | columns_of([row for _, row in pairs])
 
     def printed(self) -> Printed:
-        """One line for every budget: the share of every parameter, and the agreement with the full one."""
+        """A table with one line for every budget: the shares, and the agreement with the full budget."""
         names = list(self.full.importances)
         columns = [TableColumn(name, [marked_share(step.importances[name]) for step in self.steps]) for name in names]
         return [
@@ -346,7 +346,7 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
 
 
 def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """Where trials were stopped on the way, those left at the full budget were chosen by how well they did before."""
+    """A note if trials were stopped early, so that those at the full budget were chosen by their earlier results."""
     most = max(step.rows for step in steps)
     left = steps[-1].rows
     if left >= ALL * most:
@@ -364,7 +364,7 @@ def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
 
 
 def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """What may be wrong at a budget, which is named unless it is so at all of them."""
+    """Notes on problems at budgets, with the name of the budget unless all have the problem."""
     found: dict[Note, list[str]] = {}
     for step in steps:
         for note in step.importances.notes:

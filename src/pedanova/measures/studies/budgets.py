@@ -119,7 +119,7 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """The rows that count, where those of the source are no longer available or others were picked since."""
+    """The rows that count, if the rows of the source are not available or a selection was made since."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
@@ -175,7 +175,7 @@ def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curv
 def with_values(
     records: Records, request: TableOptions, rows: Indices, values: Reals, metric: str | None = None
 ) -> Records:
-    """The objective's column with these values in some rows, and none elsewhere."""
+    """The records with these values of the objective in some rows, and NaN in all others."""
     name = metric if metric is not None else str(request.objective)
     column = np.full(records.rows, np.nan)
     column[rows] = values
@@ -183,7 +183,7 @@ def with_values(
 
 
 def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
-    """All budgets, pruned trials with what they were worth, and one space for all of them."""
+    """The records with all budgets and the values of pruned trials, and options with one space for all of them."""
     records, request = origin.records, origin.request
     rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)
@@ -275,7 +275,7 @@ def along_budgets(
 
 
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
-    """What answers at one budget; the first that has enough rows is the full one."""
+    """A function that answers at one budget; the first budget with enough rows counts as the full one."""
     within: list[NDArray[np.bool_]] = []
 
     def answer(budget: float) -> Answer:
@@ -303,7 +303,7 @@ def check_parts(target: object, region: object) -> None:
 
 
 def part_of(target: object) -> float:
-    """How much of the rows a target is."""
+    """The part of the rows that a target is."""
     region = as_region(target, "target")
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
 

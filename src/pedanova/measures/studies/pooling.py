@@ -1,7 +1,7 @@
-"""Statistics over studies: means of random effects (Paule and Mandel 1982), rank tests and disagreements.
+"""Statistics over studies: random-effects means (Paule and Mandel 1982), rank tests and disagreements.
 
-The chance of rows is one variance per row for all studies: a share near 0 deviates little, and weights that knew it
-would pull the mean down. Intervals are those of Hartung and Knapp (2001), which hold for few studies.
+All studies have the same sampling variance per row. A share near 0 varies little, so study-specific weights would pull
+the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for few studies.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def _beta_terms(x: float, a: float, b: float) -> Iterator[tuple[float, float]]:
 
 
 def student_tail(value: float, freedom: float) -> float:
-    """How often Student's t lies further from 0 than the value, on either side."""
+    """The probability that Student's t is further from 0 than the value, on either side."""
     return fisher_tail(value * value, 1.0, freedom)
 
 
 @cache
 def student_end(freedom: float, level: float = 0.95) -> float:
-    """The value that Student's t stays within, on both sides, in this part of all cases."""
+    """The value that |t| (Student) stays below with probability `level`."""
     return bisected(lambda value: 1.0 - student_tail(value, freedom) < level, 1.0, within=1e-11)
 
 
 def fisher_tail(value: float, first: float, second: float) -> float:
-    """How often Fisher's F of these degrees of freedom is larger."""
+    """The probability of a larger value of Fisher's F with these degrees of freedom."""
     below = first * value / (second + first * value)
     if below < 0.5:  # a small value's own part has all its digits
         return 1.0 - beta_below(below, first / 2.0, second / 2.0)
@@ -63,7 +63,7 @@ def fisher_tail(value: float, first: float, second: float) -> float:
 
 
 def range_below(value: float, count: int) -> float:
-    """How often the range of so many standard normal values is smaller."""
+    """The probability that the range of `count` standard normal values is smaller."""
     z, step = np.linspace(-REACH, REACH, POINTS, retstep=True)
     height = np.exp(-(z**2) / 2.0) / math.sqrt(2.0 * math.pi)
     inside = np.clip(normal_below(z) - normal_below(z - value), 0.0, 1.0)
@@ -72,7 +72,7 @@ def range_below(value: float, count: int) -> float:
 
 @cache
 def range_end(count: int, level: float = 0.95) -> float:
-    """Where the studentised range of so many means with known spread ends in this part of all cases."""
+    """The quantile of the studentised range of `count` means with known variance."""
     return bisected(lambda value: range_below(value, count) < level, 1.0, within=1e-11)
 
 
@@ -81,8 +81,7 @@ STEPS = 60  # of the search for the spread
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of several studies with a 95 % interval; `spread` is the standard deviation between studies, beyond
-    chance."""
+    """The mean of several studies with a 95 % interval; `spread` is the deviation between studies beyond chance."""
 
     value: float
     low: float | None
@@ -113,7 +112,7 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
 
 
 def spread_between(found: Reals, own: Reals) -> float:
-    """The variance between studies at which their scatter is what it should be (Paule and Mandel)."""
+    """The variance between studies that explains their scatter (Paule and Mandel)."""
     free = len(found) - 1
     if free < 1:
         return 0.0
@@ -158,7 +157,7 @@ class RankTest(Table):
 
 
 def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
-    """From (studies, parameters) shares, larger ones ranking first; equal ones share their rank."""
+    """The test from (studies, parameters) shares; the largest share has rank 1, ties share their mean rank."""
     ranks = np.stack([mid_ranks(-row) for row in shares])
     many, count = ranks.shape
     means = ranks.mean(axis=0)
@@ -171,7 +170,7 @@ def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
 
 
 def friedman(ranks: Reals) -> tuple[float, float]:
-    """Chi-square of mean ranks, ties allowed for; and the chance of as much."""
+    """Friedman's chi-square of mean ranks, corrected for ties, and its p-value."""
     many, count = ranks.shape
     middle = (count + 1) / 2.0
     between = many * float(np.sum((ranks.mean(axis=0) - middle) ** 2))
@@ -186,7 +185,7 @@ def friedman(ranks: Reals) -> tuple[float, float]:
 
 
 def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
-    """Longest runs of sorted ranks that span less than the critical difference; runs of one are none."""
+    """The longest runs of sorted ranks that span less than the critical difference; single ranks are not runs."""
     runs: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):
         last = max(place for place, other in enumerate(ranks) if other - rank <= critical)
@@ -196,14 +195,14 @@ def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int
 
 
 def spearman(one: Reals, other: Reals) -> Reals:
-    """(...,) Rank correlation over the last axis, ties sharing their ranks; 0 where there is no order."""
+    """(...,) Rank correlation over the last axis, with tied ranks; 0 if all values are equal."""
     first, second = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in map(_ranks, (one, other)))
     below = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     return np.where(below > 0, (first * second).sum(axis=-1) / np.where(below > 0, below, 1.0), 0.0)
 
 
 def _ranks(values: Reals) -> Reals:
-    """(..., parameters) How many are smaller, equal ones counting half."""
+    """(..., parameters) The number of smaller values; equal ones count half."""
     mine, others = values[..., :, None], values[..., None, :]
     ranks: Reals = (mine > others).sum(axis=-1) + 0.5 * (mine == others).sum(axis=-1)
     return ranks
@@ -214,9 +213,9 @@ FEWEST = 4  # studies: of fewer, any may be the odd one
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One parameter in one study: its share, the mean of all other studies, and how likely that is by chance.
+    """One parameter in one study: its share, the mean of all other studies, and the p-value of the difference.
 
-    `p_adjusted` takes every parameter of every study together (Holm).
+    `p_adjusted` is adjusted for all parameters of all studies (Holm).
     """
 
     study: str
@@ -260,7 +259,7 @@ class Disagreements(Table):
 
 
 def disagreements(studies: list[str], names: list[str], shares: Reals, variances: Reals) -> Disagreements:
-    """From (studies, parameters) shares, NaN where there is none, and the variances that chance gives them."""
+    """The disagreements from (studies, parameters) shares, NaN if there is none, and their sampling variances."""
     others, p_values = np.full(shares.shape, np.nan), np.full(shares.shape, np.nan)
     for column in range(len(names)):
         known = np.flatnonzero(np.isfinite(shares[:, column]))
@@ -278,10 +277,10 @@ def disagreements(studies: list[str], names: list[str], shares: Reals, variances
 
 
 def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
-    """For each value the mean of all others, and the chance to be as far from it (Student's).
+    """For each value, the mean of all others and the p-value of its distance from it (Student).
 
-    The spread between studies is found without the study in question (DerSimonian and Laird): else the odd one
-    would hide behind the spread that it makes itself.
+    The spread between studies is estimated without the study in question (DerSimonian and Laird), because an outlier
+    would otherwise inflate it and hide.
     """
     weights = 1.0 / own if (own > 0).all() else np.ones(len(values))
     sums = [float(np.sum(weights * values**power)) - weights * values**power for power in (0, 1, 2)]
@@ -297,7 +296,7 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
 
 
 def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
-    """Mean of the others, and its variance, by the weights that their own spread gives them."""
+    """The mean of the other studies and its variance, with weights from their own spread."""
     means, errors = np.empty(len(values)), np.zeros(len(values))
     for place, spread in enumerate(between.tolist()):
         variances = own + spread

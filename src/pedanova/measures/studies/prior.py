@@ -1,7 +1,7 @@
 """Where good values lie over many studies: a density for every parameter, to sample the next search from.
 
-Each study contributes how much likelier its target's rows are at a value than all rows: a lift, which depends neither
-on how a study sampled nor on the scale of its domain. docs/studies.md has what was measured.
+Each study contributes a lift: how many times as frequent target rows are at a value as all rows. It depends neither on
+how a study sampled nor on the scale of its domain. docs/studies.md has measurements.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class ParameterPrior:
 
     @property
     def density(self) -> Reals:
-        """(cells,) Probabilities of a draw; they add up to one."""
+        """(cells,) Probabilities of a draw; they sum to 1."""
         return self.uniform * self.lift
 
     def mixed(self, safety: float) -> Reals:
-        """(cells,) Probabilities of a draw that is uniform with this probability."""
+        """(cells,) Probabilities of a draw that is uniform with probability `safety`."""
         return (1.0 - safety) * self.density + safety * self.uniform
 
     @property
@@ -201,7 +201,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
 def prior_of(
     studies: Mapping[str, TrialData], question: Question, *, safety: float = SAFETY, strength: float = STRENGTH
 ) -> SearchPrior:
-    """The density of good values over studies, each of which weighs the same; see `Across.prior`."""
+    """The density of good values over studies with equal weights; see `Across.prior`."""
     check_parts(studies, safety=safety, strength=strength)
     densities, notes = densities_by_study(studies, question)
     space, owners, differing = union_space({name: studies[name].space for name in densities})
@@ -227,7 +227,7 @@ def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
 def densities_by_study(
     studies: Mapping[str, TrialData], question: Question
 ) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """A study that cannot answer is left out with a note, unless none can."""
+    """The densities of each study; a study without an answer is left out with a note, unless none has one."""
     densities, errors = {}, {}
     for study in studies:
         try:
@@ -240,7 +240,7 @@ def densities_by_study(
 
 
 def lift_of(density: Densities) -> Reals:
-    """(cells,) Of one study; where all rows have few distinct values, each stands for the cells nearest to it."""
+    """(cells,) The lift of one study; if it has few distinct values, each one represents the nearest cells."""
     rows = max(1.0, density.basis.rows[0])
     bins = bins_of(density.parameter, density.basis.region)
     if bins.apart:
@@ -256,7 +256,7 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) On the grid that studies share, 1 outside this study's domain; its mean over a uniform draw is 1."""
+    """(cells,) The lift on the common grid, 1 outside this study's domain; its mean over a uniform draw is 1."""
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0
@@ -268,7 +268,7 @@ def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
 
 
 def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
-    """(cells,) For each cell of `common`, the cell of `own` that holds its middle; -1 where there is none."""
+    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 if there is none."""
     if not isinstance(own.parameter, Float | Int):
         cells = own.match(tuple(common.centres())).astype(np.int64)
         return np.where(cells < own.cells, cells, -1)

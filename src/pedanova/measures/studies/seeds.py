@@ -125,7 +125,7 @@ class Seeds(NamedTable[SeedPart]):
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's part of each variance: of objectives, then of being in the target; `groups` are configurations."""
+    """The seed's part of the variance of each objective and of being in the target, by groups of configurations."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
@@ -170,7 +170,7 @@ def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfigurationSums:
-    """Of every configuration: its rows, their mean, and their squares around it."""
+    """For every configuration: its rows, their mean, and the sum of squares around it."""
 
     rows: Reals
     means: Reals
@@ -192,16 +192,16 @@ class ConfigurationSums:
         return bool(self.within.any() or np.ptp(self.means) > 0)
 
     def runs(self) -> float:
-        """n₀: the runs of each configuration, were all repeated alike with as much to tell."""
+        """n₀: the equivalent number of runs per configuration, if all had the same."""
         total = self.rows.sum()
         return float((total - (self.rows**2).sum() / total) / (len(self.rows) - 1))
 
     def ratio(self) -> float:
-        """Variance between configurations over that within; by chance below zero."""
+        """The variance between configurations divided by that within; by chance it may be negative."""
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """The ratio without each configuration where `out` is one of each, with all of them where it is 0."""
+        """The ratio without each configuration where `out` is 1, with all of them where it is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2
@@ -215,7 +215,7 @@ class ConfigurationSums:
         return ratios
 
     def interval(self) -> tuple[float, float]:
-        """95 % ends of the ratio, by leaving out each configuration in turn (jackknife)."""
+        """The 95 % interval of the ratio, by leaving out each configuration in turn (jackknife)."""
         runs, count = self.runs(), len(self.rows)
         whole, others = (
             np.log(np.maximum(1.0 + runs * self._ratios(out), LEFT)) for out in (np.zeros(count), np.ones(count))
@@ -242,7 +242,7 @@ def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None)
 
 
 def single_runs(observed: Observations) -> Observations:
-    """The single runs, before averaging."""
+    """The single runs, before repeated runs are averaged."""
     origin = observed.origin
     if origin is None:
         return observed
@@ -257,7 +257,7 @@ def single_runs(observed: Observations) -> Observations:
 
 
 def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tuple[Observations, list[Note]]:
-    """Less the parameters that are named, or that are called like a seed: they set no configuration apart."""
+    """The observations without parameters that are excluded or named like a seed."""
     named = as_names(exclude, "exclude") or ()
     for name in named:
         if name not in observed.space:

@@ -1,7 +1,7 @@
 """Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
-Both answers are independent, so their variances add. What a model gets wrong alike in both cancels out; so deviations
-are those of the draws, not widened as the interval of a single share is.
+Both answers are independent, so their variances add. Errors that a model makes in both cancel, so the deviations of the
+draws are used without the widening of a single share's interval.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def part_in(one: Keys, two: Keys) -> float:
 
 
 def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
-    """Two numbers for every row: one for its configuration, one for configuration and objective."""
+    """Two keys for every row: one for its configuration, one for configuration and objective."""
     observed = a.observations
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
         return None
@@ -114,7 +114,7 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
 
 
 def bits_of(column: Column) -> Keys:
-    """The same number for the same value, for any type of column."""
+    """Keys that are equal for equal values, for any type of column."""
     if column.labels is not None:
         codes = [  # labels that are numbers are as numbers are
             int(np.float64(label).view(np.uint64))
@@ -135,7 +135,7 @@ def mixed(keys: Keys, values: Keys) -> Keys:
 
 
 def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameters whose rows lie differently in the same cells: a chi-square of the counts, all taken together."""
+    """Parameters whose rows are distributed differently over the same cells, by an adjusted chi-square test."""
     same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
     if not same:
         return ()
@@ -144,7 +144,7 @@ def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> t
 
 
 def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
-    """How often two draws from one law lie so differently in cells; cells in order are put together."""
+    """The p-value that two samples of counts have the same distribution; ordered cells are merged."""
     both = one + two
     smaller = min(int(one.sum()), int(two.sum()))
     if smaller < 2 * LEAST:
@@ -312,11 +312,11 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 
 
 def recovered(one: Importance, two: Importance) -> Difference:
-    """The difference of two shares, its interval from theirs.
+    """The difference of two shares, with an interval from their intervals.
 
-    By the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): each end moves by
-    the root of the summed squares of the two distances that can move it. Both are taken as independent; where they
-    share rows the interval is wider than it need be, never narrower.
+    It uses the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): each end is the
+    root of the summed squares of the two distances that can move it. Both are assumed independent; if they share rows,
+    the interval is wider than necessary, never narrower.
     """
     gap = one.share - two.share
     ends: Ends = (None, None)
@@ -360,7 +360,7 @@ def differences_of(
     densities: BothDensities,
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
 ) -> tuple[Difference, ...]:
-    """Differences of the parameters named, p-values corrected together."""
+    """The differences of these parameters, with p-values adjusted for their number."""
     known = [name for name in names if one[name].varied and two[name].varied]
     rows = [difference_of(one, two, name, densities) for name in known]
     both = [{contrast.name: contrast for contrast in some} for some in contrasts]
@@ -379,7 +379,7 @@ def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def difference_of(one: Importances, two: Importances, name: str, densities: BothDensities) -> Difference:
-    """Of one parameter; p-values are not corrected yet."""
+    """The difference of one parameter, with p-values that are not yet adjusted."""
     first, second = one[name], two[name]
     row = recovered(first, second)
     low, high = ends_of(row.difference, first.deviation, second.deviation)
@@ -398,7 +398,7 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
-    """The interval of a difference; None where chance is not known."""
+    """The interval of a difference; None if a deviation is not known."""
     if first is None or second is None or math.isnan(first + second):
         return None, None
     half = NORMAL * math.hypot(first, second)
@@ -406,7 +406,7 @@ def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
 
 
 def p_of(gap: float, low: float | None, high: float | None) -> float | None:
-    """The p-value that belongs to an interval: at most 0.05 where it leaves out no difference at all."""
+    """The p-value that belongs to an interval: at most 0.05 if the interval excludes 0."""
     if low is None or high is None:
         return None
     deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
@@ -414,7 +414,7 @@ def p_of(gap: float, low: float | None, high: float | None) -> float | None:
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:
-    """Whether target rows lie in different places, from plain counts; None where cells differ."""
+    """Whether target rows are distributed differently, from plain counts; None if cells differ."""
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
     first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))

@@ -1,1 +1,1 @@
-"""The model that answers where rows are few, and who decides whether it does."""
+"""The model that answers if there are few rows, and the choice between model and counts."""

@@ -45,7 +45,7 @@ def answer(
     brief: bool = False,
     narrowed: bool = False,
 ) -> Importances:
-    """The importances by counts or by a model; `whole` means that the region is all rows.
+    """The importances from counts or from a model; `whole` means that the region is all rows.
 
     A `brief` answer has the same numbers without notes, which take longer to compute. A `narrowed` answer has only some
     of the parameters, so copies and ratios are not known. After an adaptive sampler, the answer also contains the
@@ -68,7 +68,7 @@ def answer(
 def check_notes(
     query: Query, question: Question, result: ShareEstimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
-    """Notes on what a reader of these numbers should know."""
+    """Notes that a reader of these numbers should know."""
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
@@ -80,7 +80,7 @@ def check_notes(
 def density_answer(
     query: Query, question: Question, words: tuple[str, str], *, objective: str, names: Collection[str] | None = None
 ) -> dict[str, Densities]:
-    """The densities of all or some parameters, by counts or by a model."""
+    """The densities of all or some parameters, from counts or from a model."""
     model_query, _ = choose(query, question)
     contrasts = [c for c in query.contrasts if names is None or c.name in names]
     if model_query is None:
@@ -109,7 +109,7 @@ class ResolvedQuestion:
 
 
 def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQuestion:
-    """The question with quantiles of the space replaced by the values of the objective where they end."""
+    """Replace quantiles of the space by the values of the objective where they end."""
     model_query, _ = choose(query, question)
     if model_query is None or not model_query.of_space:
         return ResolvedQuestion(question.target, question.region, model_query)
@@ -125,7 +125,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region in words: parts of the space, with the value where each ends and the number of trials there."""
+    """Target and region in words: parts of the space, with the objective where each ends and its number of trials."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -140,7 +140,7 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
 
 
 def sampler_check_notes(query: Query, question: Question, result: ShareEstimate, *, whole: bool) -> list[Note]:
-    """Notes on what it means for this answer that rows were not drawn evenly."""
+    """Notes on how an uneven choice of rows affects this answer."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
         words = "so the best part of the search space is used, as a model estimates it; "
@@ -194,13 +194,13 @@ class Glance:
     narrowed: bool = False  # to some of the parameters
 
     def of(self, names: Collection[str]) -> Glance:
-        """The same for some of the parameters; their ratios are not meaningful."""
+        """The same question for some of the parameters only; their ratios are not meaningful."""
         some = [one for one in self.query.contrasts if one.name in names]
         return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 
     @property
     def rows(self) -> int:
-        """The number of rows, in the region or not."""
+        """The number of all rows, inside and outside the region."""
         return self.query.count
 
     @cached_property
@@ -211,6 +211,6 @@ class Glance:
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
-        """The answer of `densities`, of all parameters."""
+        """The answer of `densities` for all parameters."""
         plain = replace(self.question, baseline="region", smoothing="auto", force=True)
         return density_answer(self.query, plain, self.words, objective=self.objective)

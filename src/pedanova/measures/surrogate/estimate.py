@@ -55,7 +55,7 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The model that shows copies, repeated configurations and the sampler."""
+        """The model that finds copies, repeated configurations and adaptive samplers."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
@@ -70,13 +70,13 @@ class Query:
 
     @property
     def by_quantile(self) -> bool:
-        """Whether some end of target or region is a quantile."""
+        """Whether target or region ends at a quantile."""
         regions = [region for region in (self.target, self.region) if region is not None]
         return any(isinstance(cut, Quantile) for region in regions for cut in region.cuts("minimize"))
 
     @property
     def foreign(self) -> bool:
-        """Whether its quantiles come from other rows."""
+        """Whether the quantiles were computed from other rows."""
         return not self.levels.own and self.by_quantile
 
 
@@ -97,7 +97,7 @@ class ModelQuery:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShareEstimate:
-    """The importances in the order of the contrasts, their ratios not yet computed."""
+    """The importances in the order of the contrasts; ratios are computed later."""
 
     rows: list[Importance]
     estimator: str
@@ -106,7 +106,7 @@ class ShareEstimate:
 
 
 def estimate(query: Query, question: Question) -> ShareEstimate:
-    """The importances by counts, or by a model if it is requested or more accurate."""
+    """The importances from counts, or from a model if one is requested or more accurate."""
     with one_thread():
         model_query, notes = choose(query, question)
         return by_counts(query, question, notes) if model_query is None else by_model(query, question, model_query)
@@ -135,7 +135,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used (without fitting one), and whether only the rows are missing."""
+    """Why no model can be used, as far as this is known before a fit, and whether only the rows are missing."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -152,9 +152,9 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
 def model_query_of(
     query: Query, question: Question, fitted: FittedModel, samples: PosteriorSamples
 ) -> ModelQuery | None:
-    """The question to a fitted model; None where counts answer.
+    """The question for a fitted model; None if counts answer it.
 
-    After an adaptive sampler a quantile is one of the space, unless the question is about rows.
+    After an adaptive sampler, a quantile is a part of the space, unless the question is about rows.
     """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":
@@ -250,7 +250,7 @@ def is_adaptive(query: Query, question: Question) -> bool:
 
 
 def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
-    """An interval about the space, from rows that crowd where the objective is good."""
+    """Widen the upper end of an interval about the space, because the rows crowd where the objective is good."""
     share = max(0.0, row.share)
     return replace(sureness, high=min(1.0, share + REACH * max(0.0, sureness.high - share)))
 
@@ -287,7 +287,7 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 
 
 def by_model(query: Query, question: Question, model_query: ModelQuery) -> ShareEstimate:
-    """The importances by the model, blended with the counts where rows were drawn evenly."""
+    """The importances from the model, combined with counts if the rows were drawn evenly."""
     inside, rows = model_query.rows
     check_enough(inside, rows, query, question)
     samples, spans = model_query.samples, (model_query.target, model_query.region)
@@ -321,7 +321,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
 def modelled_row(
     name: str, rows: tuple[int, int], part: float, share: float, activity: float, active_share: float
 ) -> Importance:
-    """One parameter's importance by a model, its ratio not yet computed; the target is this part of the points."""
+    """The importance of one parameter from a model, without its ratio; `part` is the target's part of the points."""
     odds = part / (1.0 - part)
     floored = max(0.0, share)
     whole = max(floored, active_share) if activity > 0 else floored

@@ -1,13 +1,13 @@
-"""From rows to posterior samples: one fit, then every answer.
+"""Fit the model once to the rows, and draw the posterior samples that answer every question.
 
-1. Settings of the Gaussian process are chosen on each half of some rows, and judged on the other half.
+1. The kernel's settings are chosen on each half of some rows and tested on the other half.
 2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of the space that
    is nearest to it.
-3. Functions are drawn at uniform points, with none to all of what the process takes for noise: misfit may be noise or
-   structure.
-4. Inside the best half a second process, of the rows there, orders the points of every other pair of samples, and
-   inside the best tenth a third one those of as many: a process that knows all rows spends itself on what sets bad
-   rows apart, and takes a jump between good and bad for noise.
+3. Functions are drawn at uniform points. The first sample has none of the fitted noise and the last has all of it,
+   because misfit may be noise or structure.
+4. In every other pair of samples, a second process, fitted to the rows of the best half, reorders the points of that
+   half; in as many, a third one does so in the best tenth. A process of all rows mostly describes how bad rows differ,
+   and treats a jump between good and bad as noise.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ COMPRESSED_PART, COMPRESSION = 0.1, 0.3  # scores beyond that of this best part 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A best part of the space that has a process of its own in some of the samples."""
+    """A best part of the space where some of the samples use a separate process."""
 
     part: float
     rows: int  # that it needs
@@ -87,7 +87,7 @@ LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is spent on one fit."""
+    """How much computation one fit may take."""
 
     points: int  # that functions are drawn at
     rows: int  # that the process is given
@@ -102,7 +102,7 @@ QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # where the settings of more rows are k
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """How well rows are predicted that had no part in choosing the model's settings."""
+    """How well the model predicts rows that were not used to choose its settings."""
 
     correlation: float  # of the half of the rows that is predicted worse
     rows: int
@@ -118,7 +118,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel:
-    """The result of a fit; `drawn` is None where the model is not to be trusted."""
+    """The result of a fit; `drawn` is None if the model is not reliable."""
 
     skill: Skill
     sampler: SamplerEvidence
@@ -148,17 +148,17 @@ class FitData:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
 
     def feature_weights(self, settings: KernelSettings) -> Reals:
-        """(features,) The weight of each."""
+        """(features,) The weight of each feature."""
         return settings.weights[self.layout.owners]
 
 
 def fit(
     rows: RankedRows, dependence: Dependence | None = None, *, seed: int = 0, near: FittedModel | None = None
 ) -> FittedModel:
-    """A model of the rows; the same for any order of rows and columns.
+    """Fit a model to the rows; the order of rows and columns does not matter.
 
-    `near` is a model of more rows: then the sampler and the skill are taken from it, the search for settings begins
-    at its own, and less is spent.
+    If `near`, a model of more rows, is given, its sampler and skill are reused, the search for settings starts from its
+    settings, and the fit takes less time.
     """
     with one_thread():
         dependence = dependence or dependence_of(rows)
@@ -208,7 +208,7 @@ def with_samples(
     dependence: Dependence,
     rng: np.random.Generator,
 ) -> FittedModel:
-    """The model fitted to the chosen rows from these settings on, with samples of its posterior at all points."""
+    """The model fitted to the chosen rows, starting from these settings, with posterior samples at all points."""
     sampler, configurations = model.sampler, data.configurations
     arrangement = configurations.arrangement
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
@@ -237,7 +237,7 @@ def with_samples(
 
 
 def is_complete(configurations: Configurations) -> bool:
-    """Whether the rows hold every configuration of the space, each equally often."""
+    """Whether the rows contain every configuration of the space equally often."""
     grids = configurations.arrangement.grids
     if any(grid.labels is None or len(grid.blocks) > 1 for grid in grids):
         return False
@@ -248,7 +248,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter, the part of the process's variance that is drawn anew with the parameter alone, 0 to 1."""
+    """For each parameter, the part of the process's variance that changes if only this parameter is redrawn, 0 to 1."""
     positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
@@ -261,7 +261,7 @@ def influences(data: FitData, settings: KernelSettings) -> list[float]:
 
 
 def scores_of(levels: Indices, weights: Reals) -> Reals:
-    """Normal quantiles of the ranks, each row counting for its weight."""
+    """Normal quantiles of the weighted ranks."""
     mass = np.bincount(levels, weights=weights)
     middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
     least = 0.25 / len(levels)
@@ -269,22 +269,22 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
 
 
 def compressed(scores: Reals) -> Reals:
-    """Scores whose best part lies closer together, in the same order.
+    """The scores in the same order, with the best ones moved closer together.
 
-    Where most rows are good ones, what sets these apart would else be most of what a process sees, and the few rows
-    that tell good from bad would look like noise.
+    If most rows are good, small differences among them would dominate the fit, and the few bad rows would look like
+    noise.
     """
     edge = best_score(COMPRESSED_PART)
     return np.where(scores < edge, edge + COMPRESSION * (scores - edge), scores)
 
 
 def best_score(part: float) -> float:
-    """The normal score at which the best part ends."""
+    """The normal score where the best `part` ends."""
     return float(normal_quantile(np.array([part]))[0])
 
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
-    """(configurations,) How much of the space each represents, 1 on average: the points nearest to it."""
+    """(configurations,) The part of the space nearest to each configuration, 1 on average."""
     some = data.points.take(slice(None, None, VORONOI)).positions
     nearest = rational_quadratic(some, data.rows.positions, data.feature_weights(settings)).argmax(axis=1)
     rows = len(data.rows)
@@ -296,7 +296,7 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
 
 
 def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
-    """Rows nearest to evenly spread points, up to so many; the rest from those left."""
+    """At most `most` rows: those nearest to evenly spread points, filled up with others."""
     positions = data.rows.positions
     if len(positions) <= most:
         return np.arange(len(positions))
@@ -308,7 +308,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
 
 
 def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSettings]:
-    """Settings from either half of the rows, and how well they predict the rows of the other half."""
+    """The settings from each half of the rows, and how well they predict the other half."""
     levels = np.unique(data.configurations.levels[chosen], return_inverse=True)[1]
     scores = scores_of(levels, np.ones(len(chosen)))
     side = np.arange(len(chosen)) % 2  # configurations have no visible order
@@ -328,7 +328,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 def leave_one_out(
     data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Every row as the other configurations predict it: those that the process was given, and the rest."""
+    """Predict every row from the other configurations, both rows that the process was fitted to and the rest."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()
@@ -351,7 +351,7 @@ def order_points(
     *,
     adaptive: bool,
 ) -> NDArray[np.int64]:
-    """(draws, points) Best first by the process of all rows; inside a layer by that of the rows there."""
+    """(draws, points) The points, best first, by the process of all rows; inside a layer, by its own process."""
     order = argsort_draws(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     for layer in LAYERS:
         part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)
@@ -361,16 +361,16 @@ def order_points(
 
 
 def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) -> Singles:
-    """Scores of points with noise added: none in the first sample, all of the process's noise in the last."""
+    """Add noise to the scores of points: none in the first sample, all of the process's noise in the last."""
     steps = np.linspace(0.0, 1.0, len(scores))
     sizes = np.sqrt(process.noise * process.scale * steps).astype(np.float32)
     return scores + sizes[:, None] * rng.standard_normal(scores.shape, dtype=np.float32)
 
 
 def argsort_draws(values: Singles) -> NDArray[np.int64]:
-    """(draws, points) The places of the values, lowest first, equal ones as they stand.
+    """(draws, points) The indices that sort each line, lowest first and stable.
 
-    By the lower half of the bits and then by the upper one: NumPy sorts 16 bits by counting them.
+    It sorts by the lower 16 bits and then by the upper 16 bits, because NumPy uses radix sort for 16 bits.
     """
     bits = values.view(np.int32)
     keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # in the order of the numbers
@@ -383,7 +383,7 @@ def argsort_draws(values: Singles) -> NDArray[np.int64]:
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The rows of a layer and their scores among themselves; None where they are too few, or all alike."""
+    """The rows of a layer and their scores within it; None if they are too few or all equal."""
     top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None
@@ -399,7 +399,7 @@ def reorder(
     settings: KernelSettings,
     rng: np.random.Generator,
 ) -> None:
-    """Put the best points of some samples into the order that a process of the rows there gives them."""
+    """Reorder the best points of some samples by a process that is fitted to the rows of the layer."""
     top, scores = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
     start = None if layer.anew and data.effort is not QUICK else settings

@@ -35,22 +35,22 @@ SMALL = 48  # rows up to which a triangle is inverted as a full matrix
 
 @dataclass(frozen=True, eq=False)
 class CholeskyFactor:
-    """The lower triangle L of a covariance L·Lᵀ, and solutions with it.
+    """The lower triangle L of a covariance L·Lᵀ, and functions that solve with it.
 
-    NumPy has no triangular solver. With the inverses of small blocks on the diagonal, solving takes a handful of
-    matrix products, and is nearly as fast as LAPACK.
+    NumPy has no triangular solver. With the inverses of small diagonal blocks, solving takes a few matrix products and
+    is nearly as fast as LAPACK.
     """
 
     lower: Reals  # (rows, rows)
 
     @classmethod
     def of(cls, covariance: NDArray[np.floating]) -> CholeskyFactor:
-        """The factor of a covariance; raises LinAlgError where it is not positive definite."""
+        """The factor of a covariance; raises LinAlgError if it is not positive definite."""
         return cls(np.linalg.cholesky(covariance.astype(np.float64, copy=False)))
 
     @classmethod
     def regularized(cls, covariance: NDArray[np.floating]) -> CholeskyFactor:
-        """The same with more on the diagonal, as long as rounding keeps the matrix from being positive definite."""
+        """The factor, with the diagonal increased until the matrix is positive definite despite rounding."""
         matrix = covariance.astype(np.float64, copy=False)
         diagonal = np.diagonal(matrix).copy()
         for added in DIAGONAL_TRIALS:
@@ -68,7 +68,7 @@ class CholeskyFactor:
         return float(np.log(np.diagonal(self.lower)).sum())
 
     def solve(self, right: Reals) -> Reals:
-        """Covariance⁻¹ · right, for columns of right sides."""
+        """Covariance⁻¹ · right, for a matrix of right-hand sides."""
         solution = self.half_solve(right)
         blocks, inverses = self._diagonal
         for rows, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
@@ -97,7 +97,7 @@ class CholeskyFactor:
 
 
 def inverse_triangle(lower: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The inverse of a lower triangle, from those of its two halves."""
+    """The inverse of a lower triangle, computed from the inverses of its two halves."""
     rows = len(lower)
     if rows <= SMALL:
         return np.linalg.inv(lower).astype(lower.dtype, copy=False)
@@ -138,7 +138,7 @@ def descend(loss: Loss, start: Reals, *, steps: int, least: float) -> Reals:
 def _line_search(
     loss: Loss, place: Reals, value: float, gradient: Reals, direction: Reals
 ) -> tuple[Reals, float, Reals] | None:
-    """The first place along the direction with a sufficient decrease, its value and gradient; None where none has."""
+    """The first place along the direction with a sufficient decrease, its value and gradient; None if there is none."""
     predicted = float(gradient @ direction)
     if not predicted < 0.0:
         direction, predicted = -gradient, -float(gradient @ gradient)
@@ -153,7 +153,7 @@ def _line_search(
 
 
 def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: bool) -> Reals:
-    """The inverse Hessian after a step; unchanged where the step has no positive curvature."""
+    """The inverse Hessian after a step; unchanged if the step has no positive curvature."""
     along = float(moved @ turned)
     if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
         return inverse_hessian
@@ -170,7 +170,7 @@ def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSettings:
-    """The kernel's hyperparameters that are fitted; s² and the constant mean follow from them."""
+    """The fitted hyperparameters of the kernel; s² and the constant mean follow from them."""
 
     weights: Reals  # (parameters,) w
     noise: float  # ν
@@ -178,7 +178,7 @@ class KernelSettings:
 
     @classmethod
     def initial(cls, parameters: int) -> KernelSettings:
-        """Where the search begins, and the centre of the priors."""
+        """The start of the search, which is also the centre of the priors."""
         return cls(np.full(parameters, min(0.5, 4.0 / parameters)), NOISE, ADDITIVE)
 
     @classmethod
@@ -202,7 +202,7 @@ class KernelSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likelihood:
-    """The loss of the fit: minus the log likelihood of the scores, and weak priors on the settings."""
+    """The loss of the fit: the negative log likelihood of the scores plus weak priors on the settings."""
 
     rows: Embedding
     owners: Indices
@@ -243,7 +243,7 @@ class Likelihood:
     def _gradient(
         self, settings: KernelSettings, kernel: Singles, inverse: NDArray[np.floating], solved: Reals
     ) -> Reals:
-        """½ tr(G · ∂K) with G = K⁻¹ - αα′; distances along a parameter enter by matrix products alone."""
+        """½ tr(G · ∂K) with G = K⁻¹ - αα′; distances along a parameter need only matrix products."""
         single = solved.astype(np.float32)
         gap = inverse - single[:, None] * single
         gradient = np.empty(len(settings.weights) + 2)
@@ -258,7 +258,7 @@ class Likelihood:
 
 
 def solve_residuals(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals, float]:
-    """K⁻¹ · (scores - mean), the mean by generalised least squares; and s²."""
+    """K⁻¹ · (scores - mean), with the mean from generalised least squares, and s²."""
     both = inverse @ np.stack([scores, np.ones(len(scores))], axis=1).astype(inverse.dtype)
     both = both.astype(np.float64)
     solved: Reals = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
@@ -284,7 +284,7 @@ class Posterior:
     scale: float  # s²
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
-        """(rows,) each: the score of each row as predicted from the other rows, and its variance without noise."""
+        """(rows,) each: the score of each row predicted from the other rows, and its variance without noise."""
         half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
         sums = (half.T @ half.sum(axis=1)).astype(np.float64)
         squares = np.einsum("ij,ij->j", half, half).astype(np.float64)
@@ -299,7 +299,7 @@ class Posterior:
         return (kernel @ solved + additive).astype(np.float64) + self.mean
 
     def jointly(self, points: Embedding) -> JointScores:
-        """The score at other points without noise."""
+        """The joint distribution of noise-free scores at other points."""
         across = self.covariance_of(self.rows, points)
         half = self.factor.half_solve(across)
         off = 1.0 - self.factor.half_solve(np.ones((len(self.rows), 1))).T @ half  # the mean is estimated too
@@ -311,7 +311,7 @@ class Posterior:
         return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
 
     def draw(self, points: Embedding | Configured, draws: int, rng: np.random.Generator) -> Singles:
-        """(draws, points) Scores at other points without noise, in pairs: the mean plus and minus a deviation."""
+        """(draws, points) Draws of noise-free scores at other points, in pairs: the mean plus and minus a deviation."""
         prior = PriorFunctions.drawn(self, draws // 2, rng)
         noise = math.sqrt(self.scale * self.noise)
         misfit = -prior.at(self.rows) - noise * rng.standard_normal((len(self.scores), draws // 2))
@@ -330,7 +330,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointScores:
-    """Scores at some points; of their covariance, only what is asked for is computed."""
+    """Scores at some points; parts of their covariance are computed when needed."""
 
     process: Posterior
     points: Embedding
@@ -340,14 +340,14 @@ class JointScores:
 
     @property
     def variance(self) -> Reals:
-        """(points,)"""
+        """(points,) The variance at each point."""
         own = 1.0 + self.process.additive * (self.points.basis.astype(np.float64) ** 2).sum(axis=1)
         known = np.einsum("ij,ij->j", self.half, self.half)
         variance: Reals = self.process.scale * (own - known + self.process.mean_variance * self.off**2)
         return variance
 
     def covariance(self, place: int) -> Reals:
-        """(points,) With one of them."""
+        """(points,) The covariance of each point with point `place`."""
         prior = self.process.covariance_of(self.points, self.points.take(slice(place, place + 1)))[:, 0]
         known = self.half.T @ self.half[:, place] - self.process.mean_variance * self.off * self.off[place]
         covariance: Reals = self.process.scale * (prior - known)
@@ -366,7 +366,7 @@ class PriorFunctions:
 
     @classmethod
     def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
-        """1 / (1 + r²) is the mean of exp(-v·r²) over exponential v, and so are its frequencies."""
+        """Draw functions; 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v, which is drawn too."""
         deviation = math.sqrt(process.scale)
         features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
         frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]

@@ -1,8 +1,8 @@
 """The kernel of the Gaussian process, and the features of configurations that it is computed from.
 
 k(x, x′) = s² · [1 / (1 + Σ_d w_d · D_d) + τ · b(x)·b(x′) + ν · 1[x = x′]], with D_d the squared distance along
-parameter d and b a basis of functions of single parameters. The first term, a rational quadratic kernel, follows
-interactions; the second, a linear kernel, follows what parameters do alone; the third is noise.
+parameter d and b a basis of functions of single parameters. The first term, a rational quadratic kernel, models
+interactions; the second, a linear kernel, models effects of single parameters; the third is noise.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class FeatureLayout:
 
     @property
     def basis_owners(self) -> Indices:
-        """(features of `basis`,) The parameter that each belongs to."""
+        """(features of `basis`,) The parameter of each feature."""
         each = zip(self.grids, self.undecided, strict=True)
         widths = [sum(f.shape[1] for f in features_by_cell(grid, undecided=some)[1]) for grid, some in each]
         return np.repeat(np.arange(len(widths)), widths)
 
     def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
-        """(features,) each: what one cell of one parameter adds to positions and basis."""
+        """(features,) each: the positions and the basis functions of one cell of one parameter."""
         columns = features_by_cell(self.grids[j], undecided=self.undecided[j])
         position, basis = (np.concatenate([column[place] for column in part]) for part in columns)
         return position, basis
@@ -71,7 +71,7 @@ class FeatureLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Configured:
-    """Configurations whose features are looked up some at a time: those of many parameters would fill the memory."""
+    """Configurations whose features are computed in chunks, because those of many parameters would fill the memory."""
 
     layout: FeatureLayout
     places: Places
@@ -84,7 +84,7 @@ class Configured:
 
 
 def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
-    """(rows, features) From the features of the cells of every parameter; neighbours with as many features at once."""
+    """(rows, features) The features of each row, looked up by cell for several parameters at once."""
     tables = [some[0] if len(some) == 1 else np.concatenate(some, axis=1) for some in columns]
     parts, first = [], 0
     for features, run in groupby(tables, key=lambda table: table.shape[1]):
@@ -109,7 +109,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 
 
 def is_decided(space: Space, name: str) -> bool:
-    """Whether other parameters determine if, or in which range, this one has a value."""
+    """Whether other parameters determine if this one has a value, or in which range."""
     parameter: Parameter = space[name]
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False
@@ -118,12 +118,12 @@ def is_decided(space: Space, name: str) -> bool:
 
 @lru_cache(maxsize=256)
 def features_by_cell(grid: Grid, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
-    """Columns for every cell of one parameter."""
+    """The feature columns of every cell of one parameter."""
     return features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
 
 
 def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
-    """Columns of positions and of basis functions for the cells of one parameter."""
+    """The columns of positions and of basis functions for the cells of one parameter."""
     positions: list[Singles] = []
     basis: list[Singles] = []
     if undecided:
@@ -143,7 +143,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """(rows, 1) each: the position along a block from 0 to 1, one half outside; and whether a cell is inside."""
+    """(rows, 1) each: the position within a block from 0 to 1 (½ outside of it), and whether the cell is inside."""
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:
@@ -154,7 +154,7 @@ def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[n
 
 
 def one_hot(block: Block, cells: Places) -> Singles:
-    """(rows, categories) 1 for the category of a row; the same for each where a row is outside the block."""
+    """(rows, categories) 1 for the category of a row; rows outside the block have the same number for each category."""
     size = len(block)
     categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
     categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size
@@ -162,7 +162,7 @@ def one_hot(block: Block, cells: Places) -> Singles:
 
 
 def cosines(position: Singles) -> Singles:
-    """(rows, COSINES) cos(jπx) for j = 1 to COSINES, each divided by j; by the recurrence of Chebyshev."""
+    """(rows, COSINES) cos(jπx) / j for j = 1 to COSINES, by Chebyshev's recurrence."""
     first = np.cos(np.pi * position)
     waves = [np.ones_like(first), first]
     while len(waves) <= COSINES:
@@ -171,7 +171,7 @@ def cosines(position: Singles) -> Singles:
 
 
 def unit_distance(categories: Singles) -> Singles:
-    """One-hot columns scaled so that the squared distance of two categories is 1."""
+    """One-hot columns scaled so that the squared distance between two categories is 1."""
     return categories * np.float32(0.5**0.5)
 
 

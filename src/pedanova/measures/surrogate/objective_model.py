@@ -1,7 +1,7 @@
-"""The objective at any configuration, in its own units: draws from a process of the rows, or the rows themselves.
+"""Predict the objective of any configuration, in its own units, with a process or from a complete table.
 
-Scores are the objective itself, or normal quantiles of its ranks: whichever predicts rows better that were left out.
-A table that holds every configuration is looked up.
+Scores are the objective itself or normal quantiles of its ranks: the one that predicts left-out rows better. If a table
+contains every configuration, the objective is looked up in it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TAIL = 20  # the outermost of so many parts tell how scores go on beyond the row
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreCurve:
-    """Scores and the objective that belongs to each, rising; beyond the rows it goes on as the outermost rows do."""
+    """A monotone curve from scores to the objective, extrapolated beyond the outermost rows."""
 
     scores: Reals
     values: Reals
@@ -63,7 +63,7 @@ class ScoreCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveModel:
-    """The objective as a process of the rows knows it; lower is better."""
+    """The objective as predicted by a Gaussian process; lower is better."""
 
     arrangement: Arrangement
     layout: FeatureLayout
@@ -79,11 +79,11 @@ class ObjectiveModel:
         return Configured(self.layout, self.arrangement.places(cells))
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
-        """(draws, configurations) The objective without noise, in posterior samples."""
+        """(draws, configurations) The objective without noise in each posterior sample."""
         return self.curve.objective(self._scores(settings, draws, rng))
 
     def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
-        """(draws, configurations) The objective as trials would show it, with noise."""
+        """(draws, configurations) The objective with the noise of a trial in each posterior sample."""
         scores = self._scores(settings, draws, rng)
         noise = math.sqrt(self.process.noise * self.process.scale)
         return self.curve.objective(scores + noise * rng.standard_normal(scores.shape))
@@ -94,11 +94,11 @@ class ObjectiveModel:
         return middle + self.widen * (scores - middle)
 
     def middle(self, settings: Settings) -> Reals:
-        """(configurations,) The median of the objective."""
+        """(configurations,) The median of the predicted objective."""
         return self.curve.objective(self.process.predict(self.embed(settings)))
 
     def misfit(self, settings: Settings) -> float:
-        """The deviation of what the process takes for noise, at one configuration: it may be structure."""
+        """The standard deviation, at one configuration, of what the process treats as noise but may be structure."""
         score, off = (
             self.process.predict(self.embed(settings)),
             0.5 * math.sqrt(self.process.noise * self.process.scale),
@@ -108,7 +108,7 @@ class ObjectiveModel:
 
 @dataclass(eq=False)
 class Candidates:
-    """Configurations, one parameter of which changes at a time: only what it changes is computed anew."""
+    """Configurations that change in one parameter at a time; only what depends on it is recomputed."""
 
     model: KnownObjective
     settings: Settings
@@ -124,7 +124,7 @@ class Candidates:
             self._basis_owners = self.model.layout.basis_owners
 
     def middle(self) -> Reals:
-        """(configurations,) The median of the objective."""
+        """(configurations,) The median of the predicted objective."""
         if not isinstance(self.model, ObjectiveModel):
             return self.model.middle(self.settings)
         parts = [slice(start, start + CHUNK) for start in range(0, len(self.settings), CHUNK)]  # they stay in the cache
@@ -132,7 +132,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Give one parameter of some configurations, which had the same value of it, another one."""
+        """Set one parameter to another cell in some configurations, which must have equal values of it so far."""
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -153,12 +153,12 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveTable:
-    """The objective of every configuration of a small space, as the rows tell it; lower is better."""
+    """The objective of every configuration of a small space, looked up in the rows; lower is better."""
 
     values: Reals  # (cells of the first parameter, cells of the second, …)
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:  # noqa: ARG002
-        """(1, configurations) What is known needs no more samples than one."""
+        """(1, configurations) The known objective; one sample is enough."""
         return self.middle(settings)[None, :]
 
     def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
@@ -176,7 +176,7 @@ KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
 
 
 def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str, str]) -> ObjectiveModel | None:
-    """The process, trusted or not; None where nothing varies."""
+    """The process, reliable or not; None if no parameter varies."""
     configurations = configurations_of(rows.without(copies))
     if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
@@ -194,7 +194,7 @@ def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
 
 
 def mean_objectives(configurations: Configurations) -> Reals:
-    """(configurations,) The mean of the rows of each; what is no finite number counts as the worst that is one."""
+    """(configurations,) The mean objective of each; values that are not finite count as the worst one."""
     signed, finite = configurations.signed, np.isfinite(configurations.signed)
     known = signed[finite] if finite.any() else np.zeros(1)
     sums = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
@@ -203,7 +203,7 @@ def mean_objectives(configurations: Configurations) -> Reals:
 
 
 def model_of(configurations: Configurations, known: KernelSettings | None) -> ObjectiveModel:
-    """The process of the scores that predict left out rows better."""
+    """The process with the scores that predict left-out rows better."""
     arrangement = configurations.arrangement
     layout = layout_of(arrangement, configurations.places)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
@@ -223,7 +223,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
 
 
 def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Settings that rather take misfit for structure than for noise: the best value may lie in it."""
+    """Settings that treat misfit as structure rather than noise, because the best value may lie in it."""
     likelihood = data.likelihood(chosen, scores[chosen])
     centre = likelihood.centre.copy()
     centre[-2] = np.log(USUAL_NOISE)
@@ -231,13 +231,13 @@ def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSet
 
 
 def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices:
-    """Rows spread over the space, and the best of all."""
+    """Rows spread over the space, plus the best rows."""
     spread = spread_rows(data, ROWS, data.feature_weights(settings))
     return np.union1d(spread, np.argsort(means, kind="stable")[: ROWS // 8])
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean error of predictions for rows left out, in normal quantiles of their ranks."""
+    """The mean error of predictions for left-out rows, in normal quantiles of their ranks."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
-A sample is kept as the order of the points from best to worst. The cell of every point (a byte a parameter) and these
-orders (two bytes a point) are all that a question needs, whatever its target, region or box; no row is among them.
+A sample is stored as the order of the points from best to worst. Questions about any target, region or box need only
+these orders (two bytes per point) and the cell of every point (one byte per parameter), but no rows.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def even_points(
     like_rows: bool = False,
     copies: Mapping[str, str] | None = None,
 ) -> Places:
-    """(points, parameters) Cells of points that fill every parameter evenly and are independent otherwise.
+    """(points, parameters) The cells of points spread evenly along every parameter and otherwise independent.
 
-    Parents decide whether their children have a value. Where no parameter of the space decides it (or which of
-    several domains applies), a parameter has a value as often as in the rows `seen`. With `like_rows`, the points
-    follow the margin of the rows wherever it is not that of the space. What is a copy of another parameter has the
-    cells that belong to those of its original, before it decides over its children.
+    Parents decide whether their children have a value. If no parameter of the space decides this (or which of several
+    domains applies), a parameter has a value as often as in the rows `seen`. With `like_rows`, the points follow the
+    distribution of the rows where it differs from that of the space. The cells of a copy follow from those of its
+    original, before its children are drawn.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
@@ -88,7 +88,7 @@ def even_points(
 
 
 def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
-    """Names, parents before their children, and originals before their copies unless they depend on them."""
+    """Names with parents before their children, and originals before their copies unless they depend on them."""
     waiting = dict.fromkeys(parents_first(space))
     order: list[str] = []
     while waiting:
@@ -100,9 +100,9 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy at points, given those of its original: as in the row that is nearest to each.
+    """(points,) The cells of a copy at the points: those of the row whose original is nearest.
 
-    `known` are the cells of original and copy in the rows.
+    `known` holds the cells of original and copy in the rows.
     """
     order = np.argsort(known[0], kind="stable")
     original, copy = (column[order] for column in known)
@@ -114,10 +114,10 @@ def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
 
 @lru_cache(maxsize=512)
 def even_column(j: int, count: int, seed: int) -> Reals:
-    """Column j of a design in the unit cube: one point in each of `count` equal parts, even on planes of two columns.
+    """Column j of an even design in the unit cube: one point in each of `count` equal parts, even in pairs.
 
-    An orthogonal array, its symbols in random order (Tang's designs). A lattice would be as even, but ties three
-    parameters together by small whole numbers: what two of them do together would then be seen in the third.
+    It is an orthogonal array with its symbols in random order (Tang's designs). A lattice would be as even, but links
+    triples of parameters by small whole numbers, so an interaction of two would look like an effect of the third.
     """
     rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)
@@ -136,7 +136,7 @@ def even_column(j: int, count: int, seed: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnParent:
-    """A parent at the rows and at the points."""
+    """The cells of a parent in the rows and at the points."""
 
     arrangement: Arrangement
     number: int
@@ -144,9 +144,9 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where it has one of these values; a cell with a bound in it, or outside, where most of its rows do.
+        """(points,) Where the parent has one of these values; a cell that a bound cuts follows most of its rows.
 
-        `there` tells of which rows it is so: those whose child has a value, or has one of a certain domain.
+        `there` marks the rows where the condition holds: those whose child has a value, or a value of one domain.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
@@ -162,7 +162,7 @@ class DrawnParent:
 
 
 def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
-    """The cells of numbers that have a bound of a range in them."""
+    """The cells of numbers that contain a bound of a range."""
     if grid.edges is None or len(grid.edges) != grid.cells + 1:
         return []
     bounds = {bound for value in values if isinstance(value, Interval) for bound in (value.low, value.high)}
@@ -171,9 +171,9 @@ def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
 
 
 def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there: Mask, count: int) -> Mask | None:
-    """(points,) Where the conditions of a parameter hold; None where it has none, or a parent is not in the space.
+    """(points,) Where the conditions of a parameter hold; None if it has none, or if a parent is not in the space.
 
-    `there` tells which rows have a value of it.
+    `there` marks the rows where it has a value.
     """
     if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in drawn):
         return None
@@ -186,9 +186,9 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 
 
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
-    """(points,) The block of every point as its parents decide it, the next one behind them for none.
+    """(points,) The block of every point as its parents decide it; inactive points follow the last block.
 
-    `own` are the blocks of the rows. None where its own value decides.
+    `own` holds the blocks of the rows. None if the parameter's own value decides.
     """
     if not isinstance(parameter, Switch):
         return np.where(active, 0, 1).astype(np.int32)
@@ -202,9 +202,9 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
-    """(points,) each: blocks as often as in the rows, and the position of each point in its block.
+    """(points,) each: blocks drawn as often as they occur in the rows, and the position of each point in its block.
 
-    Without `outside`, as in the rows inside the space.
+    Without `outside`, only rows inside the space count.
     """
     inside = seen if outside else seen[seen < grid.outside]
     parts = np.bincount(regimes_of(grid, inside), minlength=len(grid.blocks) + 2) / max(1, len(inside))
@@ -217,7 +217,7 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tu
 
 
 def margin(grid: Grid, seen: Places) -> Reals:
-    """(cells,) The prior of the grid, in every block moved to the margin of the rows as far as chance allows."""
+    """(cells,) The prior of the grid, moved toward the distribution of the rows where the difference exceeds chance."""
     moved = grid.prior.astype(np.float64)
     for block in grid.blocks:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
@@ -231,14 +231,14 @@ def margin(grid: Grid, seen: Places) -> Reals:
 
 
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The cells from the first that rows reach to the last, and an end that they may have missed by chance."""
+    """The first and last cell that rows reach, extended to an end that they may have missed by chance."""
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
     return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The density of the rows against the prior, from the octaves of waves that are beyond chance."""
+    """(cells,) The density of the rows relative to the prior, from the octaves of waves that exceed chance."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -266,7 +266,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
-    """(points,) A cell in the block of every point, distributed as the prior `every`, (cells,)."""
+    """(points,) A cell in the block of every point, drawn from the prior `every`, (cells,)."""
     cells = np.where(regimes > len(grid.blocks), grid.outside, grid.missing).astype(np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
@@ -281,7 +281,7 @@ def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cel
 
 
 def values_of(arrangement: Arrangement, j: int, places: Places) -> Column:
-    """The values of a parent at the points, for the conditions of its children."""
+    """The values of a parent at the points, which the conditions of its children need."""
     grid, cells = arrangement.grids[j], arrangement.back(j)[places]
     codes = np.where(cells < grid.cells, cells, -1).astype(np.int32)
     return Column(arrangement.names[j], codes, tuple(grid.centres()))
@@ -294,9 +294,9 @@ ROUNDING = 1e-9  # parts of the space are sums of weights
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveRanks:
-    """The distinct values of the objective, best first, with the rows and the part of the space up to each.
+    """The distinct values of the objective, best first, with the rows and the part of the space up to each value.
 
-    A quantile or a threshold always ends behind one of them: rows with equal objectives stay together.
+    A quantile or a threshold never separates rows with equal objectives.
     """
 
     values: Reals  # (values,) objective, lower is better
@@ -305,7 +305,7 @@ class ObjectiveRanks:
 
     @classmethod
     def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of these rows; `weights` are the parts of the space that they represent, equal where not given."""
+        """The ranks of these rows; `weights` are the parts of the space that they represent, equal by default."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
@@ -315,14 +315,14 @@ class ObjectiveRanks:
         return len(self.values)
 
     def range_of(self, region: Region, direction: Direction, *, of_space: bool = False) -> RankRange:
-        """The ranks of a region of the objective; quantiles are parts of the rows, or of the space."""
+        """The range of ranks in a region of the objective; its quantiles are parts of the rows or of the space."""
         begin, end = region.cuts(direction)
         first = 0 if begin is None else self.up_to(begin, of_space=of_space)
         last = len(self) if end is None else self.up_to(end, of_space=of_space)
         return first, max(first, last)
 
     def up_to(self, cut: Cut, *, of_space: bool = False) -> int:
-        """How many distinct values lie up to a cut; ties are included."""
+        """The number of distinct values up to a cut, including ties."""
         if not isinstance(cut, Quantile):
             return int(np.searchsorted(self.values, cut.signed, side="right"))
         if not of_space:
@@ -333,7 +333,7 @@ class ObjectiveRanks:
         return min(before + 1, len(self))
 
     def up_to_part(self, part: Fraction) -> int:
-        """How many distinct values the best part of the rows has; ties are included."""
+        """The number of distinct values in the best part of the rows, including ties."""
         rank = rank_of(part, int(self.rows[-1]))
         return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
 
@@ -347,7 +347,7 @@ class ObjectiveRanks:
         return self.rows_of(span[1]) - self.rows_of(span[0])
 
     def value_of(self, rank: int) -> float:
-        """The last objective up to a rank; minus infinity for rank 0."""
+        """The objective at the last of the first `rank` values; minus infinity for rank 0."""
         return float(self.values[rank - 1]) if rank else -np.inf
 
 
@@ -371,14 +371,14 @@ class CoarseGrid:
 
     @property
     def middles(self) -> Cells:
-        """(cells,) The middle cell of the grid in each coarse cell."""
+        """(cells,) The middle grid cell of each coarse cell."""
         first = np.searchsorted(self.table, np.arange(self.cells))
         inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
         inside[-1] = 0
         return (first + inside).astype(np.int32)
 
     def to(self, other: CoarseGrid) -> Cells:
-        """(cells,) For each cell here, the cell of a coarser merge of the same grid."""
+        """(cells,) For each of these cells, the matching cell of a coarser merge of the same grid."""
         cells = np.zeros(self.cells, dtype=np.int32)
         cells[self.table] = other.table
         return cells
@@ -386,7 +386,7 @@ class CoarseGrid:
 
 @lru_cache(maxsize=2048)
 def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
-    """The grid with at most so many cells in every ordered regime; categories are never merged."""
+    """The grid with at most `most` cells in every ordered regime; categories are never merged."""
     table = np.empty(grid.width, dtype=np.int32)
     blocks: list[Block] = []
     priors: list[Reals] = []
@@ -407,7 +407,7 @@ def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackedGrids:
-    """The coarse grids of several parameters side by side, so that all are counted at once."""
+    """The coarse grids of several parameters side by side, so that all parameters are counted at once."""
 
     grids: tuple[CoarseGrid, ...]
     starts: Indices  # (parameters + 1,) first cell of each
@@ -444,7 +444,7 @@ class StackedGrids:
 
 @lru_cache(maxsize=16)
 def stacked(grids: tuple[CoarseGrid, ...]) -> StackedGrids:
-    """Kept, since all questions to a model count in the same cells."""
+    """The stacked grids, cached because all questions to a model use the same cells."""
     return StackedGrids.of(grids)
 
 
@@ -470,7 +470,7 @@ class PosteriorSamples:
 
     @property
     def sources(self) -> list[int]:
-        """(parameters,) For each parameter the one whose shares it has: itself, unless it is a copy."""
+        """(parameters,) The parameter whose shares each parameter has: itself, unless it is a copy."""
         index = {name: j for j, name in enumerate(self.space)}
         return [index[self.copies.get(name, name)] for name in self.space]
 
@@ -482,15 +482,15 @@ class PosteriorSamples:
         return int(self.order.shape[1])
 
     def point_grid(self, name: str) -> CoarseGrid:
-        """The cells in which the points of a parameter are kept."""
+        """The grid whose cells are stored for the points of a parameter."""
         return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
     def grids(self) -> StackedGrids:
-        """The cells in which points are counted."""
+        """The grids whose cells are used to count points."""
         return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
 
     def cells(self, name: str) -> Cells:
-        """(points,) A cell of the grid for every point: the middle one of those that are merged."""
+        """(points,) A grid cell for every point: the middle one of the merged cells."""
         cells: Cells = self.point_grid(name).middles[self.points[list(self.space).index(name)]]
         return cells
 
@@ -500,9 +500,9 @@ class PosteriorSamples:
         return first, max(first, last)
 
     def box(self, kept: Mapping[str, Mask]) -> Mask:
-        """(points,) Which points lie in a box, given by the cells of the grid that it keeps of some parameters.
+        """(points,) Which points lie in a box; `kept` marks the grid cells of each restricted parameter.
 
-        A coarse cell is kept where more than half of its prior is.
+        A coarse cell is kept if more than half of its prior is kept.
         """
         inside, index = np.ones(len(self), dtype=bool), {name: i for i, name in enumerate(self.space)}
         for name, cells in kept.items():
@@ -516,7 +516,7 @@ class PosteriorSamples:
         return inside
 
     def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
-        """The samples at the points of a box alone, with the ranks of the rows in it."""
+        """The samples at the points of a box only, with the ranks of the rows in it."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample has each point once
         order = numbers.take(inside).reshape(self.draws, -1)
@@ -524,7 +524,7 @@ class PosteriorSamples:
         return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
 
     def count(self, span: RankRange, grids: StackedGrids) -> Counts:
-        """(draws, cells) Points in a range of ranks by cell; (1, cells) where it is all points, in every sample."""
+        """(draws, cells) The number of points in a range of ranks by cell; (1, cells) if the range is all points."""
         first, last = self.ends(span)
         if first == 0:
             return self._best(last, grids)
@@ -534,7 +534,7 @@ class PosteriorSamples:
         return self._best(last, grids) - self._best(first, grids)
 
     def _best(self, end: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) Counts of the best `end` points of every sample, from the nearest counts in the cache."""
+        """(draws, cells) The counts of the best `end` points of every sample, from the nearest cached counts."""
         cached = self._counted.setdefault(grids.cells, {})
         if not cached:
             cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
@@ -548,7 +548,7 @@ class PosteriorSamples:
         return counts
 
     def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) Counts of the points between two places of the order."""
+        """(draws, cells) The counts of the points between two places of the order."""
         flat = self.flat(grids)
         counts = np.empty((self.draws, grids.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
@@ -556,7 +556,7 @@ class PosteriorSamples:
         return counts
 
     def flat(self, grids: StackedGrids) -> Cells:
-        """(points, parameters) The counted cell of every point, numbered through all parameters."""
+        """(points, parameters) The counted cell of every point; cells are numbered across all parameters."""
         if grids.cells not in self._flat:
             each = zip(self.space, self.points, grids.grids, grids.starts, strict=False)
             columns = [self.point_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
@@ -564,7 +564,7 @@ class PosteriorSamples:
         return self._flat[grids.cells]
 
     def alone(self) -> Reals:
-        """(parameters,) The part of the variance of the points' mean rank that each parameter explains by itself."""
+        """(parameters,) The part of the variance of the points' mean rank that each parameter explains alone."""
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()
@@ -579,7 +579,7 @@ class PosteriorSamples:
 
 
 def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
-    """(points,) each: the coarse cell of every point, in the narrowest type that has room for it."""
+    """(points,) each: the coarse cell of every point, in the smallest integer type that fits."""
     points: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, parameter in space.items():
         grid = coarse_grid(grid_of(parameter), POINT_CELLS)

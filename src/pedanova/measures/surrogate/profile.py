@@ -1,4 +1,4 @@
-"""The profile: the importances at several targets, by one estimator."""
+"""The profile: the importances at several targets, from one estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # 
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
-    """The steps to show if there is little room, the most useful first."""
+    """The indices of the steps to show if there is little room, the most useful first."""
     if len(quantiles) <= len(USUAL):
         order = [*USUAL, *quantiles]
         return sorted(range(len(quantiles)), key=lambda i: order.index(quantiles[i]))
@@ -95,7 +95,7 @@ class Profile(Table):
         return steps | columns_of([row for _, row in pairs])
 
     def printed(self) -> Printed:
-        """One line for every quantile, the ratio of every parameter."""
+        """A table with one line for every quantile and the ratio of every parameter."""
         targets = [f"{float(step.quantile):.6g}" for step in self.steps]
         rows = [str(step.rows[0].n_target) for step in self.steps]
         ratios = [{row.name: known_percent(row, row.ratio) for row in step.rows} for step in self.steps]
@@ -104,11 +104,11 @@ class Profile(Table):
         return [TableColumn("target", targets), TableColumn("rows", rows), *columns]
 
     def usable(self) -> list[Step]:
-        """Steps with enough target rows to say anything; all, where none has."""
+        """The steps with enough target rows; all steps if none has enough."""
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """Each parameter at every step of `usable`; the most important first at the default target."""
+        """Each parameter at every usable step, sorted by importance at the default target."""
         steps = self.usable()
         if not steps:
             return []
@@ -117,7 +117,7 @@ class Profile(Table):
         return [[rows[row.name] for rows in by_name] for row in usual.rows]
 
     def _repr_html_(self) -> str:
-        """Parameters down, a few targets across."""
+        """An HTML table with parameters as lines and a few targets as columns."""
         steps, rows = self.usable(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
         columns = [TableColumn("parameter", [row[0].name for row in rows])]

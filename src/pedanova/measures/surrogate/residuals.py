@@ -1,14 +1,14 @@
-"""Corrections of the model's shares by what the rows say against it.
+"""Correct the model's shares by the residuals of the rows.
 
-With h the model's chance of being in the target along one parameter, p the chance of a row by the model of all other
-configurations, and y whether the row is in the target:
+Let h be the model's probability of being in the target as a function of one parameter, p the probability of a row as
+predicted from all other configurations, and y whether the row is in the target:
 
     y = h(x) + [p - h(x)] + [y - p]
 
-Where columns are independent the second term is flat along the parameter, and where the model is right so is the third.
-Both are expanded in functions of the parameter that are orthonormal under its margin: the direction of h itself first,
-then octaves of ever faster waves. What the direction of h shows is shrunk by how much it shows for all parameters
-together; what an octave shows counts where it is far beyond chance.
+If columns are independent, the second term does not vary with the parameter; if the model is right, neither does the
+third. Both are expanded in functions of the parameter that are orthonormal under its distribution: first the direction
+of h, then octaves of faster and faster waves. The coefficient along h is shrunk, by an amount that all parameters
+together determine; an octave counts only if it is far beyond chance.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LeaveOneOut:
         return LeaveOneOut(rows, self.owner[places], self.mean[places], self.variance[places], self.noise)
 
     def chances(self, part: float) -> Reals:
-        """(rows,) The chance of each row to be in the best part of these rows."""
+        """(rows,) The probability of each row to be in the best part of these rows."""
         if part <= 0.0 or part >= 1.0:
             return np.full(len(self.mean), float(part >= 1.0))
         deviations = np.sqrt(self.variance + np.array(NOISE_PARTS)[:, None] * self.noise)
@@ -68,9 +68,9 @@ class LeaveOneOut:
         return normal_below((thresholds[:, None] - self.mean) / deviations)
 
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
-        """For each line of deviations, the score that the best part of the rows is expected to stay below.
+        """The score that the best part of the rows is expected to stay below, for each line of deviations.
 
-        The expected part is nearly a normal law of the score, so that a few steps along that law find it.
+        The expected part is nearly a normal distribution function of the score, so a few steps find it.
         """
         spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
         wanted = LAW.inv_cdf(part)
@@ -83,9 +83,9 @@ class LeaveOneOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over the rows of a region by cell of every parameter, side by side.
+    """Sums over the rows of a region by cell, for all parameters side by side.
 
-    Variances are sums over configurations, whose rows are no independent evidence.
+    Variances are sums over configurations, because rows of one configuration are not independent.
     """
 
     rows: int
@@ -98,7 +98,7 @@ class CellSums:
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: NDArray[np.int64]) -> CellSums:
-        """The sums of some cells, in any shape."""
+        """The sums of some cells; the index array may have any shape."""
         return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 
@@ -132,14 +132,14 @@ def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: 
 
 
 def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
-    """(cells,) Weights of rows or points, summed by the cell of every parameter; `places` are (rows, parameters)."""
+    """(cells,) The weights of rows or points, summed by the cell of every parameter; `places` is (rows, parameters)."""
     each = np.repeat(weights, places.shape[1])
     return np.bincount(places.ravel(), weights=each, minlength=cells).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """One residual of one parameter, in units of the target's variance."""
+    """The expansion of one residual of one parameter, in units of the target's variance."""
 
     along: float  # its projection on the direction of the model's curve,
     variance: float  # the variance of that, by the residuals themselves,
@@ -157,9 +157,9 @@ Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 def curve_of(
     samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
 ) -> tuple[Reals, Reals]:
-    """(cells,) each: points of target and region by cell of every parameter, in the mean over the samples.
+    """(cells,) each: the mean count of points of target and region by cell of every parameter, over the samples.
 
-    `numbers` are (cells,): the place of every cell.
+    `numbers` is (cells,): the place of every cell.
     """
     inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
     for each, span in ((inside, target), (mass, region)):
@@ -174,7 +174,7 @@ def corrected(
     sums: CellSums,
     children: Collection[str],
 ) -> EstimatedShares:
-    """The model's shares, corrected by the residuals of the rows; `points` are those of `curve_of`."""
+    """The model's shares, corrected by the residuals of the rows; `points` is the result of `curve_of`."""
     inside, mass = points
     grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
@@ -194,13 +194,13 @@ def corrected(
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
-    """The corrections of all parameters, which share what the residuals tell of the model.
+    """The corrections of all parameters; the reliability of the model is estimated from all of them together.
 
     root, deviation
         (parameters,) Roots of the model's shares and their standard deviations.
     together
-        The part of the objective's variance that parameters explain only together: where it is large, a curve that the
-        samples do not agree about is hardly one of the parameter alone.
+        The part of the objective's variance that is due to interactions: if it is large, a curve on which the samples
+        disagree is hardly an effect of one parameter.
     pairs
         The expansions of both residuals; None for a parameter with a single cell.
     """
@@ -226,10 +226,10 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
 
 
 def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
-    """(parameters,) each: how much of a correction is believed, and the variance that is left.
+    """(parameters,) each: the weight of a correction, and the variance that is left.
 
-    The model's roots are taken to be wrong by a common part of themselves, whose size the corrections of all parameters
-    tell: the mean over its posterior.
+    The roots of the model's shares are assumed to have a common relative error. Its posterior follows from the
+    corrections of all parameters, and the result is the mean over it.
     """
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
@@ -242,7 +242,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
-    """The misfit along the model's curve and its variance; and the same of what columns do together."""
+    """The misfit along the model's curve and its variance, and the same for the effect of dependent columns."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
     misfit, columns, _ = pair
@@ -250,10 +250,11 @@ def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
 
 
 def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
-    """The energy of octaves that chance does not explain, and its variance.
+    """The energy of the octaves that chance does not explain, and its variance.
 
-    Neither the scatter of the residuals explains them nor that of a right model; of what columns do together, which is
-    not random, twice as much is asked. What the two residuals have against each other is not in the rows.
+    These octaves exceed both the scatter of the residuals and the scatter expected from a correct model. The threshold
+    is twice as high for dependent columns, whose effect is not random. Parts of the two residuals that cancel do not
+    count.
     """
     if pair is None:
         return 0.0, 0.0
@@ -272,7 +273,7 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
 def expansions(
     curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
 ) -> list[Residuals | None]:
-    """The three residuals of parameters with the same blocks; None for one that had a single cell.
+    """The three residuals of parameters with the same blocks; None for a parameter with a single cell.
 
     All arrays are (parameters, cells).
     """
@@ -313,7 +314,7 @@ def _expanded(
     expected: Reals,
     scale: float,
 ) -> list[Residuals]:
-    """Of parameters whose waves, (parameters, cells, functions), have the same octaves; residuals are (…, 3, cells)."""
+    """The expansions of parameters with the same octaves; waves are (parameters, cells, functions)."""
     coefficients = np.matmul(own[:, None], functions)
     norm = np.sqrt((coefficients**2).sum(axis=2, keepdims=True))
     unit = np.where(norm > 1e-9, coefficients / np.maximum(norm, 1e-9), 0.0)  # (parameters, 1, functions)
@@ -339,7 +340,7 @@ def _expanded(
 
 
 def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals:
-    """(parameters, cells) The curve less its mean over each regime."""
+    """(parameters, cells) The curve minus its mean over each regime."""
     own = np.zeros(curve.shape)
     for block in blocks:
         whole = mass[:, block.cells].sum(axis=1, keepdims=True)
@@ -349,7 +350,7 @@ def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals
 
 
 def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
-    """Sums of residuals, and of their squares, less the mean over each regime; all are (parameters, cells)."""
+    """Sums of residuals and of their squares, minus the mean of each regime; all are (parameters, cells)."""
     residual, square = residual.copy(), square.copy()
     for block in blocks:
         cells = slice(None), block.cells

@@ -65,7 +65,7 @@ class Repeats:
 
 @dataclass(eq=False)
 class RowModel:
-    """The model and the tests of the rows at hand."""
+    """The model of the available rows, and the tests on them."""
 
     space: Space
     few: FewRows
@@ -128,7 +128,7 @@ class RowModel:
         return bool(self._fitted)
 
     def fitted(self, seed: int) -> FittedModel:
-        """The model of the rows; of a part of the rows, that of all rows inside the box that these fill."""
+        """The model of the rows; for a part of the rows, the model of all rows restricted to the box around them."""
         if seed not in self._fitted:
             if self.around is None:
                 self._fitted[seed] = fit(self.rows, self.dependence, seed=seed, near=self.near)
@@ -137,7 +137,7 @@ class RowModel:
         return self._fitted[seed]
 
     def process(self, seed: int) -> ObjectiveModel | None:
-        """The objective as a process, trusted or not; None where nothing varies."""
+        """The process of the objective, reliable or not; None if no parameter varies."""
         from pedanova.measures.surrogate.objective_model import process_of
 
         if seed not in self._processes:
@@ -146,7 +146,7 @@ class RowModel:
         return self._processes[seed]
 
     def objective(self, seed: int) -> KnownObjective | None:
-        """The objective at any configuration; None where no model is to be trusted, and the table is not complete."""
+        """The objective at any configuration; None if the model is not reliable and the table is not complete."""
         from pedanova.measures.surrogate.objective_model import table_of
 
         whole = configurations_of(self.rows)
@@ -155,7 +155,7 @@ class RowModel:
         return None if self.fitted(seed).settings is None else self.process(seed)
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
-        """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
+        """The model of some of the rows: a quicker fit, with settings near those of all rows."""
 
         def make() -> RowModel:
             fitted = self.fitted(seed)
@@ -165,14 +165,14 @@ class RowModel:
         return self._parts.get((some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
-        """This model of some rows, with the dependence that all rows show, where the same parameters vary."""
+        """This model with the dependence found in all rows, if the same parameters vary."""
         own, whole = self.rows.arrangement, every.rows.arrangement
         if own.names[: own.varying] == whole.names[: whole.varying]:
             self.dependence = every.dependence
         return self
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
-        """The model of all rows inside the box that these rows fill."""
+        """The model of all rows, restricted to the box around these rows."""
         fitted = around.fitted(seed)
         if fitted.samples is None:
             return fitted
@@ -186,7 +186,7 @@ class RowModel:
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
-        """Rows of the table as ranges of ranks; None where other rows lie between them."""
+        """The ranges of ranks that these rows of the table fill; None if other rows lie between them."""
         first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
         return None if first is None or second is None else (first, second)
 
@@ -252,12 +252,12 @@ class RowModel:
         return self.rows.designed or sampler_of(configurations_of(self.rows), self.dependence).adaptive
 
     def between(self, span: RankRange) -> Mask:
-        """(rows,) Which of `rows` lie in a range of ranks."""
+        """(rows,) Which rows lie in a range of ranks."""
         places = np.arange(len(self.rows))
         return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
-        """p-values by permutation; children are tested where they have a value."""
+        """p-values by permutation; children are tested among the rows where they have a value."""
         test = partial(self.permutation_test.p_values, certain=certain, blocks=blocks, seed=seed)
         names, children = self.dependence.names, children_of(self.space)
         own = [name for name in names if name not in children]
@@ -278,7 +278,7 @@ class RowModel:
 
 
 def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
-    """(cells,) The place of every stacked cell in an order that no name changes: categories by how good they are."""
+    """(cells,) The place of every stacked cell in an order that does not depend on names: categories by mean rank."""
     numbers = np.arange(grids.cells)
     for name, coarse, start in zip(arrangement.space, grids.grids, grids.starts, strict=False):
         j = arrangement.names.index(name)
@@ -294,9 +294,9 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
 
 
 def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
-    """For each parameter, the cells of its grid in the box around some rows; None where other rows lie in it too.
+    """For each parameter, its grid cells in the box around some rows; None if other rows also lie in the box.
 
-    A bound may run through a cell of a range: other rows of such a cell are not counted as inside.
+    A bound may cut a cell of a range; other rows in such a cell do not count as inside.
     """
     inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     kept = {}
@@ -311,12 +311,12 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
-    """For each parameter, the cells between those that some rows have."""
+    """For each parameter, its grid cells in the hull of some rows."""
     return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
 
 
 def _hull(grid: Grid, cells: Cells) -> Mask:
-    """(width,) From the least to the largest cell of every ordered regime; of categories, those that occur."""
+    """(width,) The cells from the lowest to the highest of every ordered regime; of categories, those that occur."""
     kept = np.zeros(grid.width, dtype=bool)
     kept[cells] = True
     for block in grid.blocks:

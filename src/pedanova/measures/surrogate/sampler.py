@@ -1,9 +1,9 @@
 """The configurations that were run, and evidence that an adaptive sampler chose them.
 
-A random search may draw a column on any scale, or put zeros into a quarter of it: its columns are still independent.
-An adaptive sampler moves in all columns at once, from everywhere to the good places. So its rows are typical in many
-columns together or in none; good configurations are run again; and values drift with the number of the trial. Who
-varies one parameter after the other leaves the contrary, in rows that differ in a single column.
+A random search may draw a column on any scale, or set a quarter of it to zero, but its columns are independent. An
+adaptive sampler moves toward good values in all columns at once. So a row has common values in many columns together or
+in none, good configurations are run again, and values drift with the trial number. A search that varies one parameter
+at a time shows the opposite: rows that differ in a single column.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FEWEST_PAIRED = 5  # rows in which two columns must have values for their correl
 class Configurations:
     """The configurations that were run, each once, in an order that does not depend on the objective.
 
-    Rows of one configuration are merged, with the mean of their ranks.
+    Rows of one configuration are merged and have the mean of their ranks.
     """
 
     arrangement: Arrangement
@@ -60,7 +60,7 @@ def configurations_of(rows: RankedRows) -> Configurations:
 
 @dataclass(frozen=True, slots=True)
 class SamplerEvidence:
-    """Signs of an adaptive sampler, each in standard deviations of chance; None where there is no evidence."""
+    """Signs of an adaptive sampler, each in standard deviations under chance; None if there is no evidence."""
 
     together: float  # rows are typical in several columns at once; below 0: in all but one
     again: float  # better configurations were run more often
@@ -71,7 +71,7 @@ class SamplerEvidence:
 
     @property
     def deviations(self) -> float:
-        """The evidence combined; signs to the contrary count as 0."""
+        """The combined evidence; signs against an adaptive sampler count as 0."""
         together = abs(self.together) if self.stepwise else self.together
         return math.hypot(*(max(0.0, one) for one in (together, self.again, self.drift or 0.0)))
 
@@ -82,7 +82,7 @@ class SamplerEvidence:
 
 
 def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:
-    """The evidence in the configurations, and in the numbers of the trials where they are known."""
+    """The evidence from the configurations, and from the trial numbers if they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
     # The rank correlation of the objective and the number of repeats; above 0: good ones recur.
     again = 0.0
@@ -95,9 +95,9 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
-    """The correlation of how usual each value is, summed over pairs of nearly independent columns.
+    """How often a row has common values in several columns at once: a sum over pairs of nearly independent columns.
 
-    Of a column that has no value in some rows, the others count.
+    Rows without a value in a column are left out.
     """
     columns = log_frequencies(configurations.arrangement, configurations.places)
     if len(columns) < 2:
@@ -114,7 +114,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """The logarithm of how many rows share each value, NaN where there is none; no columns with a moving range."""
+    """The logarithm of how many rows share each value, NaN if missing; without columns with a moving range."""
     columns = {}
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
@@ -148,7 +148,7 @@ def has_excess_repeats(configurations: Configurations) -> bool:
 
 
 def is_stepwise(configurations: Configurations) -> bool:
-    """Whether there are as many pairs of configurations that differ in a single column as configurations."""
+    """Whether at least as many pairs of configurations differ in only one column as there are configurations."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
     each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
@@ -159,9 +159,9 @@ def is_stepwise(configurations: Configurations) -> bool:
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
-    """How much values change with the number of the trial.
+    """How much values change with the trial number.
 
-    A configuration that was run again counts once, at the mean of its numbers.
+    A configuration that was run several times counts once, at its mean trial number.
     """
     number = np.bincount(configurations.owner, weights=trials) / configurations.repeats
     usual = log_frequencies(configurations.arrangement, configurations.places)
@@ -169,7 +169,7 @@ def drift_of(configurations: Configurations, trials: Reals) -> float:
 
 
 def column_drift(configurations: Configurations, number: Reals, usual: Sequence[Reals]) -> float:
-    """The largest correlation of a column with the trial number, less the expected maximum of so many columns."""
+    """The largest correlation of a column with the trial number, minus the expected maximum over all columns."""
     columns = [*ordered_columns(configurations), *usual]
     if not columns:
         return 0.0
@@ -178,10 +178,10 @@ def column_drift(configurations: Configurations, number: Reals, usual: Sequence[
 
 
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
-    """How much less usual the values of the first trials are than those of all later ones, in all columns together.
+    """How much less common the values of the first trials are than those of later trials, over all columns.
 
-    An adaptive sampler begins anywhere and soon settles. Of all trials at which it may have done so, the clearest
-    counts; the tail of the largest standardised step of a Brownian bridge allows for their number.
+    An adaptive sampler starts anywhere and soon settles. The trial with the clearest change counts, corrected for the
+    number of trials tried by the tail of the largest standardised step of a Brownian bridge.
     """
     rows = len(number)
     if not usual or rows < 4 * FEWEST_FIRST:
@@ -202,7 +202,7 @@ def settling(number: Reals, usual: Sequence[Reals]) -> float:
 
 
 def ordered_columns(configurations: Configurations) -> list[Reals]:
-    """Ranks of every ordered column, NaN where there is no value."""
+    """The ranks of every ordered column, NaN for missing values."""
     arrangement, places = configurations.arrangement, configurations.places
     return [
         np.where(places[:, j] < grid.cells, mid_ranks(places[:, j]), np.nan)
@@ -212,9 +212,9 @@ def ordered_columns(configurations: Configurations) -> list[Reals]:
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
-    """(columns, columns) each: correlations times √rows, standard normal where there is none, and √rows.
+    """(columns, columns) each: correlations times √rows, which are standard normal under independence, and √rows.
 
-    `columns` are (columns, rows); rows in which either is NaN are left out.
+    `columns` is (columns, rows); rows where either column is NaN are left out.
     """
     there = ~np.isnan(columns)
     values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
@@ -231,6 +231,6 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
 
 
 def correlation(one: Reals, two: Reals) -> float:
-    """The correlation of two columns; 0 where either is constant."""
+    """The correlation of two columns; 0 if either is constant."""
     deviations = float(one.std() * two.std())
     return float(np.mean((one - one.mean()) * (two - two.mean()))) / deviations if deviations > 1e-12 else 0.0

@@ -1,6 +1,6 @@
 """Summaries of the posterior samples: shares, pairs and larger sets, and densities, by counting points.
 
-The measure of shares is that of `importance.measure` without a kernel: points are many enough to do without.
+Shares are measured as in `importance.measure`, but without a kernel, because there are enough points.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST_POINTS = 20  # of the target in each sample, and of the rest of the region
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledShares:
-    """The shares of every parameter by the posterior samples, in the order of the space."""
+    """The shares of every parameter in the posterior samples, in the order of the space."""
 
     names: tuple[str, ...]
     each: Reals  # (draws, parameters) share in each sample, corrected for the number of points
@@ -45,10 +45,10 @@ class SampledShares:
     inside: bool  # the region is not the whole space
 
     def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
-        """The estimate by the samples alone, with bounds by the root of the share, which scatters alike for any size.
+        """The estimate from the samples only; bounds are symmetric for the root of the share.
 
-        The mean over samples counts disagreement between them as an effect; the share of their mean density does
-        not. After an adaptive sampler they disagree about much, and the effects are real.
+        The mean over samples counts disagreement between them as an effect, but the share of their mean density does
+        not. After an adaptive sampler, the samples disagree much, but the effects are real.
         """
         weight = 0.0 if adaptive else COMMON
         share: Reals = (1.0 - weight) * self.each.mean(axis=0) + weight * self.common
@@ -62,12 +62,12 @@ class SampledShares:
         return EstimatedShares(share, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
     def copied(self, sources: list[int]) -> SampledShares:
-        """The same, every parameter with the shares of its source."""
+        """The same shares, with those of each copy replaced by those of its original."""
         columns = ("each", "common", "activity", "active_share")
         return replace(self, **{name: getattr(self, name)[..., sources] for name in columns})
 
     def roots(self) -> tuple[Reals, Reals]:
-        """(parameters,) each: mean and standard deviation of the roots of the samples' shares."""
+        """(parameters,) each: mean and standard deviation of the square roots of the samples' shares."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
         middle: Reals = roots.mean(axis=0)
         deviation: Reals = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
@@ -84,7 +84,7 @@ class EstimatedShares(NamedTuple):
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
-    """Whether there are points enough in the target, and in the rest of the region."""
+    """Whether there are enough points in the target and in the rest of the region."""
     first, last = samples.ends(target)
     begin, end = samples.ends(region)
     return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
@@ -98,7 +98,7 @@ def sampled_shares(
     baseline: str = "region",
     children: Collection[str] = (),
 ) -> SampledShares:
-    """The shares for one question; of `children` only the value counts, since a parent tells whether they have one."""
+    """The shares for one question; for `children`, whether they have a value does not count."""
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
@@ -118,9 +118,10 @@ def shares_of_counts(
     of_value: Mask,
     shared: float = 0.0,
 ) -> SampledShares:
-    """Shares from points by cell: (draws, cells) of the target, and of the region or (1, cells) if it is the same.
+    """Shares from counts of points by cell, (draws, cells); the region is (1, cells) if samples share it.
 
-    of_value: (parameters,) those of which only the value counts. shared: points that targets have in common.
+    of_value: (parameters,) whether only the value counts, not whether there is one. shared: the mean number of points
+    that the targets of two samples share.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has all points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
@@ -153,7 +154,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share from products of different samples only, so that their own noise does not enter."""
+    """(parameters,) The share from products of different samples only, so that the noise of single samples cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
@@ -164,7 +165,7 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
 
 
 def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
-    """(draws, cells) A uniform draw inside each regime; regimes occur as often as among the points."""
+    """(draws, cells) A uniform density inside each regime; regimes are as frequent as among the points."""
     sizes = np.diff(np.r_[grids.block_starts, grids.cells])
     return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
 
@@ -175,7 +176,7 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """Points of target and region by the groups of every set, in the mean over all samples; sets are of one size."""
+    """The mean number of points of target and region by the groups of every set; all sets have the same size."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
@@ -190,7 +191,7 @@ def model_sets(
 
 
 def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.float32]:
-    """(points,) The part of the samples in which each point lies in a range of ranks."""
+    """(points,) The fraction of samples in which each point lies in a range of ranks."""
     return (counts_by_point(samples, span) / samples.draws).astype(np.float32)
 
 
@@ -214,7 +215,7 @@ def model_densities(
     words: tuple[str, str],
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
-    """The densities of every parameter in the mean over all samples; the contrasts say where its rows lie."""
+    """The mean densities of every parameter over all samples; the contrasts show where its rows lie."""
     grids = samples.grids()
     targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
@@ -235,7 +236,7 @@ def density(
     words: tuple[str, str],
     rows: tuple[int, int],
 ) -> Densities:
-    """The densities of one parameter from mean counts of points by coarse cell."""
+    """The densities of one parameter from the mean number of points in each coarse cell."""
     grid = contrast.grid
     target, region = spread_out(grid, coarse, targets), spread_out(grid, coarse, regions)
     missing = float(targets[-1] / targets.sum()), float(regions[-1] / regions.sum())
@@ -247,7 +248,7 @@ def density(
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
-    """(cells,) Parts of the points that have a value: each coarse cell spread over its cells as the prior is."""
+    """(cells,) The fraction of points with a value; coarse cells are spread in proportion to the prior."""
     here = coarse.table[: grid.cells]
     mass = np.bincount(here, weights=grid.prior, minlength=coarse.cells)
     parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
@@ -256,7 +257,7 @@ def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
 
 
 def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
-    """For each block, the width of the kernel in cells; 0 where no cells are merged."""
+    """For each block, the width of the kernel in cells; 0 if no cells are merged."""
     widths = []
     for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
         together = len(block) / len(merged)

@@ -1,1 +1,1 @@
-"""The same counts on a GPU, from arrays that lie there."""
+"""The same counts on a GPU, from arrays in its memory."""

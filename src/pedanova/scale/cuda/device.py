@@ -1,4 +1,4 @@
-"""The GPU: finding it, arrays where they lie on it, and its kernels, compiled when first needed."""
+"""Find the GPU, wrap arrays in its memory, and compile its kernels when they are first needed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the comp
 
 
 def library() -> Any:
-    """CuPy, with a GPU that answers."""
+    """CuPy; raises an error if it is missing or no GPU responds."""
     try:
         import cupy
     except ImportError:
@@ -41,7 +41,7 @@ def library() -> Any:
 
 
 def is_on_device(values: object) -> bool:
-    """Whether an array lies in the memory of a CUDA GPU."""
+    """Whether an array is in the memory of a CUDA GPU."""
     if isinstance(values, np.ndarray | list | tuple | str | bytes):
         return False
     if getattr(type(values), "__cuda_array_interface__", None) is not None:
@@ -57,7 +57,7 @@ def is_on_device(values: object) -> bool:
 
 
 def as_device_array(name: str, values: object) -> Any:
-    """A CuPy array over the same memory; types that no kernel reads are widened on the GPU."""
+    """A CuPy array that shares the memory; types that the kernels cannot read are converted on the GPU."""
     cupy = library()
     try:
         if getattr(values, "requires_grad", False):
@@ -79,13 +79,13 @@ def as_device_array(name: str, values: object) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnDevice:
-    """Columns that lie on a GPU, to be counted there."""
+    """Columns in the memory of a GPU that are counted there."""
 
     columns: Mapping[str, Any]
 
 
 def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
-    """The table as it is; one on a GPU as such, unless it is small or asked for on the CPU: then it is copied."""
+    """The table, wrapped if it is on a GPU; copied to main memory if it is small or `engine` is the CPU."""
     columns = columns_on_device(data, names)
     if columns is None and engine == "cuda":
         library()
@@ -101,7 +101,7 @@ def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | 
 
 
 def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
-    """The columns by name, where they lie on a GPU; None for anything else."""
+    """The columns by name if they are on a GPU; None otherwise."""
     if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
         table: Any = data
         if table.shape[1] != len(names):
@@ -120,7 +120,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """How a kernel reads an array: where it begins, and its stride in values."""
+    """How a kernel reads an array: its address, and its stride in values."""
 
     array: Any
     stride: int
@@ -140,7 +140,7 @@ class DeviceArray:
         return WORDS[self.array.dtype]
 
     def read_by(self, name: str, *given: Any, words: Sequence[str] = (), shared: int = 0) -> None:
-        """Launch a kernel that reads every value; `words` are of its template, beside the array's own."""
+        """Launch a kernel that reads every value; `words` are further arguments of its template."""
         function = kernel(name, self.word, *words, "true" if self.dense else "false", shared=shared)
         rows, (processors, _) = len(self.array), here()
         head = self.array, np.int64(self.stride), np.int64(rows)
@@ -149,7 +149,7 @@ class DeviceArray:
 
 @lru_cache(maxsize=256)
 def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
-    """One instance of a kernel's template, ready for so many bytes of shared memory."""
+    """One instance of a kernel's template, prepared for `shared` bytes of shared memory."""
     from importlib import resources  # slow to import
 
     cupy = library()
@@ -170,7 +170,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
 
 @lru_cache(maxsize=8)
 def room(device: int) -> tuple[int, int]:
-    """Multiprocessors of a GPU, and the bytes of shared memory that one block may have."""
+    """The number of multiprocessors of a GPU, and the bytes of shared memory for one block."""
     cupy = library()
     facts = cupy.cuda.runtime.getDeviceProperties(device)
     optin = int(facts.get("sharedMemPerBlockOptin", 48 * 1024))
@@ -182,20 +182,20 @@ def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], s
 
 
 def fetched(array: Any) -> NDArray[Any]:
-    """An array of the GPU in memory, by way of memory that the GPU may write to."""
+    """An array of the GPU copied to main memory through pinned memory."""
     host = pinned(array.size, array.dtype).reshape(array.shape)
     array.get(out=host)
     return host
 
 
 def pinned(size: int, dtype: Any) -> NDArray[Any]:
-    """Memory that a GPU copies from and to without the CPU."""
+    """Page-locked memory that a GPU reads and writes directly."""
     room = library().cuda.alloc_pinned_memory(size * np.dtype(dtype).itemsize)
     return np.frombuffer(room, dtype=dtype, count=size)
 
 
 def blocks_for(rows: int, each: int, most: int) -> int:
-    """No more blocks than have rows."""
+    """The number of blocks to launch: at most one for every `each` rows."""
     return max(1, min(most, -(-rows // each)))
 
 

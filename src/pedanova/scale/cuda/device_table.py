@@ -1,4 +1,4 @@
-"""Tables on a GPU: how one is recognized, its space guessed, and how it is cut and counted."""
+"""Tables on a GPU: recognise one, guess its space, divide it into levels and count it."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ REFUSED = ("where", "feasible", "state")
 
 
 def extent_of(array: Any) -> ColumnExtent:
-    """What one pass over a column tells."""
+    """The extent of a column, from one pass over it."""
     words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
     DeviceArray.of(array).read_by("extent", words)
     return ColumnExtent.of(library().asnumpy(words))
 
 
 def exponents_of(array: Any) -> NDArray[np.int64]:
-    """(2048,) How many numbers have each exponent, as doubles."""
+    """(2048,) How many numbers have each exponent of a double."""
     cupy, reading = library(), DeviceArray.of(array)
     counts = cupy.zeros(2048, dtype=np.uint64)
     function = kernel("exponents", reading.word, "false", shared=8192)
@@ -65,7 +65,7 @@ def exponents_of(array: Any) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class DeviceColumns:
-    """Columns on a GPU, each as a small one in memory that stands for all rows."""
+    """Columns on a GPU, each represented by a small column in main memory."""
 
     table: Mapping[str, Any]
     extents: dict[str, ColumnExtent] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class DeviceColumns:
         return []
 
     def _sample(self, name: str) -> NDArray[Any]:
-        """The same rows of every column, from all over the table."""
+        """A sample of rows from all over the table, the same rows for every column."""
         cupy, array = library(), self.table[name]
         rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), SAMPLE)).astype(np.int64))
         picked: NDArray[Any] = cupy.asnumpy(array[cupy.asarray(rows)])
@@ -106,7 +106,7 @@ class DeviceColumns:
         return Column(name, values, None, np.arange(len(values)) == len(values) - 1)
 
     def _are_all(self, array: Any, values: NDArray[Any]) -> bool:
-        """Whether no row holds another number."""
+        """Whether every row has one of these values."""
         if not len(values):
             return True
         grid = grid_of(Ordinal(tuple(value.item() for value in values)))
@@ -115,7 +115,7 @@ class DeviceColumns:
         return not counts[0, grid.outside]
 
     def _others(self, array: Any, distinct: NDArray[Any]) -> NDArray[Any]:
-        """Some numbers that the sample lacks."""
+        """Some numbers that are not in the sample."""
         cupy = library()
         strange = ~cupy.isin(array, cupy.asarray(distinct)) & ~cupy.isnan(array)
         rows = cupy.flatnonzero(strange)[: 4 * FEW]
@@ -160,7 +160,7 @@ class DeviceTable(Countable):
         return codes
 
     def _slots(self, levels: Levels) -> tuple[Any, Any]:
-        """Order keys where levels end, and the level of every slot of the ranking."""
+        """The order keys where levels end, and the level of every slot of the ranking."""
         if self._ends is None or self._ends[0] is not levels:
             real = np.float32 if self.single else np.float64
             ends = rounded(levels.boundaries, real, up=True)
@@ -169,7 +169,7 @@ class DeviceTable(Countable):
         return self._ends[1]
 
     def units(self, levels: Levels) -> list[Units]:
-        """In which units the objective is summed; several, each for sizes of its own, where one cannot hold all."""
+        """The units in which the objective is summed; several if one unit cannot represent all magnitudes."""
         extent = self.ranking.extent
         if not self.with_sums or extent.low != extent.low:
             return []
@@ -198,7 +198,7 @@ class DeviceTable(Countable):
         return DeviceColumn(name, grid, values)
 
     def sum_moments(self, levels: Levels) -> Moments:
-        """Mean and spread of the objective by level, each level in one fixed order of additions."""
+        """The mean and spread of the objective by level; each level is added in a fixed order."""
         cupy = library()
         codes, centres, powers = self.codes(levels), centres_of(levels), powers_of(levels)
         inside = "c == l && isfinite((double)y)"
@@ -219,7 +219,7 @@ class DeviceTable(Countable):
         return Moments(centres, np.array(rows), np.array(sums), np.array(squares), powers)
 
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:
-        """The first row that breaks the space, sought in pieces that fit memory."""
+        """The first row outside the space, in words; the search reads pieces that fit into memory."""
         cupy, values, grid = library(), self.columns[name], grid_of(parameter)
         for start in range(0, len(values), AT_ONCE):
             piece = Column(name, cupy.asnumpy(values[start : start + AT_ONCE]))
@@ -231,7 +231,7 @@ class DeviceTable(Countable):
 
 
 def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels: object) -> Counted:
-    """Count a table on the GPU it lies on."""
+    """Count a table on the GPU where it is stored."""
     cupy, arrays = library(), columns
     request, name = check_request(request, arrays)
     check_lengths(arrays)
@@ -266,7 +266,7 @@ def objective_notes(table: DeviceTable) -> list[Note]:
 
 
 def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:
-    """What needs rows in memory is refused."""
+    """Raise an error if an option needs rows in main memory."""
     name = request.objective
     if not isinstance(name, str):
         raise QueryError(Arg("objective"), f" must name a column of the GPU: {listed(list(arrays), most=40)}")

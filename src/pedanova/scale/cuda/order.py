@@ -1,4 +1,4 @@
-"""Exact order statistics on a GPU: the way of `base.kernel.selection`, with slots that fit its shared memory."""
+"""Exact order statistics on a GPU: the method of `base.kernel.selection`, with slots that fit in shared memory."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """First key and bits of a slot, so that all but the outermost of a sample have slots of their own.
+    """The first key and the bits of a slot, so that all but the outermost of a sample have separate slots.
 
-    Singles have keys of 32 bits, everything else those of doubles.
+    float32 has keys of 32 bits, all other types have those of doubles.
     """
     single = sample.dtype == np.float32
     numbers = sample[~np.isnan(sample)]
@@ -41,7 +41,7 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ColumnExtent:
-    """What one pass over a column tells."""
+    """The extent of a column, from one pass over it."""
 
     low: float  # finite ones; NaN where there is none
     high: float
@@ -53,7 +53,7 @@ class ColumnExtent:
 
     @classmethod
     def of(cls, words: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
-        """As kernels tell it of numbers with this sign."""
+        """The extent from a kernel's output for numbers with this sign."""
         low, high, small = values_of(np.array([~words[0], words[1], ~words[2]])).tolist()
         absent += int(words[4])
         if not words[1]:
@@ -63,7 +63,7 @@ class ColumnExtent:
 
 
 def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
-    """The numbers behind order keys, which singles have of their own."""
+    """The numbers that belong to order keys; float32 has separate keys."""
     if not single:
         return values_of(keys)
     short = keys.astype(np.uint32)
@@ -72,12 +72,12 @@ def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
 
 
 def turn_of(sign: float) -> Any:
-    """The bits that turn the sign of a number."""
+    """The bits that change the sign of a number."""
     return np.uint64(0 if sign > 0 else 1 << 63)
 
 
 def ranks_of(values: NDArray[Any]) -> NDArray[Any]:
-    """What a kernel compares numbers by: keys of singles, doubles as they are."""
+    """What a kernel compares: order keys for float32, the numbers themselves for doubles."""
     return single_keys(values) if values.dtype == np.float32 else values
 
 
@@ -89,14 +89,14 @@ def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
 
 @lru_cache(maxsize=16)
 def sampled_rows(rows: int, _: int) -> Any:
-    """Rows from all over a table, on the GPU in use."""
+    """The indices of rows from all over a table, on the current GPU."""
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     return library().asarray((turns * rows).astype(np.int64))
 
 
 @dataclass(slots=True, eq=False)
 class Ranking:
-    """The objective on the GPU, and how many of its rows lie in each slot."""
+    """The objective on the GPU, and the number of its rows in each slot."""
 
     objective: DeviceArray
     sign: float
@@ -127,14 +127,14 @@ class Ranking:
         return np.uint64(self.first), np.int32(self.shift), np.uint32(SLOTS)
 
     def levels_of_slots(self, keys: NDArray[Any]) -> NDArray[np.uint16]:
-        """(SLOTS + 1,) How many levels end below each slot, given the keys of ends; MIXED where one ends inside it."""
+        """(SLOTS + 1,) The number of levels that end below each slot; MIXED if one ends inside it."""
         slots = self._slots_of(keys)
         table = np.repeat(np.arange(len(slots) + 1, dtype=np.uint16), np.diff(slots + 1, prepend=0, append=SLOTS + 1))
         table[slots] |= MIXED
         return table
 
     def rows_of_levels(self, keys: NDArray[Any]) -> NDArray[np.int64]:
-        """(levels,) About how many rows each level has, given the keys where they end."""
+        """(levels,) The approximate number of rows in each level, given the keys where levels end."""
         return np.diff(self.reached[self._slots_of(keys)], prepend=0, append=self.numbers)
 
     def _slots_of(self, keys: NDArray[Any]) -> Indices:
@@ -168,7 +168,7 @@ class Ranking:
     def _pick(
         self, slots: Indices, sizes: Indices, small: NDArray[np.bool_], under: Indices, inside: Indices
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values at the ranks in small slots, all of whose rows are sorted; and the ends of the other slots."""
+        """The values at ranks in small slots, whose rows are sorted, and the ends of the other slots."""
         cupy = library()
         marks = np.full(SLOTS + 1, PASSED_OVER, dtype=np.int32)
         marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)

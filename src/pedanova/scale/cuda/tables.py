@@ -1,9 +1,9 @@
-"""Counts and sums by [level × cell] on a GPU, and the units in which the objective is summed.
+"""Counts and sums by (level, cell) on a GPU, and the units in which the objective is summed.
 
-A sum is a whole number of units of its level: no order of threads can change it, and no digit of a double is lost.
-Where the numbers of a level lie near each other, as they mostly do, their multiples of the level's last digit, counted
-from its first number on, fit one word (`NARROW`). Doubles, and numbers of very different sizes, take two longer ones
-(`WIDE`), and in the extreme one such pair for each band of sizes.
+A sum is a whole number of units of its level, so the order of threads does not change it and no digit of a double is
+lost. If the numbers of a level are close together, as usual, their distances from its first number, in units of the
+last digit, fit into one word (`NARROW`). Doubles and numbers of very different magnitudes take two longer words
+(`WIDE`), and in extreme cases one such pair for each band of magnitudes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Tables = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """In which units the objective is summed, by level."""
+    """The units in which the objective is summed, by level."""
 
     powers: NDArray[np.int32]  # (levels,) a sum counts multiples of 2^-power
     way: int
@@ -49,7 +49,7 @@ class Units:
     sizes: tuple[float, float] = (0.0, np.inf)  # of the numbers that are summed: from, and below
 
     def pairs(self) -> NDArray[np.float64]:
-        """(levels, 2) The two numbers by which a kernel finds multiples."""
+        """(levels, 2) The two numbers with which a kernel computes multiples."""
         if self.firsts is not None:
             return np.stack([np.ldexp(1.0, self.powers), MAGIC - self.firsts], axis=1)
         halves = self.powers // 2
@@ -58,9 +58,9 @@ class Units:
 
 
 def units_for(levels: Levels, extent: ColumnExtent, rows: NDArray[np.int64], *, single: bool) -> Units | None:
-    """Units that keep every digit, given the objective's extent and about how many rows each level has.
+    """Units that keep every digit, given the extent of the objective and the approximate rows of each level.
 
-    None where a level holds numbers of too different sizes: then they are summed in bands.
+    None if the numbers of a level differ too much in magnitude; they are then summed in bands.
     """
     signed = np.sort(np.array([levels.sign * extent.low, levels.sign * extent.high]))
     inner = np.clip(levels.sign * levels.thresholds[:-1], *signed)
@@ -87,7 +87,7 @@ def _narrow(
     last: NDArray[np.int_],
     rows: NDArray[np.int64],
 ) -> Units | None:
-    """Multiples from the first number of each level on, where they are small enough and most fit a word."""
+    """Units relative to the first number of each level, if most multiples fit into one word; otherwise None."""
     with np.errstate(over="ignore"):
         firsts = np.floor(np.ldexp(np.where(sign > 0, begins, -stops), -last))
         spans = np.ldexp(stops - begins, -last) + 2
@@ -100,7 +100,7 @@ def _narrow(
 
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
-    """Units of numbers whose sizes differ without measure, given how many have each exponent of a double."""
+    """Units for numbers of extremely different magnitudes, given how many have each exponent of a double."""
     places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
@@ -116,7 +116,7 @@ def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceColumn:
-    """One column on the GPU, its grid, and the way to its cells."""
+    """One column on the GPU, its grid, and how its cells are found."""
 
     name: str
     grid: Grid
@@ -134,7 +134,7 @@ class DeviceRows:
 
 
 class Counter:
-    """The tables of some columns, which fill on the GPU over one or many pieces of rows."""
+    """The tables of some columns, filled on the GPU from one or several pieces of rows."""
 
     def __init__(self, grids: Sequence[Grid], levels: int, units: Units | None) -> None:
         cupy = library()
@@ -148,7 +148,7 @@ class Counter:
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
 
     def add(self, place: int, column: DeviceColumn, rows: DeviceRows) -> None:
-        """Launch the counting of some rows of one column."""
+        """Start counting some rows of one column."""
         width, many = column.grid.width, len(rows.codes)
         values, way = DeviceArray.of(column.values), way_to(column)
         objective = DeviceArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
@@ -178,7 +178,7 @@ class Counter:
         launch(kernel(name, *words, *flags, shared=room), blocks, threads, given, room)
 
     def take(self) -> list[Tables]:
-        """Counts and sums of every column; waits for the GPU."""
+        """The counts and sums of every column, after waiting for the GPU."""
         output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
         output[0] = self.counts
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
@@ -197,7 +197,7 @@ class Counter:
 
 
 def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Tables]:
-    """Counts and sums of every column: all are launched before the first is waited for."""
+    """The counts and sums of every column; all kernels are launched before the first result is read."""
     counter = Counter([column.grid for column in columns], levels, units)
     for place, column in enumerate(columns):
         counter.add(place, column, rows)
@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
 
 
 def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
-    """In the grid's order of cells, where kernels have the order of numbers."""
+    """The tables in the grid's order of cells; kernels use numeric order."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
         return counts, sums
@@ -214,14 +214,14 @@ def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.f
 
 
 def add_bands(by_band: Sequence[Sequence[Tables]]) -> list[Tables]:
-    """Counts, and sums over all bands of sizes: the small ones first."""
+    """The counts, and the sums over all bands; bands of small numbers are added first."""
     columns = zip(*by_band, strict=True)
     return [(bands[-1][0], reduce(np.add, (sums for _, sums in bands[::-1]))) for bands in columns]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way:
-    """How a kernel finds the cells of a column: boundaries, what cells accept, and a first guess."""
+    """How a kernel finds the cells of a column: boundaries, accepted values, and a first guess."""
 
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
@@ -235,11 +235,11 @@ class Way:
 
     @property
     def room(self) -> int:
-        """Bytes of shared memory."""
+        """The bytes of shared memory that it needs."""
         return 0 if self.guess == LOOKUP else (self.grid.cells + 1) * np.dtype(self.real).itemsize
 
     def arguments(self, column: DeviceColumn) -> tuple[Any, ...]:
-        """What a kernel is told of the grid."""
+        """The kernel's arguments that describe the grid."""
         if column.lookup is None:
             return grid_arguments(self, library().cuda.runtime.getDevice())
         real, table = self.real, library().asarray(column.lookup)
@@ -248,7 +248,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """Between which guesses, in cells less a half, a number is in the space for sure."""
+        """The range of guesses, in cells minus a half, for which a number is certainly in the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -275,8 +275,7 @@ def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
 
 @lru_cache(maxsize=4096)
 def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
-    """Where cells begin, what they accept (nothing, where they touch), both outermost ends, the guess and the lattice:
-    on the GPU in use."""
+    """The boundaries of cells, what they accept, the outer ends, the guess and the lattice, on the GPU."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
@@ -296,7 +295,7 @@ def do_touch(grid: Grid) -> bool:
 
 
 def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, float, float]:
-    """A line that guesses a cell, even or in log, and how near to a boundary it may err; or none."""
+    """A linear guess of the cell, on a linear or log scale, and its largest error; or none."""
     if len(inner) < LEAST_GUESSED:
         return HALVING, 0.0, 0.0, 0.0
     facts = np.finfo(real)
@@ -318,7 +317,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
 
 
 def rounded(values: NDArray[np.float64], real: Any, *, up: bool) -> NDArray[Any]:
-    """The same for singles: the least one at or above a double, or the greatest at or below, asks the same of each."""
+    """Bounds as float32, rounded up or down so that comparisons of float32 numbers give the same results."""
     if real is np.float64:
         return values
     with np.errstate(over="ignore"):
