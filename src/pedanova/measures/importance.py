@@ -577,6 +577,16 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     return notes
 
 
+def is_even(contrast: Contrast) -> bool:
+    """Whether the region's rows are so even that `sampler_notes` has nothing to say, whatever the target.
+
+    If no cell has more than 1.5 times its uniform part, a divergence d becomes at most 1.5 · (d + 1) - 1 against a
+    uniform baseline, which is below the 2 · d + 0.5 of a note.
+    """
+    regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
+    return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
+
+
 def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
     """Notes on parameters where a uniform baseline shows the sampler, not the target, from their divergences; `against`
     is the baseline in use.

@@ -21,6 +21,7 @@ from pedanova.measures.importance import (
     Importances,
     chance_notes,
     divergence_of,
+    is_even,
     rank,
     ranked,
     sampler_notes,
@@ -149,7 +150,7 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate,
         return [Note("doubt", ADAPTIVE, "importance is that in these rows, not in the whole space")]
     if result.model_query is not None or (question.baseline == "region" and not whole):
         return []
-    varying = [contrast for contrast in query.contrasts if contrast.varies]
+    varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]
     computed = {row.name: row.divergence for row in result.rows} if result.estimator == "counts" else {}
     level, near = (
         computed if question.baseline == baseline and computed else divergences_of(varying, baseline, question)
