@@ -93,9 +93,10 @@ def postgresql() -> Iterator[str]:
     from urllib.parse import quote
 
     initdb = find("initdb", "/usr/lib/postgresql/*/bin")
-    if initdb is None:
+    createdb = find("createdb", "/usr/lib/postgresql/*/bin")
+    if initdb is None or createdb is None:
         missing("PostgreSQL")
-    bin_folder, port = Path(str(initdb)).parent, free_port()
+    bin_folder, port = Path(str(initdb)).resolve().parent, free_port()  # a link may stand alone
     with own_folder("postgres") as folder:
         data = folder / "data"
         secret = folder / "secret"
@@ -107,7 +108,7 @@ def postgresql() -> Iterator[str]:
         server += ["-c", "listen_addresses=127.0.0.1"]
         with running(as_user("postgres", server), port, folder):
             environment = {**os.environ, "PGPASSWORD": PASSWORD}
-            create = [str(bin_folder / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "ann", "trials"]
+            create = [str(createdb), "-h", "127.0.0.1", "-p", str(port), "-U", "ann", "trials"]
             for _ in range(100):
                 done = subprocess.run(create, env=environment, capture_output=True, text=True, timeout=PATIENCE)
                 if done.returncode == 0:
