@@ -265,7 +265,7 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
-    """A table in memory, the request completed by it, and the goals, if there are any."""
+    """A table in memory, the options completed from it, and the objectives, if there are any."""
     from pedanova.sources import read_records
     from pedanova.sources.spaces.beside import with_space_beside
 

@@ -77,7 +77,7 @@ class Output:
         )
 
     def _repr_html_(self) -> str:
-        """The search space, what was assumed, and what can be asked."""
+        """The search space, the assumptions, and the next possible calls."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
         title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"

@@ -426,7 +426,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
 
 
 def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:
-    """What the answers themselves say, and parameters that one study never varied."""
+    """The notes of the answers, and notes on parameters that one study never varied."""
     one, two = answers
     notes = []
     if one.estimator != two.estimator:

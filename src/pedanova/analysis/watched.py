@@ -1,6 +1,6 @@
-"""A source that is analysed while it grows: it is read anew as a whole when it has changed, and then analysed anew.
+"""A source that is analysed while it grows: when it has changed, it is read and analysed again as a whole.
 
-A look at a database opens a connection of its own and every query is a short transaction, so no writer waits for it.
+Each look at a database uses a new connection, and every query is a short transaction, so no writer waits for it.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Follow:
 
 
 def stamp_of(path: Path) -> Hashable:
-    """Of a file, or of all files in a folder: it changes when one of them does."""
+    """A stamp of a file, or of all files in a folder, that changes when one of them does."""
     try:
         files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
         states = [(file, file.stat()) for file in files]
@@ -231,7 +231,7 @@ def stamp_of(path: Path) -> Hashable:
 
 
 def stamp_of_database(place: str | Path) -> Hashable:
-    """The trials or runs as a database lists them: it changes when one begins or ends."""
+    """A stamp of the trials or runs in a database that changes when one begins or ends."""
     with open_database(place) as database:
         runs = "runs" in database.tables()
         return hash(tuple(map(tuple, database.rows("SELECT * FROM runs" if runs else "SELECT * FROM trials"))))

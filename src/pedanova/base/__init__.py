@@ -1,1 +1,1 @@
-"""Machinery without a word of the subject: threads, progress, notes, printed tables."""
+"""General tools that know nothing about hyperparameters: threads, progress, notes, printed tables."""

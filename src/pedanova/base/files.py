@@ -58,7 +58,7 @@ def write_file(file: Path, content: bytes) -> None:
 
 
 def _replace(file: Path, content: bytes) -> None:
-    """Through a neighbour, which takes the file's place once it lies on the disk."""
+    """Write a temporary file in the same folder, then rename it."""
     partial = file.with_name(f".{file.name[:100]}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with partial.open("wb") as out:

@@ -1,4 +1,4 @@
-"""What is computed or imported when it is first used: modules that are slow to import, columns of a wide table."""
+"""Modules that are imported, and columns that are computed, only when they are first used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class LazyModule:
-    """A module that is imported when something of it is first used."""
+    """A module that is imported when it is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -22,7 +22,7 @@ class LazyModule:
 
 
 class LazyMapping(Mapping[str, Value]):
-    """Values by name, each made when it is first asked for: of a wide table few columns are."""
+    """Values by name, each computed when it is first used, because a wide table needs only a few columns."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:
         self._names, self._make = tuple(names), make

@@ -47,7 +47,7 @@ def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
 
 
 def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
-    """The changed forms, but the old ones of all that would be mistaken for another."""
+    """The changed forms, with the old form for every name that would no longer be unique."""
     forms = before | changed
     while True:
         taken = Counter(forms.values())
@@ -58,13 +58,13 @@ def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, st
 
 
 def _parts(name: str, separators: str) -> list[str]:
-    """Each with the separators behind it."""
+    """The parts of a name, each with the separators after it."""
     kind = re.escape(separators)
     return re.findall(rf"[^{kind}]*[{kind}]+|[^{kind}]+", name)
 
 
 def _stripped(forms: dict[str, str], separators: str) -> dict[str, str]:
-    """Without the parts at both ends that all of them share; what is left of each still says something."""
+    """The names without the parts that all share at the start and end; no name becomes empty."""
     if len(forms) < 2:
         return {}
     lines = [_parts(form, separators) for form in forms.values()]
@@ -78,6 +78,6 @@ def _stripped(forms: dict[str, str], separators: str) -> dict[str, str]:
 
 
 def _alike(lines: Sequence[Sequence[str]]) -> int:
-    """How many of the first parts are the same in all; never the last one that there is."""
+    """The number of leading parts that are the same in all names; the last part never counts."""
     most = min(map(len, lines)) - 1
     return next((place for place in range(most) if len({line[place] for line in lines}) > 1), most)

@@ -62,7 +62,7 @@ class Note(str):
         return tuple(int(word) for word in self.words if isinstance(word, Count))
 
     def names(self, argument: str) -> bool:
-        """Whether it advises this argument."""
+        """Whether the note recommends this argument."""
         return any(isinstance(word, Arg) and word.name == argument for word in self.words)
 
     def about(self, subject: str) -> Note:
@@ -105,7 +105,7 @@ def _note(kind: Kind, words: Sequence[Word], subject: str, severity: Severity) -
 
 
 def _of_one_row(found: re.Match[str]) -> str:
-    """A part of a sentence with its verbs in the singular: counts add up, so it is written for many rows."""
+    """A part of a sentence with its verbs in the singular, for a count of one row."""
     many = found[1] if found[1].startswith("of") else found[1].removesuffix("s")
     return f"1 {many}" + re.sub(r"\b(?:have|are|were|count|lie)\b", lambda verb: OF_ONE[verb[0]], found[2])
 

@@ -25,7 +25,7 @@ MOST_NOTES = 30
 def html_table(
     title: str, columns: Sequence[TableColumn], *, faint: Collection[int] = (), notes: Sequence[str] = ()
 ) -> str:
-    """A table for notebooks, with bars and folded notes; `faint` rows are noise. Every string is escaped."""
+    """An HTML table for notebooks, with bars and folded notes; `faint` rows are grey. All text is escaped."""
     many_bars = sum(bool(column.parts) for column in columns) > 1
     rows = len(columns[0].cells)
     head = "".join(f"<th{_html_style(i, column)}>{escape(column.title)}</th>" for i, column in enumerate(columns))
@@ -48,7 +48,7 @@ def _html_style(place: int, column: TableColumn, more: str = "") -> str:
 
 
 def _html_bar(column: TableColumn, row: int, many_bars: bool) -> str:
-    """The ground of a cell: a bar beside the number, behind it where there are many; a mark is a line across it."""
+    """The background of a cell: a bar beside the number, or behind it if there are many; a mark is a vertical line."""
     if not column.parts:
         return ""
     end = _css_percent(column.parts[row])
@@ -68,7 +68,7 @@ def _css_percent(part: float) -> str:
 
 
 def folded(notes: Sequence[str]) -> str:
-    """Notes behind a line to click; nothing where there is none."""
+    """Notes that open with a click; empty if there are none."""
     if not notes:
         return ""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes[:MOST_NOTES])
@@ -144,7 +144,7 @@ class Table:
     def column(
         self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = "", leave: int = 0
     ) -> TableColumn:
-        """A column of the text of every row; `bar` names a number of the rows that is drawn as one."""
+        """A column with one text per row; `bar` names the attribute that is drawn as a bar."""
         rows = self.printed_rows()
         parts = bar_parts([getattr(row, bar) for row in rows]) if bar else ()
         return TableColumn(title, [text(row) for row in rows], kind, leave, parts)
@@ -244,7 +244,7 @@ class Table:
         return self.heading()
 
     def heading(self) -> str:
-        """What is in it, as the line above; empty where the columns say enough."""
+        """The line above the table; empty if the columns are clear without it."""
         return ""
 
     def faint(self) -> frozenset[int]:
@@ -255,7 +255,7 @@ class Table:
         return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
     def in_lines(self) -> str:
-        """The table in text; of a long one the first lines, and how many more there are."""
+        """The table as text; a long table shows the first lines and says how many more there are."""
         columns = self.printed()
         more = len(columns[0].cells) - SHOWN
         if more <= A_FEW_MORE:
@@ -275,14 +275,14 @@ Row = TypeVar("Row")
 
 
 def bar_parts(cells: Sequence[Any]) -> list[float]:
-    """Lengths of bars, the largest number as long as the cell."""
+    """The lengths of bars as parts of the longest."""
     numbers = [float(cell or 0.0) for cell in cells]
     top = max(numbers, default=0.0) or 1.0
     return [number / top for number in numbers]
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
-    """Rows of one dataclass, column by column; what is not compared is no cell. A name is called parameter."""
+    """The rows of one dataclass as columns; fields that are not compared are left out, `name` becomes parameter."""
     names = [field.name for field in (fields(rows[0]) if rows else ()) if field.compare]
     return {"parameter" if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
 

@@ -1,4 +1,4 @@
-"""Text for a terminal: how wide letters are, which are never printed raw, and tables that fit a width."""
+"""Text for a terminal: the width of letters, safe characters, and tables that fit a width."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEIGHTS = " ▁▂▃▄▅▆▇█"
 
 
 def printable(text: str) -> str:
-    """One line without control characters: a name of the user's is shown, never obeyed."""
+    """The text as one line, with control characters shown instead of executed."""
     return "".join(_shown(letter) for letter in text)
 
 
@@ -29,13 +29,13 @@ def printable_lines(text: str) -> str:
 
 
 def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
-    """Lines of a text; "10 %" stays together."""
+    """The text in lines of this width; "10 %" is not broken."""
     kept = text.replace(" %", "\u00a0%")
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
 def width_of(text: str) -> int:
-    """Columns of a terminal that a text takes: East Asian letters take two, accents none."""
+    """The number of terminal columns of a text: East Asian letters take two, accents none."""
     if text.isascii():
         return len(text)
     return sum(_width(letter) for letter in text)
@@ -48,7 +48,7 @@ def _width(letter: str) -> int:
 
 
 def shorten(text: str, width: int = 40) -> str:
-    """A long name cut in its middle; control characters shown, not obeyed."""
+    """A long name cut in its middle; control characters are shown, not executed."""
     text = printable(text)
     if width_of(text) <= width:
         return text
@@ -73,7 +73,7 @@ def bar(part: float, width: int = 20) -> str:
 
 
 def sparkline(parts: list[float]) -> str:
-    """One letter for each number from 0 to 1; what is above 0 is seen."""
+    """One block character for each number from 0 to 1; numbers above 0 are always visible."""
     return "".join(HEIGHTS[max(part > 0, min(8, round(8 * part)))] for part in parts)
 
 
@@ -98,14 +98,14 @@ class TableColumn:
 
     @property
     def width(self) -> int:
-        """Its natural width; that of a bar is chosen later."""
+        """The natural width; the width of a bar is chosen later."""
         if self.kind == "bar":
             return 0
         return max(width_of(text) for text in (self.title, *self.cells))
 
 
 def fitted(columns: Sequence[TableColumn], width: int) -> list[TableColumn]:
-    """The columns that there is room for, as finished text."""
+    """The columns that fit into the width, as finished text."""
     longest = max(16, width // 3)
     kept = [_safe(column, longest) for column in columns]
     while _bar_width(kept, width) < USUAL_BAR and any(column.leave for column in kept):
@@ -124,7 +124,7 @@ def _safe(column: TableColumn, longest: int) -> TableColumn:
 
 
 def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
-    """Room for each bar; without bars, at least the usual as soon as the rest fits."""
+    """The width left for each bar; without bars, the usual width if everything fits."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
     if not bars:
@@ -143,7 +143,7 @@ def _drawn(column: TableColumn, size: int) -> TableColumn:
 def draw_columns(
     columns: Sequence[TableColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
 ) -> str:
-    """A table that fits; in colour, bars are cyan, and lines that are noise are faint."""
+    """A table that fits the width; in colour, bars are cyan and lines without a clear effect are faint."""
     kept = fitted(columns, width)
     lines = [[column.title for column in kept], *zip(*(column.cells for column in kept), strict=True)]
     head, *rows = laid_out(lines, left=[i for i, column in enumerate(kept) if column.kind != "number"])
@@ -156,7 +156,7 @@ def draw_columns(
 
 
 def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0) -> list[list[str]]:
-    """Cells as wide as their columns, the header being the first line; these columns stand left, others right."""
+    """Cells padded to the width of their columns; the first line is the header; columns in `left` are left-aligned."""
     widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
     result = []
     for line in lines:
@@ -168,13 +168,13 @@ def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), le
 
 
 def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """Cells that are laid out, a line under their header."""
+    """The padded cells as text, with a line under the header."""
     lines = [cells[0], ["─" * width for width in widths], *cells[1:]]
     return "\n".join((" " * GAP).join(line).rstrip() for line in lines)
 
 
 def text_table(columns: Sequence[TableColumn]) -> str:
-    """A plain table in full, however wide: names and words to the left, numbers to the right."""
+    """A plain table in full width: names and words are left-aligned, numbers right-aligned."""
     lines = [[column.title for column in columns], *zip(*(column.cells for column in columns), strict=True)]
     left = [i for i, column in enumerate(columns) if i == 0 or column.kind == "words"]
     cells = laid_out([[printable(cell) for cell in line] for line in lines], left=left, least=3)
@@ -186,7 +186,7 @@ def _ink(text: str, ink: str, colour: bool) -> str:
 
 
 def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
-    """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
+    """A plain table: names left, numbers right; columns that do not fit continue below."""
     first, *others = [
         _safe(replace(c, kind="number" if i else "name"), max(16, width // 3)) for i, c in enumerate(columns)
     ]

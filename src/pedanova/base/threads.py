@@ -1,4 +1,4 @@
-"""Threads: how many, work spread over them, and results that several of them share."""
+"""Threads: their number, work spread over them, and a cache that they share."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """The rows in `each` pieces for a thread, so that the others take over from one that is held up; fewer if small."""
+    """The rows in `each` pieces per thread, so that other threads can help a slow one; fewer if they are small."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))
@@ -79,15 +79,14 @@ def one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=2)
 def _controller(scipy: bool) -> Any:  # noqa: ARG001
-    """Whoever knows the libraries of linear algebra that are loaded; SciPy brings one of its own. To find them takes
-    a millisecond, and a question that follows the mouse has few."""
+    """The controller of the loaded linear algebra libraries, cached because finding them takes a millisecond."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def trim_memory() -> None:
-    """What threads have freed lies in heaps of their own, where no other takes it; glibc can give it back."""
+    """Return memory that threads have freed to the system (glibc only)."""
     trim = _trim()
     if trim is not None:
         trim(0)
@@ -104,9 +103,9 @@ Value = TypeVar("Value")
 
 
 class ResultCache(Generic[Value]):
-    """Whoever asks for what is just being made waits for it; what was not asked for longest is let go.
+    """A cache where a second request waits for a result in progress; the least recently used is removed.
 
-    A failure is told to all who wait for it, and not kept.
+    An error is raised in all waiting threads and is not cached.
     """
 
     def __init__(self, most: int) -> None:
@@ -115,7 +114,7 @@ class ResultCache(Generic[Value]):
         self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value], *, most: int | None = None) -> Value:
-        """What is kept under the key; made where there is nothing. `most`: so many, where they are large."""
+        """The cached result for the key, computed if it is missing; `most` limits the number of large results."""
         with self._lock:
             existing = self._made.get(key)
             waiting = existing if existing is not None else Future[Value]()

@@ -1,4 +1,4 @@
-"""The command line: options, what each command does, and who picks it."""
+"""The command line: options, commands, and the choice of the command."""
 
 from pedanova.cli.main import main, run_program
 

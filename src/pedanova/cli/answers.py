@@ -72,7 +72,7 @@ def run_roles(options: argparse.Namespace) -> int:
 
 
 def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
-    """One paragraph a column: its name, its role and why."""
+    """One paragraph per column: its name, its role and the reason."""
     wide = min(30, max(len(row.column) for row in roles.rows))
     lines = (f"{row.column:<{wide}}  {row.role:<10}  {row.why}" for row in roles.rows)
     return "\n".join(fill(line, look.width, " " * (wide + 14)) for line in lines)
@@ -108,7 +108,7 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 
 def stop_words(a: Analysis, result: Importances, seed: int) -> str:
-    """That more trials hardly change anything; empty where they may."""
+    """A sentence if more trials would hardly change the answer; empty otherwise."""
     if not first_stays(result.rows):
         return ""
     from pedanova.measures.advice.ask import stop_sentence
@@ -117,7 +117,7 @@ def stop_words(a: Analysis, result: Importances, seed: int) -> str:
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
-    """What to do with the answer, and the command for it."""
+    """What to do next, and the command for it."""
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"
@@ -130,7 +130,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """The target, or a wider one with rows enough for a decision; None where no target has them."""
+    """The target, or a wider one with enough rows for a decision; None if no target has enough."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None
@@ -184,7 +184,7 @@ def run_densities(options: argparse.Namespace) -> int:
 
 
 class DensityTable(Table):
-    """The densities of several parameters below each other; for documents, by a dozen groups of neighbouring values."""
+    """The densities of several parameters one below the other; a dozen groups of neighbouring values each."""
 
     __slots__ = ("densities",)
 
@@ -207,7 +207,7 @@ class DensityTable(Table):
         return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
     def in_full(self) -> list[dict[str, Any]]:
-        """Everything that is known of each density."""
+        """All numbers of each density."""
         known = ("bandwidth", "missing_target", "missing_region")
         return [
             {"parameter": one.name, "cells": as_rows(density_columns(one)), **{key: getattr(one, key) for key in known}}
@@ -216,7 +216,7 @@ class DensityTable(Table):
 
 
 def density_columns(density: Densities) -> dict[str, list[Cell]]:
-    """The columns of a density, with the ends of each cell where it has ends."""
+    """The columns of a density, with the ends of each cell if it has ends."""
     low = density.edges[:-1].tolist() if density.edges is not None else [None] * len(density)
     high = density.edges[1:].tolist() if density.edges is not None else [None] * len(density)
     columns = density.to_dict()
@@ -291,7 +291,7 @@ def run_formats(_: argparse.Namespace) -> int:
 
 
 def run_across(options: argparse.Namespace) -> int:
-    """Groups of one table, or several sources, saved ones among them."""
+    """Run `across` on the groups of one table, or on several sources, which may be saved analyses."""
     from pedanova.analysis.studies import across
     from pedanova.measures.studies.across import DRAWS
 
@@ -342,7 +342,7 @@ def run_difference(options: argparse.Namespace) -> int:
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
-    """Every source as its own analysis; options about tables concern those that are tables."""
+    """Each source as a separate analysis; options about tables apply only to tables."""
     from pedanova.analysis.studies import by_stem
 
     analyses = {}
@@ -428,7 +428,7 @@ def run_brief(options: argparse.Namespace) -> int:
 
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:
-    """The table, what its columns mean, and the way from the default to the best."""
+    """The table, the meaning of its columns, and the path from the default to the best."""
     from pedanova.measures.advice.gains import default_in_words
 
     default = default_in_words(gains, "--default NAME=VALUE")
@@ -439,7 +439,7 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
 
 
 def parse_default(texts: Sequence[str] | None) -> dict[str, object] | None:
-    """``lr=1e-3,optimizer=adam`` as a dict of texts, which the space reads."""
+    """``lr=1e-3,optimizer=adam`` as a dict of texts, which the space then reads."""
     if not texts:
         return None
     values: dict[str, object] = {}

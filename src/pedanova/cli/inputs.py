@@ -1,4 +1,4 @@
-"""What was typed, as values: the source that a command names, opened as its options say, and the question to it."""
+"""From typed options to values: open the source that a command names, and make its question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pedanova.measures.question import HOW
 
 
 def opened(options: argparse.Namespace) -> Analysis:
-    """The analysis, of some rows only where these are named."""
+    """The analysis, restricted to some rows if ``--within`` is given."""
     return source_opened(options).within(*(getattr(options, "within", None) or ()))
 
 
@@ -28,7 +28,7 @@ def source_opened(options: argparse.Namespace) -> Analysis:
 
 
 def is_saved(options: argparse.Namespace) -> bool:
-    """Whether the source is a .pedanova file, which options about the table cannot change any more."""
+    """Whether the source is a .pedanova file; options about the table are then an error."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
     for option in (OBJECTIVE, *TABLE):
@@ -39,19 +39,19 @@ def is_saved(options: argparse.Namespace) -> bool:
 
 
 def leave_out_group(options: argparse.Namespace) -> None:
-    """The column of ``--group`` names studies, and is no parameter of theirs."""
+    """Exclude the column of ``--group`` from the parameters, because it names studies."""
     if options.group is not None and not is_saved(options):
         options.exclude = [*(options.exclude or []), options.group]
 
 
 def table_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of `analyze` that the command has, as it takes them."""
+    """The options of `analyze` that the command has, as keyword arguments."""
     taken = [option for option in TABLE if hasattr(options, option.name)]
     return nested({option.name: as_argument(option, getattr(options, option.name)) for option in taken})
 
 
 def as_argument(option: Option, value: Any) -> Any:
-    """What was typed as `analyze` takes it: columns as names, one objective or direction as itself."""
+    """The typed text as `analyze` takes it: columns as a list of names, a single objective or direction as itself."""
     if not option.several or value is None:
         return value
     if option.metavar == "COLS":
@@ -78,7 +78,7 @@ def split_names(texts: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """A quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; anything else is left as a column or a condition."""
+    """A quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; any other text stays a column or a condition."""
     first, comma, last = text.partition(",")
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]

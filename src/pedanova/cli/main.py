@@ -1,7 +1,7 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line: ``pedanova analyze FILE --objective y``. Mistakes end in one line and status 2.
+"""The command line: ``pedanova analyze FILE --objective y``. A user's mistake prints one line and exits with status 2.
 
-Also what stands before the commands: the nearest name for a mistyped one, completion by the shell, and versions.
+It also suggests the nearest name for a mistyped command, completes words for the shell, and prints versions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of a command; whatever is no command or option of it ends here, in one line."""
+    """The options of a command; an unknown command or option ends the program with one line."""
     commands = {command.name: command for command in COMMANDS}
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
@@ -65,7 +65,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run_program() -> int:
-    """What the shell runs: `main`, with few searches for garbage, and none at the end, when all of it goes away."""
+    """The entry point of the shell command: `main`, with rare garbage collection and none at the end."""
     gc.set_threshold(50_000)
     status = main()
     gc.freeze()
@@ -110,7 +110,7 @@ def refused(message: str) -> int:
 
 
 def left_over(command: Command | None, rest: Sequence[str], source: str = "") -> str:
-    """One line for what no option of the command, or of pedanova itself, has taken."""
+    """One line about words that no option of the command, or of pedanova itself, accepts."""
     first = rest[0]
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")
@@ -130,7 +130,7 @@ def left_over(command: Command | None, rest: Sequence[str], source: str = "") ->
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell and leave, if it is the shell that asks; argcomplete must be installed."""
+    """Answer the shell's completion request and exit, if there is one; needs argcomplete."""
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:

@@ -1,7 +1,7 @@
-"""``pedanova mcp FOLDER``: questions of an agent about the tables in one folder, by the Model Context Protocol.
+"""``pedanova mcp FOLDER``: answers an agent's questions about the tables in one folder (Model Context Protocol).
 
-Read-only. A source is a single file inside the folder, of a kind that holds nothing but rows: no other file, no folder,
-no link that leads out, no network, no code. Arguments and answers are bounded in size.
+The server only reads. A source is a single file inside the folder whose format contains only rows: no other file, no
+folder, no link to the outside, no network, no code. The sizes of arguments and answers are limited.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INSTRUCTIONS = (
 
 
 class Folder:
-    """The tables inside one folder; each is analysed once and kept."""
+    """The tables inside one folder; each is analysed once and cached."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -44,7 +44,7 @@ class Folder:
         self._analyses = lru_cache(maxsize=4)(self._analyse)
 
     def place(self, source: str) -> Path:
-        """The file that a source names; refused where it is not one inside the folder."""
+        """The file that a source names; raises an error if it is not inside the folder."""
         text = bounded(source, "source")
         if "://" in text or any(letter in text for letter in "*?[]") or not text or not text.isprintable():
             raise QueryError(f"source={shorten(text)!r} must be the name of a file, without wildcards or an address")
@@ -81,7 +81,7 @@ def bounded(text: object, name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Values fit for JSON, texts cut to a length and lists to a number of rows; what is left out is counted."""
+    """Values for JSON, with long texts and lists cut; the number of omitted entries is given."""
     if isinstance(value, str):
         return shorten(printable(value), LONGEST_TEXT)
     if isinstance(value, Mapping):
@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 def answered(work: Callable[[], Mapping[str, Any]]) -> str:
-    """An answer as JSON; a mistake as one line that says what to do."""
+    """An answer as JSON; an error as one line that says what to do."""
     try:
         text = json.dumps(plain(work()), ensure_ascii=False)
     except PedanovaError as error:
@@ -129,7 +129,7 @@ class Tools:
         return [*ways, self.gains, self.next_trials, self.reduce, self.difference]
 
     def brief(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
-        """All findings in at most 300 tokens: what matters, where, how sure, what to run next. JSON."""
+        """All results in at most 300 tokens: what matters, where, how sure, what to run next. JSON."""
         return answered(lambda: json.loads(self.folder.analysis(source, objective, direction).brief().to_json()))
 
     def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
@@ -176,7 +176,7 @@ class Tools:
         direction: str | None = None,
         default: dict[str, str | float | int | bool] | None = None,
     ) -> str:
-        """What tuning each parameter wins over a default, in units of the objective, with 95 % intervals. JSON."""
+        """What tuning each parameter gains over a default, in units of the objective, with 95 % intervals. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).gains(checked(default))
@@ -187,7 +187,7 @@ class Tools:
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
-        """Configurations to run next: to know, to win, or both. Keep `pedanova_next` with the trials. JSON."""
+        """Configurations to run next: goal "know", "win" or "both". Keep `pedanova_next` with the trials. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)

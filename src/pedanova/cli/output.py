@@ -1,4 +1,4 @@
-"""How an answer leaves: its words, its width, its colours, its form, and where it goes."""
+"""Print an answer: its notes, width, colours, format and destination."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there 
 
 
 def complain(message: str) -> None:
-    """One line on the error stream, whatever letters the user's names have."""
+    """Print one line on the error stream, with safe characters only."""
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
-    """Notes as whoever types commands reads them: in short, all of them, or none."""
+    """The notes for the command line: shortened, all of them, or none."""
     if getattr(options, "quiet", False):
         return []
     ordered = in_order(notes)
@@ -45,20 +45,20 @@ def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
 
 
 def wants_colour(output: str | None = None) -> bool:
-    """Only on a terminal that shows colours, and that was not asked to leave them (NO_COLOR)."""
+    """Whether to use colours: only in a terminal that supports them, and without NO_COLOR."""
     able = os.environ.get("TERM", "") != "dumb" and (os.name != "nt" or "WT_SESSION" in os.environ)
     return output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and able
 
 
 def line_width(output: str | None = None) -> int:
-    """Columns of the terminal; files and pipes have a width of their own, so that they do not change."""
+    """The columns of the terminal; a fixed width for files and pipes, so that their content does not vary."""
     if output is not None:
         return UNKNOWN
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((UNKNOWN, 24)).columns))
 
 
 def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
-    """To the file, or to the terminal; a terminal never gets a control character that is not our own."""
+    """Write to the file or the terminal; the terminal gets only our own control characters."""
     if output is not None:
         write_file(Path(output), text.encode())
         return
@@ -71,7 +71,7 @@ def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
 
 
 def shown_place(place: str) -> str:
-    """A path, or a URL without its password, or an address in a store without what follows its question mark."""
+    """A path, a URL without its password, or an address in a store without its query."""
     from pedanova.sources.databases import without_password
     from pedanova.sources.scans.objects import is_object, shown_address
 
@@ -81,7 +81,7 @@ def shown_place(place: str) -> str:
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
-    """What was read, in one line where there is room; a path is never broken."""
+    """What was read, in one line if it fits; a path is never broken."""
     if getattr(options, "quiet", False):
         return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
@@ -97,7 +97,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def _ends(a: Analysis) -> str:
-    """The rows that are best either way, where nobody said which is: whoever reads them knows."""
+    """The best rows for either direction, if the direction is unknown, so that the reader can decide."""
     rows = a.data.observations
     unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     if not unknown or rows is None or len(rows.goals) > 1:
@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """Another command on the same source, with those of the options that it has too, and these changes."""
+    """Another command for the same source, with the options that it shares and these changes."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:
@@ -134,7 +134,7 @@ def command_line(name: str, options: argparse.Namespace, *words: str, **changed:
 
 
 def quoted(text: str) -> str:
-    """As a shell reads it; a condition with quotes of its own stands in double quotes."""
+    """The text quoted for a shell; a condition that contains quotes gets double quotes."""
     return f'"{text}"' if "'" in text and not {*'"$`\\!'} & {*text} else shlex.quote(text)
 
 
@@ -174,11 +174,10 @@ def answer(
     aside: Sequence[Note] | None = None,
     gap: str = "\n\n",
 ) -> int:
-    """The result as `draw` draws it, or in one of the forms for scripts and documents.
+    """Print the result with `draw`, or in a format for scripts and documents.
 
-    JSON has the attributes that `about` names, the rows under `key` (else the name of the command), and `more`. `aside`
-    are the notes for forms that have no place for them, where these are not all of `notes`; `gap` stands below the
-    heading.
+    JSON has the attributes in `about`, the rows under `key` (by default the command's name), and `more`. `aside` are
+    the notes that other formats print on the error stream, if not all of `notes`; `gap` is printed below the heading.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

@@ -188,7 +188,7 @@ class Command:
 
 
 def usage_of(command: Command) -> str:
-    """The command as it is typed, less its options."""
+    """The command as it is typed, without its options."""
     parts = ["SOURCE"] * bool(command.source) + ["[NAME …]"] * bool(command.names)
     parts += ["SOURCE" if command.name == "difference" else "[SOURCE …]"] * bool(command.others)
     return " ".join(["pedanova", command.name, *parts])
@@ -301,7 +301,7 @@ COMMANDS = (
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with one line for a mistake instead of the whole usage."""
+    """argparse that prints one line for a mistake instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         end = "" if message.endswith("?") else ";"
@@ -309,7 +309,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The options of every command, or of one: most of the time only one is asked for."""
+    """The parser with the options of every command, or of only one, which is faster."""
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, over all trials and among the best ones.",

@@ -1,1 +1,1 @@
-"""Columns, objectives and conditions become `Observations`."""
+"""From columns, objectives and conditions to `Observations`."""

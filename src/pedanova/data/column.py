@@ -132,7 +132,7 @@ def recoded(column: Column) -> Column:
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:
-    """Numbers if every value is one, codes otherwise."""
+    """Numbers if every value is a number, codes otherwise."""
     plain = [plain_value(value) for value in rows]
     kinds = {type(value) for value in plain if value is not None}
     missing = np.array([value is None for value in plain], dtype=bool)
@@ -193,7 +193,7 @@ def some(mask: Mask) -> Mask | None:
 
 
 def all_finite(values: Numbers, *, threads: int = 1) -> bool:
-    """Whether there is neither NaN nor infinity."""
+    """Whether all values are finite."""
     if values.dtype.kind != "f":
         return True
     if len(values) > MANY_VALUES and kernel.available() and kernel.is_usable(values):
@@ -245,8 +245,9 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """(rows,) True where the column holds one of the values, or a number in one of the ranges. Whole numbers are met
-    exactly, doubles to their last places; text by text, and where both can be read as numbers, as numbers."""
+    """(rows,) Whether the column has one of the values, or a number in one of the ranges. Integers must be equal,
+    doubles may differ in the last digits; text is compared as text, or as numbers if both are numbers.
+    """
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])
@@ -262,13 +263,13 @@ def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
 
 
 def in_interval(numbers: NDArray[Any], interval: Interval) -> Any:
-    """(rows,) True where a number lies in the range; arrays of any library."""
+    """(rows,) Whether a number lies in the range; for arrays of any library."""
     above = numbers > interval.low if interval.open_low else numbers >= interval.low
     return above & (numbers < interval.high if interval.open_high else numbers <= interval.high)
 
 
 def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
-    """Equal and of a kind, or the same text, or the same number, or in a range."""
+    """Whether a label equals a value of the same kind, has the same text or number, or lies in a range."""
     if any(_as_number(label) in value for value in every if isinstance(value, Interval)):
         return True
     values = tuple(value for value in every if not isinstance(value, Interval))
@@ -282,7 +283,7 @@ def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
 
 
 def _as_number(value: Label) -> float | None:
-    """A number as it is; text as the number it stands for; None for all else."""
+    """A number unchanged, text as the number that it represents, None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
@@ -366,7 +367,7 @@ PLAIN = Form("plain")
 
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
-    """The sum of amounts such as 1h 20m, in the unit that counts 1; 0 needs none."""
+    """The sum of amounts such as 1h 20m, in the base unit; 0 needs no unit."""
     amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
     if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
@@ -402,7 +403,7 @@ def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """As `forms_of`, with those that plain numbers have too: other rows of the column may need them."""
+    """Like `forms_of`, with formats that plain numbers also fit, because other rows of the column may need them."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)

@@ -1,4 +1,4 @@
-"""What the values of a column show by themselves, and of each other: without a look at names.
+"""What the values of a column show about its role, without its name.
 
 A measured number has many digits and differs in every row; a setting is one of a few values, or round.
 """
@@ -92,7 +92,7 @@ class Values:
 
     @property
     def has_many_digits(self) -> bool:
-        """Whether most numbers have more than five digits, which people do not give to what they set."""
+        """Whether most numbers have more than five digits, which is rare for values that people choose."""
         some = self.present[:: max(1, len(self.present) // A_LOOK)]
         if self.kind != "numbers" or some.dtype.kind != "f" or not np.any(some):
             return False
@@ -217,7 +217,7 @@ def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
-    """Which columns of numbers each of the candidates rises or falls with; only those with at least two of them.
+    """For each candidate, the columns of numbers that rise or fall with it, if there are at least two.
 
     Examples
     --------

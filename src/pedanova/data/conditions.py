@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 def place_columns(
     space: Space, columns: Mapping[str, Column], table: Mapping[str, Column]
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
-    """The columns to be counted, notes, and parameters whose condition is true in no row. Parents come first."""
+    """The columns to count, notes, and parameters whose condition is never true. Parents come first."""
     placed: dict[str, Column] = {}
     parents = dict(table)  # parents as the table has them, then as they count
     notes: list[Note] = []
@@ -64,7 +64,7 @@ def column_named(name: str, table: Mapping[str, Column], *, needed_by: str) -> C
 def _silenced(
     column: Column, parameter: Parameter, table: Mapping[str, Column], notes: list[Note]
 ) -> tuple[Column, bool]:
-    """The column with no value wherever a condition does not hold, and whether it holds anywhere."""
+    """The column with missing values where a condition is false, and whether it is true anywhere."""
     active = np.ones(len(column), dtype=bool)
     for parent, values in parameter.when:
         active &= equals_any(column_named(parent, table, needed_by=column.name), values)
@@ -87,7 +87,7 @@ def condition_in_words(parameter: Parameter) -> str:
 
 
 def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """Where each value lies between its own bounds, 0 to 1; NaN where there is no value."""
+    """The position of each value between its own bounds, 0 to 1; NaN without a value."""
     values = as_reals(column)
     ends = []
     for bound in (parameter.low, parameter.high):
@@ -138,7 +138,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """Cells of the joint grid: in each row those of the domain that its switch chooses, or the first that has it."""
+    """The cells of the joint grid: those of the domain that the row's switch chooses, or of the first that fits."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -299,7 +299,7 @@ def _span(numbers: NDArray[Any]) -> tuple[int, float, float]:
 
 
 def _between(low: float, high: float) -> float:
-    """The roundest number from `low` up to, but without, `high`: most conditions were written with such a one."""
+    """The roundest number from `low` up to, but without, `high`, because most conditions use round numbers."""
     if low <= 0.0 < high:
         return 0.0
     low = high - max(1.0, abs(high)) if math.isinf(low) else low

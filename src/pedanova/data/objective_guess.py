@@ -54,7 +54,7 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether a column holds several numbers, not in a few rows alone, and so many that it is no setting."""
+    """Whether a column has several numbers, in more than a few rows, and too many to be a parameter."""
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
     if column.labels is not None or column.is_time or column.values.dtype.kind == "b":
@@ -66,7 +66,7 @@ def _differs(name: str, column: Column) -> bool:
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """What each rule takes for the objective, one rule after the other; one that leaves several does not tell."""
+    """The candidates of each rule, one rule after the other; a rule with several candidates decides nothing."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
@@ -83,7 +83,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
 
 
 def _rank_alike(names: Sequence[str], columns: Mapping[str, Column]) -> bool:
-    """Whether results put the rows in nearly the same order, the best first."""
+    """Whether results rank the rows in nearly the same order, best first."""
     ranks = []
     for name in names:
         column, direction = columns[name], direction_by_name(name)

@@ -149,7 +149,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
 
 
 def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
-    """How most of the labels are numbers, and the places of those that are none."""
+    """The number format that fits most labels, and the indices of those that do not fit."""
     forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled")]
     texts = {code: label for code, label in enumerate(labels) if isinstance(label, str) and not is_gap(label)}
     no_numbers = {form: [code for code, text in texts.items() if form.read(text) is None] for form in forms}

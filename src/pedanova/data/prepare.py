@@ -137,7 +137,7 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
 def _collapse(
     records: Records, rows: ChosenRows, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
-    """One row for each configuration that has a row that counts; the space is guessed anew from those."""
+    """One row for each configuration with a row that counts; the space is then guessed again."""
     status, how = rows.status, request.repeats or "all"
     if status is None:
         raise DataError("repeats need the rows one by one")
@@ -194,7 +194,7 @@ def reordered(observed: Observations) -> Observations:
 
 
 def _within_region(observed: Observations, region: Region) -> Observations:
-    """Only the rows of a region of the objective count."""
+    """The observations where only the rows of a region of the objective count."""
     if region.kind == "value" and len(observed.goals) > 1:
         column = observed.goals[0].name
         raise QueryError(

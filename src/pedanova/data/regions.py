@@ -569,7 +569,7 @@ def cut_at(
 
 
 def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
-    """The threshold of a cut; None where it lies behind all rows."""
+    """The threshold of a cut; None if it is beyond all rows."""
     if cut is None or not isinstance(cut, Quantile):
         return None if cut is None else cut.signed
     rank = rank_of(cut.part, len(kept))

@@ -114,7 +114,7 @@ class Role:
         return self.name == "setting"
 
     def in_words(self) -> str:
-        """Why, or why it is not sure."""
+        """The reason for the role, or the reason for a doubt."""
         if self.doubt is None:
             return self.why
         return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}"
@@ -233,7 +233,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterator[Clue]:
-    """What the name of a column of numbers tells; a few different ones may be a setting all the same."""
+    """Clues from the name of a number column; one with few distinct values may still be a parameter."""
     few = values.levels is not None and values.levels <= 12
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
@@ -314,7 +314,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
-    """What so many different texts are, seen from the first hundred."""
+    """What many different texts are, judged by the first hundred."""
     few = [text.strip() for text in texts[:100]]
     for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
         if all(text.startswith(start) and text.endswith(end) for text in few):
@@ -341,14 +341,14 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name less the last, where that is the name of a mean or a deviation."""
+    """The words of a name without the last, if that names a mean or a deviation."""
     words = words_of(name)
     return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumns:
-    """A table as far as its columns are known: what each is, its values, and where it stands."""
+    """What is known about the columns of a table: roles, values and positions."""
 
     roles: Mapping[str, Role]
     values: Mapping[str, Values]
@@ -356,7 +356,7 @@ class KnownColumns:
     objectives: Collection[str]
 
     def settings(self, *, doubted: bool = False) -> dict[str, Values]:
-        """Those that nothing speaks against, or all."""
+        """The columns that are parameters without a doubt, or also those in doubt."""
         sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
         return {name: self.values[name] for name in sure}
 
@@ -375,7 +375,7 @@ def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
-    """Words, or numbers named like an id, that tell all other settings or several of them."""
+    """Words, or numbers named like an id, that determine all or several other parameters."""
     new, values = {}, known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
@@ -397,7 +397,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _among_results(known: KnownColumns) -> dict[str, Role]:
-    """Numbers between the first and the last of the results, where most columns there are results."""
+    """Numbers between the first and the last result, if most columns there are results."""
     if known.is_sorted():
         return {}
     settings, values = known.settings(doubted=True), known.values
@@ -421,7 +421,7 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
 
 
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
-    """Numbers that are no few values as the other settings are, and those behind the objective of a grid."""
+    """Numbers with many values, unlike the other parameters, and those after the objective of a grid."""
     settings, values, table = known.settings(doubted=True), known.values, known.table
     places = {name: place for place, name in enumerate(table)}
     first = min((places[name] for name in known.objectives if name in places), default=len(table))
@@ -458,7 +458,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Numbers that are no part of a full grid of others; in front of the objective only if they were measured."""
+    """Numbers that are not part of a full grid of the others; before the objective only if they look measured."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
@@ -485,7 +485,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 
 
 def _moving_together(known: KnownColumns) -> dict[str, Role]:
-    """Numbers without a setting's name that rise and fall with several other numbers, as results of one run do."""
+    """Numbers without a parameter's name that rise and fall with several others, like results of one run."""
     settings, values = known.settings(), known.values
     measured = {n: values[n] for n, role in known.roles.items() if role.name in ("setting", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
@@ -500,12 +500,12 @@ def _moving_together(known: KnownColumns) -> dict[str, Role]:
 
 
 def _is_id(name: str) -> bool:
-    """Whether a name is one of an identifier, whatever joins its words."""
+    """Whether a name is that of an identifier, with any separator."""
     return ID_NAMES.match("_".join(name.split())) is not None
 
 
 def _has_head(name: str) -> bool:
-    """Whether a name ends as settings do, or so before a number, as units_1 does."""
+    """Whether a name ends like that of a parameter, possibly with a number after it, such as units_1."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false ones, no function
     negatives |= COUNTED.match(name) is not None
@@ -514,7 +514,7 @@ def _has_head(name: str) -> bool:
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
-    """Columns that are named after an objective, such as its deviation, or the same of other data."""
+    """Clues that a column is named after an objective: its deviation, or the same result on other data."""
     words = words_of(name)
     if values.kind != "numbers" or not words:
         return

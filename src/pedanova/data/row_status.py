@@ -84,7 +84,7 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
 
 
 def _by_column(state: object) -> str:
-    """How rows that failed were recognised, where a column of the table says it."""
+    """The column that shows which rows failed, in words; empty if none does."""
     name = state if isinstance(state, str) else getattr(state, "name", "")
     return f" (by the column {name})" if name else ""
 

@@ -52,7 +52,7 @@ def infer_space(columns: Mapping[str, Column], *, threads: int = 1) -> tuple[Spa
 
 
 def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
-    """A warning where people wrote one category in several ways."""
+    """A warning if one category is spelled in several ways."""
     alike: dict[str, list[str]] = {}
     for label in parameter.choices if isinstance(parameter, Categorical) else ():
         if isinstance(label, str):
@@ -153,7 +153,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 
 def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
-    """A range, and values of their own beside it; None where the rest makes no range."""
+    """A range with special values outside of it; None if the rest is not a range."""
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int):
         return None
@@ -162,7 +162,7 @@ def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole:
 
 
 def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
-    """A range with words beside it, such as auto; None for any other column of text."""
+    """A range with special words such as auto; None for any other text column."""
     if not is_mixed(used):
         return None
     words = [label for label in used if is_word(label)]
@@ -191,7 +191,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
 
 
 def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str]:
-    """Whether a log-uniform law fits the values clearly better than a uniform one."""
+    """Whether a log-uniform distribution fits the values clearly better than a uniform one."""
     if low <= 0 or high < LOG_SPAN * low:
         return False, ""
     flat = np.log(high - low) - np.log(np.log(high) - np.log(low))
@@ -315,13 +315,13 @@ def _given(
 
 
 def middle_of(values: NDArray[Any]) -> float:
-    """The median; `np.median` would import what takes as long as a small answer."""
+    """The median; faster to import than `np.median`."""
     both = [(len(values) - 1) // 2, len(values) // 2]
     return float(np.partition(values, both)[both].mean())
 
 
 def _on_scale(parameter: Parameter, column: Column) -> Note | None:
-    """A doubt where half of the rows lie in a corner of a linear range, in which a log scale would tell them apart."""
+    """A warning if half of the rows lie in a corner of a linear range that a log scale would spread out."""
     if (
         not isinstance(parameter, Float | Int)
         or parameter.log
@@ -348,7 +348,7 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
 def _guessed(
     table: Sequence[str], names: list[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
 ) -> Choice:
-    """The columns that the user names, or those that are settings by their looks, and notes on those that are not."""
+    """The parameters that the user names, or the columns that look like parameters, and notes on the others."""
     if request.params is not None:
         columns = evidence.columns(names)
         space, notes = infer_space(columns, threads=request.threads)

@@ -104,7 +104,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
 
 
 def _with_objective(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """The column that a table was made for, where neither the user nor a tool names any result."""
+    """The options with a guessed objective, if neither the user nor the source names one."""
     own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
@@ -115,7 +115,7 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
 
 
 def _with_numbers(records: Records, request: TableOptions) -> Records:
-    """Text that is all numbers as numbers, except where the space says that it is one of names."""
+    """The records with text columns of numbers as numbers, unless the space says that they are names."""
     space = request.space or records.metadata.space or {}
     columns, notes, decimal = dict(records.columns), list[Note](), request.reading.decimal
     for name, column in records.columns.items():
@@ -137,7 +137,7 @@ def objectives_of(request: TableOptions) -> list[str]:
 
 
 def _plain_table(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """A table that no tool describes: results of several seeds averaged, copies counted once, states put to use."""
+    """Prepare a table without a tool's metadata: average seeds, remove copies, use states."""
     if records.metadata.source:
         return records, request
     _refuse_long_table(records.columns, request)
@@ -168,7 +168,7 @@ LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 
 
 def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> None:
-    """A table that names one parameter in each row, and its value beside it: the columns are no parameters."""
+    """Raise an error for a long table, where each row names one parameter and its value."""
     if request.params is not None or request.space is not None or request.where is not None:
         return
     for name, value in pairwise(columns):
@@ -183,13 +183,13 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """(rows,) Of the numbers that are there."""
+    """(rows,) The mean of the values that are not NaN."""
     counts = np.sum([~np.isnan(column) for column in columns], axis=0)
     return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
 
 
 def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[Direction, str] | None]:
-    """What rows tell of a direction, asked where names do not."""
+    """A function that guesses the direction from the rows, for objectives whose names do not show it."""
 
     def ask(name: str) -> tuple[Direction, str] | None:
         column = records.columns[name]
@@ -217,7 +217,7 @@ def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Not
 
 
 def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
-    """Where a setting and a result have the same name, the objective is the result."""
+    """The options with the result as objective, if a parameter and a result have the same name."""
     objective = request.objective
     names = list(objective) if isinstance(objective, list | tuple) else [objective]
     known = {*records.metadata.objectives, *records.metadata.metrics}
@@ -251,7 +251,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The settings that a source names, less those excluded or optimised; `settings` are all of them, usable or not."""
+    """The parameters that a source names, without excluded columns and objectives; `settings` are all of them."""
     metadata = records.metadata
     if not metadata.params:
         return None
@@ -271,7 +271,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
 
 
 def _without_unusable(records: Records, request: TableOptions) -> Records:
-    """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
+    """The records without parameters that cannot be counted, such as those with thousands of choices."""
     if request.space is not None or request.params is not None:
         return records
     reasons: dict[str, Note] = {}
@@ -284,7 +284,7 @@ def _without_unusable(records: Records, request: TableOptions) -> Records:
 
 
 def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
-    """Some settings of the source's space less, unless none would be left."""
+    """The records without some parameters of the source's space, unless none would remain."""
     metadata = records.metadata
     params = tuple(name for name in metadata.params if name not in names)
     if not names or metadata.space is None or not params:
@@ -294,7 +294,7 @@ def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
 
 
 def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """Only the rows that a source means to be compared, unless the user chooses rows by those columns."""
+    """The rows that a source considers comparable, unless the user selects rows by the same columns."""
     rule = records.metadata.where
     where = request.where
     chosen_by = {str(name) for name in where} if isinstance(where, Mapping) else set[str]()
@@ -325,7 +325,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
-    """These rows of what has one value a row; a list of text is one of names, unless `words` are its values."""
+    """These rows of an option with one value per row; a list of text is a list of names, unless `words` is set."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
     if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:

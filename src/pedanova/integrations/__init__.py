@@ -1,1 +1,1 @@
-"""Doors into other tools."""
+"""Integrations into other tools."""

@@ -86,7 +86,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     def evaluate(
         self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
     ) -> dict[str, float]:
-        """Shares by parameter, largest first.
+        """The shares by parameter, the largest first.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
     """Corrected shares; if there are so few rows that all are 0, uncorrected shares from counts with wide smoothing.
 
-    Optuna promises an answer from three trials on.
+    Optuna expects an answer from three trials on.
     """
     result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}

@@ -1,1 +1,1 @@
-"""Numbers become what people look at: terminal, page and figures."""
+"""Show numbers in the terminal, on a page and in figures."""

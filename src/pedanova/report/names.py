@@ -1,4 +1,4 @@
-"""Parameters as they are listed: children under their parents."""
+"""The order of parameters in lists: children under their parents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """Who stands under whom. By default nobody under anybody."""
+    """The parent of each child; empty by default."""
 
     parents: Mapping[str, str] = field(default_factory=dict)
     active: Mapping[str, float] = field(default_factory=dict)  # part of all rows that have a value
 
     def order(self, names: Sequence[str]) -> list[str]:
-        """The same names, children right behind their parents; otherwise as they come."""
+        """The names with children directly after their parents; the order is otherwise unchanged."""
         shown = set(names)
         below: dict[str | None, list[str]] = {}
         for name in names:
@@ -37,11 +37,11 @@ class Nesting:
         return 1 + self.depth(self.parents[name]) if name in self.parents else 0
 
     def indented(self, name: str, shown: str) -> str:
-        """A name as it stands in a list, however it is shortened."""
+        """A (possibly shortened) name, indented by its depth."""
         return f"{INDENT * self.depth(name)}{shown}"
 
     def note(self, name: str) -> str:
-        """How often it is active; empty where it always is."""
+        """How often a parameter is active, in words; empty if it always is."""
         part = self.active.get(name, 1.0)
         return f"active in {percent(part)}" if part < 1 else ""
 
@@ -50,7 +50,7 @@ NO_NESTING = Nesting()
 
 
 def nesting_of(tallies: Mapping[str, Tally]) -> Nesting:
-    """By the conditions of the space; of several parents the last one named is the nearest."""
+    """The nesting from the conditions of the space; if there are several parents, the last one counts."""
     parents, active = {}, {}
     for name, tally in tallies.items():
         above = [parent for parent in parents_of(tally.parameter) if parent in tallies]

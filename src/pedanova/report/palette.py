@@ -1,7 +1,7 @@
-"""Colours by meaning, the same on the page and in figures, on light and on dark ground.
+"""Colours by meaning, the same on the page and in figures, for light and dark backgrounds.
 
-Told apart by people who do not see red or green, and in grey: whatever may stand side by side differs in
-lightness, and the scale of lift grows darker (on dark ground, lighter) all the way from ¼ to 4 times.
+They work for colour-blind people and in grey: neighbouring colours differ in lightness, and the scale of lift becomes
+steadily darker (on a dark background, lighter) from ¼ to 4 times.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DARK_LIFT = ("#4a300a", "#5c4a2c", "#6d7580", "#7fb4dd", "#c4e4ff")
 
 
 def lift_place(lift: float) -> float:
-    """Where on the scale a lift stands: 0 at a quarter or less, ½ at one, 1 at four times or more.
+    """The position of a lift on the scale: 0 at a quarter or less, ½ at one, 1 at four times or more.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def lift_place(lift: float) -> float:
 
 
 def lift_colour(lift: float, *, dark: bool = False) -> str:
-    """The colour of "so many times as often as by chance"; even steps are even in log₂."""
+    """The colour of a lift; the scale is linear in log₂."""
     stops = DARK_LIFT if dark else LIGHT_LIFT
     place = lift_place(lift) * (len(stops) - 1)
     first = min(int(place), len(stops) - 2)
@@ -67,7 +67,7 @@ def lift_colour(lift: float, *, dark: bool = False) -> str:
 
 
 def mixed(one: str, other: str, part: float) -> str:
-    """A colour on the way from one to another.
+    """A colour between two others.
 
     Examples
     --------
@@ -84,17 +84,17 @@ def channels(colour: str) -> tuple[int, int, int]:
 
 
 def luminance(colour: str) -> float:
-    """How light it is, from 0 to 1 (WCAG): what is left of it in grey."""
+    """The lightness of a colour, from 0 to 1 (WCAG)."""
     linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast_of(one: str, other: str) -> float:
-    """From 1 (the same) to 21 (black on white), by WCAG."""
+    """The contrast of two colours, from 1 (equal) to 21 (black on white), by WCAG."""
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def ink_on(ground: str) -> str:
-    """Which text is read on a ground: dark or light, whichever stands out more."""
+    """The text colour for a background: dark or light, the one with the higher contrast."""
     return max((LIGHT["ink"], LIGHT["ground"]), key=lambda ink: contrast_of(ink, ground))

@@ -1,4 +1,4 @@
-"""Answers in sentences."""
+"""Answers as sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
-    """The columns that may be no parameters, and the option that settles it; nothing where there is no such doubt."""
+    """The columns that may not be parameters, and the option that settles it; empty without such a doubt."""
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
@@ -39,7 +39,7 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
-    """One sentence on what changes from the wide question to the narrow one."""
+    """One sentence about what changes from the wide question to the narrow one."""
     rows = narrow.rows[0].n_target
     if rows < ENOUGH_ROWS:
         return f"Among {narrow.region}, {rows} target rows are too few to say more."

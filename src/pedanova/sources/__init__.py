@@ -1,4 +1,4 @@
-"""Sources: whatever a user has → `Records`. One file for each kind, picked by type, suffix, shape or URL."""
+"""Read any source into `Records`. Each kind has one file and is recognised by type, suffix, shape or URL."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
 
 
 def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:
-    """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
+    """A scan if the table is read in parts, the records of several small files, or the data itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         small = not stream and is_small_file(place) and table_kind(place) is None
@@ -111,7 +111,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
 
 
 def read_object(place: str, delimiter: str | None) -> Records:
-    """A table in a store or on a web server: Parquet where it lies, any other file after it was brought here."""
+    """A table in a store or on a web server: Parquet is read in place, other files are downloaded first."""
     scan = scan_of(place, delimiter=delimiter)
     if scan is not None:
         return scan.load()

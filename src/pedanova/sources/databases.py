@@ -1,7 +1,7 @@
-"""Databases, read-only: SQLite by Python's own module, PostgreSQL by psycopg and MySQL by PyMySQL.
+"""Read databases: SQLite with Python's own module, PostgreSQL with psycopg, MySQL with PyMySQL.
 
-Nothing is ever written, migrated or locked for long: every query is its own short transaction.
-Passwords stay in the URL; messages show it without.
+Nothing is written, migrated or locked for long: every query is a separate short transaction. Messages show the URL
+without its password.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Opener: TypeAlias = "Callable[[], AbstractContextManager[Database]]"
 
 @dataclass(slots=True)
 class Database:
-    """An open connection; `shown` is what may be printed of its URL."""
+    """An open connection; `shown` is the printable part of its URL."""
 
     connection: Any
     shown: str
@@ -40,7 +40,7 @@ class Database:
     reopen: Opener  # another connection to the same
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Sequence[Any]]:
-        """All rows of one query, whose values stand where it has question marks."""
+        """All rows of one query; `values` replace its question marks."""
         with complaints(self.shown, self.family):
             cursor = self.connection.cursor()
             try:
@@ -58,7 +58,7 @@ class Database:
             return fetched
 
     def quote(self, name: str) -> str:
-        """The name of a column that is a word of SQL as well."""
+        """A column name in quotes, because it may be a keyword of SQL."""
         return f"`{name}`" if self.family == "mysql" else f'"{name}"'
 
     def tables(self) -> set[str]:
@@ -70,7 +70,7 @@ class Database:
         return {str(name) for (name, *_) in self.rows(query)}
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table whose name is one of ours, never a user's."""
+        """The columns of a table; its name must come from this package, never from a user."""
         if self.family == "sqlite":
             return {str(row[1]) for row in self.rows(f"PRAGMA table_info({table})")}
         query = "SELECT column_name FROM information_schema.columns WHERE table_name = ?"
@@ -78,12 +78,12 @@ class Database:
 
 
 def family_of(url: str) -> str | None:
-    """Of a URL such as postgresql+psycopg2://…; the driver named in it is not needed."""
+    """The kind of database of a URL such as postgresql+psycopg2://…; the driver named in it is not needed."""
     return FAMILIES.get(url.partition("://")[0].partition("+")[0].lower())
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be shown; little of it where nobody can tell where the password ends."""
+    """The URL without its password; hardly anything of it if the end of the password is unclear."""
     scheme, _, rest = url.partition("://")
     login, at, place = rest.rpartition("@")
     if "?" in login or "#" in login:
@@ -100,7 +100,7 @@ def without_password(url: str) -> str:
 
 @contextmanager
 def open_database(place: str | Path) -> Iterator[Database]:
-    """A connection for reading alone to the URL of a server or a SQLite file, or to its path; closed at the end."""
+    """A read-only connection to a server's URL, a SQLite URL or a path; it is closed at the end."""
     url = "" if isinstance(place, Path) else place
     family, shown = family_of(url) or "sqlite", without_password(url) if url else str(place)
     with complaints(shown, family):
@@ -123,7 +123,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def sqlite_path(url: str) -> Path:
-    """As SQLAlchemy reads it: three slashes before a relative path, four before an absolute one."""
+    """The path of a SQLite URL as in SQLAlchemy: three slashes before a relative path, four before an absolute one."""
     rest = url.partition("://")[2].partition("?")[0]
     path = rest.removeprefix("/")
     if not path or path == ":memory:":
@@ -144,7 +144,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
 
 
 def _login(url: str, shown: str) -> dict[str, Any]:
-    """What a driver needs to know; the password may hold any letter, also @, : and ?."""
+    """The connection arguments for a driver; the password may contain any character, also @, : and ?."""
     scheme, _, rest = url.partition("://")
     login, _, server = rest.rpartition("@")
     user, _, password = login.partition(":")
@@ -184,7 +184,7 @@ def _open_server(url: str, shown: str, family: str) -> Any:
 
 @contextmanager
 def complaints(shown: str, family: str) -> Iterator[None]:
-    """What a database complains of, in one line, and never with the password."""
+    """Turn errors of a database into one line without the password."""
     try:
         yield
     except (DataError, FormatError, MissingLibraryError):

@@ -1,4 +1,4 @@
-"""The form that every reader of a log has, and the text files that readers open: JSON, YAML."""
+"""The interface of all log readers, and the text files that they open: JSON and YAML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Kind:
 def choose(
     options: Mapping[str, Option], study: str | None, where: object, what: str, many: str = "", label: str = "{}"
 ) -> Option:
-    """The option that `study` names, or the only one there is; `label` shows one by its name and itself."""
+    """The option that `study` names, or the only one; `label` formats an option for the error message."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
     there = f"are: {names}" if len(options) > 1 else f"is {names} alone; leave it out"
@@ -74,7 +74,7 @@ def read_json(file: Path) -> Any:
 
 
 def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
-    """One JSON value a line. A last line that is still being written is left out, with a note."""
+    """One JSON value per line. An incomplete last line is left out, with a note."""
     rows: list[Any] = []
     lines = read_text(file).splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
@@ -102,7 +102,7 @@ def has(folder: Path, *names: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """One kind of table. Only names are asked, so that a table in parts is known as a whole one is."""
+    """One kind of table, recognised only by column names, so that a table in parts is recognised too."""
 
     name: str
     mark: str  # what it is recognised by, in words
@@ -116,7 +116,7 @@ class KnownTable:
     errors: tuple[str, ...] = ()  # columns that are set where a trial failed
 
     def metadata(self, names: Sequence[str]) -> SourceMetadata | None:
-        """What is known of a table with these columns; None where it is of another kind."""
+        """The metadata of a table with these columns; None if it is of another kind."""
         settings = tuple(name for name in names if name.startswith(self.settings))
         results = tuple(name for name in names if name not in settings and self.is_result(name))
         if not settings or not self.fits(names, results):
@@ -134,19 +134,19 @@ class KnownTable:
 
 
 def read_yaml(file: Path, *, objects: bool = False) -> Any:
-    """Plain values of a YAML file; tags of objects are refused, or with `objects` taken as their names and fields."""
+    """The plain values of a YAML file; object tags raise an error, or with `objects` become names and fields."""
     return parse_yaml(read_text(file), where=str(file), objects=objects)
 
 
 def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> Any:
-    """Plain values of YAML; `where` it stands is named where it cannot be read."""
+    """The plain values of YAML text; an error message names `where` it comes from."""
     try:
         import yaml
     except ImportError:
         raise MissingLibraryError(f"{where}: YAML needs PyYAML; pip install 'pedanova[yaml]'") from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """Plain values alone, with numbers such as 1e-3."""
+        """A loader of plain values only, which also reads numbers such as 1e-3."""
 
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+0123456789"))
     if objects:
@@ -160,7 +160,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
 
 
 def _described(loader: Any, tag: str, node: Any) -> Any:
-    """What stands behind a tag of Python's or of a program's own, without making it."""
+    """The content of a tagged object as plain values, without creating the object."""
     kind, _, name = tag.partition(":")
     match node.id:
         case "mapping":
@@ -176,7 +176,7 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
 
 
 def _numpy_scalar(loader: Any, node: Any) -> object:
-    """The number or text in the bytes of a NumPy scalar; its type is described by letters such as f8 and an order."""
+    """The number or text in the bytes of a NumPy scalar, whose type is given as letters such as f8 and a byte order."""
     kind, content = node.value
     fields = loader.construct_mapping(kind, deep=True)
     letters, order = str(fields["args"][0]), str(fields["state"][1])

@@ -1,4 +1,4 @@
-"""All kinds of sources, how one is chosen, and files that hold no trials: each named for what it is."""
+"""All kinds of sources, how one is chosen, and error messages for known files without trials."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B e
 
 
 def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
-    """A database, a log of some tool by its shape, or else a table by its suffix; `place` is a path or a URL."""
+    """Read a database, a tool's log recognised by its shape, or a table by its suffix; `place` is a path or a URL."""
     if place == "-":
         return read_input(delimiter)
     database = database_at(place)
@@ -160,14 +160,14 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
 
 
 def read_input(delimiter: str | None) -> Records:
-    """What comes in by standard input: JSON or lines of it, or else a table of text."""
+    """Read standard input: JSON, JSON lines, or a text table."""
     content = sys.stdin.buffer.read()
     name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
     return read_copy(content, name, "-", delimiter)
 
 
 def json_files(place: str) -> list[Path]:
-    """The JSON files of a pattern, or right inside a folder, where these are several."""
+    """The JSON files of a pattern or directly in a folder, if there are several."""
     path = Path(place)
     if not is_pattern(place):
         inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []
@@ -177,14 +177,14 @@ def json_files(place: str) -> list[Path]:
 
 
 def database_at(place: str) -> str | Path | None:
-    """The URL of a database, or the path of a SQLite file; None where a place is neither."""
+    """The URL of a database or the path of a SQLite file; None if the place is neither."""
     if is_url(place):
         return place if family_of(place) else None
     return Path(place) if is_sqlite(Path(place)) else None
 
 
 def path_at(place: str) -> Path:
-    """The path itself, or that of file:///…"""
+    """The path itself, or the path of a file:/// URL."""
     if not is_url(place):
         return Path(place)
     scheme, _, rest = place.partition("://")
@@ -234,7 +234,7 @@ def read_as(kind: Kind, source: object, study: str | None) -> Records:
 
 
 def _exists(place: Path) -> bool:
-    """Whether there is such a place; a name that the system cannot take is left to the reader of files."""
+    """Whether a path exists; False for a name that the system does not accept."""
     try:
         return place.exists()
     except (OSError, ValueError):
@@ -251,7 +251,7 @@ def is_url(text: str | os.PathLike[str]) -> bool:
 
 
 def check_no_pickle(place: Path) -> None:
-    """A pickle is never loaded; if it is a study of Optuna's, two lines make a database of it."""
+    """Raise an error for a pickle, which is never loaded; for an Optuna study it shows how to convert it."""
     if place.suffix.lower() not in PICKLES:
         return
     raise DataError(
@@ -263,7 +263,7 @@ def check_no_pickle(place: Path) -> None:
 
 
 def check_known(place: Path) -> None:
-    """Refuse a file that is known to hold no table, in words that name it."""
+    """Raise an error that names the format if a file is known to contain no table."""
     try:
         with place.open("rb") as file:
             start = file.read(100)

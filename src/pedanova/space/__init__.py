@@ -1,4 +1,4 @@
-"""Parameters and their domains, the grids that cut them into cells, and other tools' forms of both."""
+"""Parameters and their domains, the grids that divide them into cells, and the formats of other tools."""
 
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
 

@@ -60,7 +60,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cells of the same number have (nearly) the same values."""
+    """Whether cells with the same number have (nearly) the same values."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -135,7 +135,7 @@ def _in_range(outer: Float | Int, value: object) -> bool:
 
 
 def _typed(label: object) -> tuple[type, object]:
-    """True is not 1."""
+    """A key that distinguishes True from 1."""
     return type(label), label
 
 
@@ -167,7 +167,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
 
 
 def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
-    """The studies whose domain is of the kind that most have: a range, or a list of values."""
+    """The studies whose domain has the most frequent kind: a range, or a list of values."""
     plain = {study: one for study, one in theirs.items() if isinstance(one, Domain)}
     kinds = Counter(isinstance(one, Float | Int) for one in plain.values())
     most = kinds.most_common(1)[0][0] if kinds else None
@@ -211,7 +211,7 @@ def _joined_ranges(ranges: Sequence[Float | Int], when: tuple[Condition, ...]) -
 
 
 def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domain:
-    """Every value of any study; in an order only where all studies agree on it."""
+    """All values of all studies; ordered only if all studies have the same order."""
     labels = [values_of(one) for one in lists]
     every = tuple(dict.fromkeys(label for some in labels for label in some))
     if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):

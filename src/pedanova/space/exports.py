@@ -126,7 +126,7 @@ def optuna_code(space: Space) -> str:
 
 
 def _test(parent: str, values: tuple[Value, ...]) -> str:
-    """The condition in Python; a parent without a value is nan, for which no comparison holds."""
+    """The condition in Python; a parent without a value is nan, so every comparison is false."""
     labels = tuple(value for value in values if not isinstance(value, Interval))
     tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
     got = f"params.get({parent!r}, float('nan'))"
@@ -185,7 +185,7 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
 
 
 def _part(name: str, parent: str, values: tuple[Value, ...]) -> dict[str, Any]:
-    """One condition of ConfigSpace, which knows open bounds alone: a closed one moves by the least step of a float."""
+    """One condition for ConfigSpace, which has only open bounds: a closed bound moves by one float step."""
     common = {"child": name, "parent": parent}
     labels = [value for value in values if not isinstance(value, Interval)]
     parts = [{"type": "IN", **common, "values": labels}] if labels else []
@@ -215,7 +215,7 @@ def to_configspace(space: Space) -> Any:
 
 
 def _tune(domain: Domain) -> tuple[str, list[Any]]:
-    """The function of ``ray.tune`` and its arguments; upper ends of whole numbers are not drawn there."""
+    """The function of ``ray.tune`` and its arguments; its upper bounds of integers are exclusive."""
     match domain:
         case Float(low, high, log):
             return "loguniform" if log else "uniform", [low, high]
@@ -263,7 +263,7 @@ def _scipy(domain: Domain) -> str:
 
 
 def _as_written(value: Label) -> str:
-    """A value in Python; a text such as "(16, 16)" or "None", as a table of a search has it, is what it says."""
+    """A value as Python code; a text such as "(16, 16)" or "None" becomes the value that it shows."""
     try:
         plain = literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -300,7 +300,7 @@ def as_json(plain: Mapping[str, Any]) -> str:
 
 
 def _scalar(value: object) -> str:
-    """A value as JSON writes it, which is YAML too."""
+    """A value as JSON, which is also YAML."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_scalar(key)}: {_scalar(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -46,9 +46,8 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    Numeric values lie in cell ``number of inner boundaries <= value``, provided that
-    ``accept_low <= value <= accept_high`` for that cell; `cell_of` then gives its place in the
-    tally. Text is matched against `labels`.
+    A number lies in the cell whose index is the number of inner boundaries that are at most the value, if ``accept_low
+    <= value <= accept_high`` there; `cell_of` then gives its place in the tally. Text is matched with `labels`.
     """
 
     parameter: Parameter
@@ -126,7 +125,7 @@ def grid_of(parameter: Parameter) -> Grid:
 
 
 def _types_in(parameter: Parameter) -> tuple[type, ...]:
-    """Types of the labels: Python takes 1 and True for equal, a table must not."""
+    """The types of the labels, because 1 and True are equal in Python but not in a table."""
     match parameter:
         case Ordinal(labels) | Categorical(labels):
             return tuple(type(label) for label in labels)
@@ -177,7 +176,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
 
 
 def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool) -> Grid:
-    """Cells that touch each other: only the two outermost can refuse a value."""
+    """Cells without gaps: only the two outermost cells reject values."""
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high
@@ -200,7 +199,7 @@ def _int_count(parameter: Int) -> int:
 
 
 def _int_grid(parameter: Int) -> Grid:
-    """Each number its own cell, or the same quantity of numbers in every cell."""
+    """One cell for each integer, or equally many integers in every cell."""
     count = _int_count(parameter)
     together = -(-count // MAX_CELLS)
     cells = -(-count // together)
@@ -216,7 +215,7 @@ def _int_grid(parameter: Int) -> Grid:
 
 
 def _log_int_grid(parameter: Int) -> Grid:
-    """Equal steps in log; a cell's prior is that of the whole numbers inside it."""
+    """Equal steps on a log scale; a cell's prior is that of the integers in it."""
     edges = _spaced(parameter.low - 0.5, parameter.high + 0.5, MAX_CELLS, log=True)
     first = np.ceil(edges[:-1])  # smallest whole number in the cell
     last = np.ceil(edges[1:]) - 1
@@ -233,7 +232,7 @@ def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: boo
 def _point_grid(
     parameter: Parameter, labels: tuple[Label, ...], prior: Reals, *, ordered: bool, edges: Reals | None = None
 ) -> Grid:
-    """Single values: a number must hit one of them, up to the rounding of float32."""
+    """Cells of single values: a number must equal one of them, up to float32 rounding."""
     numeric = all(isinstance(label, int | float) for label in labels)
     numbers = np.array(labels, dtype=np.float64) if numeric else np.empty(0)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
@@ -261,7 +260,7 @@ def _point_grid(
 
 
 def _union_grid(parameter: Switch) -> Grid:
-    """The cells of every domain, one block after the other; rows are placed by `conditions`."""
+    """The cells of all domains, one block after the other; `conditions` chooses the block of a row."""
     grids = [grid_of(domain) for domain in parameter.regimes]
     ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
     names = [

@@ -271,8 +271,9 @@ Scale: TypeAlias = Literal["log", "linear", "ordered", "names"]
 
 
 def scale_of(parameter: Parameter) -> Scale:
-    """A range on a log or a linear scale, single values in an order, or names. A `Moving` range is linear, since its
-    values are positions between their bounds; a `Switch` has a scale for each of its domains, and none as a whole."""
+    """The scale: a log or linear range, values in an order, or names. A `Moving` range is linear, because its values
+    are positions between bounds; a `Switch` has one scale per domain.
+    """
     if isinstance(parameter, Float | Int | Moving):
         return "log" if parameter.log and not isinstance(parameter, Moving) else "linear"
     return "ordered" if isinstance(parameter, Ordinal) else "names"

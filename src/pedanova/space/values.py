@@ -41,7 +41,7 @@ class Interval:
         return above and (number < self.high if self.open_high else number <= self.high)
 
     def __str__(self) -> str:
-        """In words, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
+        """The range in words, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
         return " and ".join(self.tests()).replace("inf", "∞")
 
     def tests(self) -> list[str]:
@@ -217,7 +217,7 @@ def as_label(value: object, what: str) -> Label:
 
 
 def as_real(value: Any) -> float:
-    """The nearest float, infinite where the value is too large for one; NaN for text that is no number."""
+    """The nearest float; infinite if the value is too large, NaN if text is not a number."""
     try:
         return float(value)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""The compiled kernel, opened by ctypes; `PEDANOVA_KERNEL` names another file, or is `numpy` to leave it closed."""
+"""The compiled kernel, opened with ctypes; `PEDANOVA_KERNEL` names another file, or is `numpy` to disable it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIGNATURES: dict[str, list[Any]] = {
 
 
 class Feature(ctypes.Structure):
-    """One column, its grid and its table, as cells.hpp has them."""
+    """One column with its grid and its table, as defined in cells.hpp."""
 
     _fields_ = (
         ("data", _pointer),
@@ -75,7 +75,7 @@ class Feature(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A column and what tells its cells: the boundaries of a grid, or ``lookup[value - offset]``."""
+    """A column, and how its cells are found: by the boundaries of a grid, or by ``lookup[value - offset]``."""
 
     values: NDArray[Any]
     grid: Any  # of the room space, as far as the kernel knows one
@@ -84,7 +84,7 @@ class Placed:
     lookup: NDArray[np.int32] | None = None
 
     def feature(self, rows: slice) -> Feature:
-        """Some of its rows. Arrays must outlive it."""
+        """The structure for some of its rows; the arrays must outlive it."""
         data, stride, dtype = column_of(self.values[rows])
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
@@ -123,7 +123,7 @@ def opened() -> Opened:
 
 
 def open_library(path: Path) -> Opened:
-    """A kernel of this very version, whose functions and structures are those that are called here; or why not."""
+    """Open a kernel if its version, functions and structures match this module; otherwise say why not."""
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
@@ -144,7 +144,7 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """What is called here, in the letters of agreement.hpp: arguments of functions, places of fields."""
+    """The functions and structures used here, in the notation of agreement.hpp."""
     calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
     fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
     return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
@@ -156,7 +156,7 @@ def disagreements(face: str) -> list[str]:
 
 
 def find_library() -> Path | None:
-    """Beside this file, or where an editable install has put it."""
+    """The path of the kernel: beside this file, or where an editable install has put it."""
     spec = find_spec("pedanova")
     for folder in (spec and spec.submodule_search_locations) or ():
         for suffix in ("so", "dll", "dylib"):
@@ -180,7 +180,7 @@ def is_usable(values: NDArray[Any]) -> bool:
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call the library; arrays are passed by address. What each function does is said in its header of src/kernel."""
+    """Call a function of the library with arrays passed by address; its header in src/kernel describes it."""
     library = opened().library
     if library is None:
         raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
@@ -205,17 +205,17 @@ def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
 
 
 def signed(values: NDArray[Any], sign: float) -> tuple[Any, ...]:
-    """A column whose numbers are multiplied by `sign`, and its rows."""
+    """The arguments for a column whose numbers are multiplied by `sign`."""
     return *column_of(values), sign, len(values)
 
 
 def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
-    """Addresses of some arrays, which must outlive them."""
+    """The addresses of some arrays, which must outlive the result."""
     return (_pointer * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
 
 
 def empty_table(levels: int, width: int) -> NDArray[Any]:
-    """[level × sorted position] Nothing counted yet."""
+    """(level, sorted position) A table of zeros."""
     return np.zeros((levels, width), dtype=ENTRY)
 
 
@@ -228,8 +228,9 @@ def count_features(
     *,
     threads: int = 1,
 ) -> None:
-    """Count rows by [level × sorted position] of every column: into new arrays of counts and of sums, or to be added to
-    tables of `ENTRY`. Level `count` stands for rows that do not count: their part of a table may be filled or not."""
+    """Count rows by (level, sorted position) of every column, into new arrays of counts and sums or added to tables of
+    `ENTRY`. Level `count` is for rows that do not count: their part of a table may or may not be filled.
+    """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):
         if isinstance(place, tuple):

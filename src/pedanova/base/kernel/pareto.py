@@ -1,7 +1,7 @@
-"""Several objectives → one order of rows: non-domination rank, then room inside the front.
+"""Order rows by several objectives: by Pareto front, then by crowding distance inside the front.
 
-Inside a front, rows with more room around them (crowding distance) come first, then rows that halve the widest
-gaps. The room is measured on ranks, so that no monotone transform of an objective changes the order.
+Inside a front, rows with a larger crowding distance come first, then rows that halve the widest gaps. Distances are
+measured on ranks, so a monotone transform of an objective does not change the order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def order_rows(losses: Reals) -> Reals:
 
 
 def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A key for rows with equal room: those that halve the widest gaps along the front come first."""
+    """A key for rows with equal crowding distance: those that halve the widest gaps along the front come first."""
     by_front = np.argsort(fronts, kind="stable")  # rows are in order of the first objective already
     starts = np.searchsorted(fronts[by_front], fronts[by_front])
     place = np.empty(len(fronts), dtype=np.uint64)
@@ -37,13 +37,13 @@ def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def ranks_of(losses: Reals) -> NDArray[np.int64]:
-    """(rows,) The front of every row, 0 being the best."""
+    """(rows,) The front of every row; 0 is the best."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     return front_of(distinct)[back.reshape(-1)]
 
 
 def front_of(distinct: Reals) -> NDArray[np.int64]:
-    """Fronts of different rows in lexicographic order: whoever dominates a row stands before it."""
+    """The fronts of distinct rows in lexicographic order, where a row comes after all rows that dominate it."""
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():
@@ -54,7 +54,7 @@ def front_of(distinct: Reals) -> NDArray[np.int64]:
 
 
 def _fronts_by_numpy(distinct: Reals) -> NDArray[np.int64]:
-    """Each row goes to the first front with nobody who dominates it; fronts are searched by halving."""
+    """Put each row into the first front where no row dominates it, found by bisection."""
     members: list[list[Reals]] = []
     fronts = np.empty(len(distinct), dtype=np.int64)
     for i, row in enumerate(distinct):
@@ -73,7 +73,7 @@ def _fronts_by_numpy(distinct: Reals) -> NDArray[np.int64]:
 
 
 def crowding(distinct: Reals, fronts: NDArray[np.int64]) -> Reals:
-    """Room around each row inside its front, on ranks; infinite at the ends."""
+    """The crowding distance of each row inside its front, on ranks; infinite at the ends."""
     room = np.zeros(len(distinct))
     for objective in distinct.T:
         position = np.unique(objective, return_inverse=True)[1].reshape(-1).astype(np.float64)

@@ -1,6 +1,6 @@
 """Exact order statistics in O(rows): radix selection on the bits of the objective.
 
-One pass counts all rows in 65,535 slots and notes each row's slot; a second one collects the few rows that share a
+One pass counts all rows in 65,535 slots and records each row's slot; a second pass collects the few rows that share a
 slot with a wanted rank. Slots with very many different values are searched digit by digit.
 """
 
@@ -34,7 +34,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """What a search for ranks has seen of all rows on its way."""
+    """What a search for ranks has found out about all rows."""
 
     slots: NDArray[np.int64]  # that were looked into, ascending: fewer than `MARKED`
     codes: NDArray[np.uint8]  # (rows,) how many of them lie before a row's own; `MARKED` inside one
@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # and their signed objectives
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether codes are levels, given where these end: each in a slot of its own, which was looked into."""
+        """Whether the codes are the levels that end at these thresholds, each in a separate searched slot."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # of the greatest number: no row lies behind it
         return (
@@ -54,7 +54,7 @@ class RankSearch:
 
 @dataclass(slots=True, eq=False)
 class Survey:
-    """How many rows lie in each slot of a window over the number line; slots rise with the numbers."""
+    """The number of rows in each slot of a window over the real numbers; slots are in ascending order."""
 
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
@@ -65,12 +65,12 @@ class Survey:
         return int(self.counts[-1])
 
     def shared_with(self, values: NDArray[np.float64]) -> int:
-        """How many rows share their slot with one of these signed values."""
+        """The number of rows that share a slot with one of these signed values."""
         return int(self.counts[np.unique(slots_of(values, self.window))].sum())
 
 
 def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
-    """One pass over many rows; None where they are few, or not for the kernel."""
+    """The survey from one pass over many rows; None if they are few, or not in a type for the kernel."""
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
     window = window_around(sample_of(objective, sign))
@@ -78,14 +78,14 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, *, threads: int = 1) -> NDArray[np.int64]:
-    """(slots + 1,) How many rows lie in each slot, and how many are NaN."""
+    """(slots + 1,) The number of rows in each slot, and the number of NaN."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
     kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, threads)
     return counts
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """The distinct ones of some numbers, in order; `np.unique` would import what takes as long as a small answer."""
+    """The sorted distinct values; faster to import than `np.unique`."""
     ordered = np.sort(values)
     first = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -108,7 +108,7 @@ def select_ranks(
 
 
 def window_around(sample: NDArray[np.float64]) -> Window:
-    """Slots for all but the outermost of some signed values."""
+    """A window of slots for all but the outermost of some signed values."""
     keys = np.sort(keys_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
@@ -119,8 +119,9 @@ def window_around(sample: NDArray[np.float64]) -> Window:
 
 
 def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
-    """The keys between which slots are laid. Where a few percent of the rows lie far off the others, as failures that
-    count as 0 or as infinite do, they are left to the outermost slots: else all the others would share a handful."""
+    """The keys at the ends of the window. If a few percent of the rows are far from the others (such as failures
+    recorded as 0 or infinity), they go to the outermost slots, because otherwise all others would share a few slots.
+    """
     most = (len(keys) - 1) // 2
     first = min(TAIL, most)
     low, high = int(keys[first]), int(keys[-1 - first])
@@ -135,14 +136,14 @@ def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
 
 
 def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
-    """The slots of some signed values, as `count_slots` finds them; not for NaN."""
+    """The slots of some signed values, as in `count_slots`; not for NaN."""
     first, shift, slots = window
     keys = np.maximum(keys_of(values), np.uint64(first)) - np.uint64(first)
     return np.asarray(np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64))
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """Some signed values from all over the rows: not every so-many-th, for tables in some order have their beat."""
+    """Signed values from all over the rows; not at regular steps, because an ordered table may be periodic."""
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
@@ -175,8 +176,9 @@ def pick_ranks(
     *,
     most: int,
 ) -> NDArray[np.float64]:
-    """Values at some ranks, given the rows in each slot; `most` rows may be gathered.
-    `gather` collects rows by the marks of their slots, `again` finds ranks that no slot tells."""
+    """The values at some ranks, given the rows in each slot; at most `most` rows are gathered. `gather` collects rows
+    by the marks of their slots, `again` finds ranks that the slots do not resolve.
+    """
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
@@ -223,7 +225,7 @@ def gather_slots(
 
 
 def joined(parts: Iterable[Gathered]) -> Gathered:
-    """What several pieces hold, together."""
+    """The gathered values and ends of several pieces, together."""
     values, pairs = zip(*parts, strict=True)
     ends = np.array(pairs)
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
@@ -242,7 +244,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 
 
 def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
-    """Values at some ranks, by whoever counts and gathers; `few` rows are sorted at once."""
+    """The values at some ranks, with functions that count and gather; up to `few` rows are sorted directly."""
     tables: list[NDArray[np.int32]] = []  # which prefixes are wanted, digit by digit
     keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, one prefix each
     under = np.zeros(len(wanted), dtype=np.int64)  # the prefix each wanted rank lies under
@@ -266,14 +268,14 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
 
 
 def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """`order_key` in column.hpp: whole numbers that rise with the values."""
+    """Integers in the same order as the values: `order_key` in column.hpp."""
     bits = (values + 0.0).view(np.uint64)
     top = np.uint64(1 << 63)
     return np.where(bits & top, ~bits, bits | top)
 
 
 def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The numbers behind order keys; the inverse of `order_key` in column.hpp."""
+    """The numbers that belong to order keys; the inverse of `order_key` in column.hpp."""
     top = np.uint64(1 << 63)
     bits = np.where(keys & top, keys ^ top, ~keys)
     return bits.view(np.float64)
@@ -282,14 +284,14 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """(prefixes, digits) rows below each wanted prefix by their next digit."""
+    """(prefixes, digits) The number of rows with each wanted prefix, by their next digit."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts
 
 
 def gather_wanted(values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-    """The signed values below the wanted prefixes."""
+    """The signed values that have one of the wanted prefixes."""
     out = np.empty(min(most, len(values)), dtype=np.float64)
     wanted = kernel.pointers(tables), len(tables)
     return out[: kernel.call("gather_wanted", *kernel.signed(values, sign), *wanted, out, len(out))].copy()  # as above

@@ -279,14 +279,14 @@ def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
 
 
 def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:
-    """(cells,) The geometric mean, which keeps what studies agree on, to the power `strength`; its mean is 1."""
+    """(cells,) The geometric mean of the lifts to the power `strength`, scaled to a mean of 1."""
     lift = np.exp(np.log(lifts).mean(axis=0)) ** strength
     scaled: Reals = lift / (lift @ uniform)
     return scaled
 
 
 def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(draws,) Cells by inversion of the density, or of the uniform one."""
+    """(draws,) Cells drawn by inversion of the density, or of the uniform one."""
     cells = np.empty(len(heights), dtype=np.int64)
     for density, mask in ((row.density, ~uniform), (row.uniform, uniform)):
         below = np.cumsum(density)

@@ -1,7 +1,8 @@
-"""Figures by matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
+"""Figures with matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
-Colours are those of the page (`report/palette.py`), on light or dark ground as the Axes have it; fonts are the
-user's. What is not distinguishable from noise is grey and marked with ~. Here are rankings, and what all figures share.
+Colours are those of the page (`report/palette.py`), for a light or dark background like that of the Axes; fonts are the
+user's. Parameters without a clear effect are grey and marked with ~. This file has the rankings, and functions that all
+figures share.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def pyplot() -> Any:
 
 
 def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, dict[str, str]]:
-    """The Axes, new ones where there are none, and the palette for their ground."""
+    """The Axes, created if none are given, and the palette for their background."""
     ax = ax if ax is not None else pyplot().subplots(figsize=(width, height), layout="constrained")[1]
     return ax, colours_of(ax)
 
@@ -62,7 +63,7 @@ def colours_of(ax: Axes) -> dict[str, str]:
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
-    """A name as it is: cut where it is long, and no formula is meant."""
+    """A name for a figure: shortened, and without formulas."""
     return shorten(str(text), longest).replace("$", r"\$")
 
 
@@ -71,20 +72,20 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def title(ax: Axes, words: str) -> None:
-    """Long ones on two lines."""
+    """Set the title; a long one takes two lines."""
     half = words.find(" from ") if len(words) > 60 else -1
     text = words if half < 0 else f"{words[:half]}\n{words[half + 1 :]}"
     ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
 
 
 def trim(ax: Axes, sides: Sequence[str] = ("top", "right")) -> None:
-    """No frame where nothing is read off."""
+    """Hide these sides of the frame."""
     for side in sides:
         ax.spines[side].set_visible(False)
 
 
 def name_bars(ax: Axes, labels: Sequence[str], words: str) -> None:
-    """Names beside bars that lie from the bottom up, and what their length means."""
+    """Label horizontal bars from the bottom up, and the axis of their length."""
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(-0.6, len(labels) - 0.4)
     ax.set_xlabel(words)
@@ -92,7 +93,7 @@ def name_bars(ax: Axes, labels: Sequence[str], words: str) -> None:
 
 
 def name_ticks(ax: Axes, low: float, high: float, *, log: bool, most: int = 6) -> None:
-    """Few round numbers in plain digits along the x axis."""
+    """Put a few round numbers in plain digits along the x axis."""
     ax.set_xscale("log" if log else "linear")
     ax.set_xlim(low, high)
     values = round_values(low, high, log=log, most=most)
@@ -105,7 +106,7 @@ CHANCE = "by chance alone (95 %)"
 
 
 def with_legend(axes: Axes) -> Axes:
-    """One legend for all panels of a new figure, below them; in Axes of the caller's, on the first."""
+    """Add one legend for all panels: below a new figure, or in the first of the caller's Axes."""
     first = np.ravel(axes)[0]
     by_label: dict[str, Any] = {}
     for one in np.ravel(axes):
@@ -122,7 +123,7 @@ def with_legend(axes: Axes) -> Axes:
 
 
 def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
-    """A panel for each name, side by side or in the Axes that were given; one alone is no array."""
+    """Draw one panel for each name, side by side or in the given Axes; a single one is not an array."""
     chosen = [names] if isinstance(names, str) else list(names)
     columns = min(3 if len(chosen) <= MANY else 5, len(chosen))
     rows = -(-len(chosen) // columns)
@@ -148,7 +149,7 @@ def draw_importances(
     nesting: Nesting = NO_NESTING,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Bars with their intervals, the largest or the first of `names` on top; grey with ~: not told from noise."""
+    """Bars with intervals, the largest (or the first of `names`) on top; grey with ~ means no clear effect."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
     names = nesting.order(names or list(importances))[::-1]
@@ -174,7 +175,7 @@ def draw_importances(
 
 
 def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
-    """A name with what must be known about it; children behind a little hook."""
+    """A name with a remark if needed; children have a small hook before their name."""
     hook = "└ " if nesting.depth(row.name) else ""
     notes = [nesting.note(row.name), "" if row.varied else NEVER]
     behind = ", ".join(note for note in notes if note)
@@ -197,7 +198,7 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
 
 
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
-    """Ratios one upon the other, in the order of the last step, over steps on a log scale."""
+    """Stacked ratios, in the order of the last step, over steps on a log scale."""
     ax, ink = axes_with_ink(ax, 6.4, 4.0)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
@@ -224,7 +225,7 @@ WIDEST = 78  # letters of the title
 
 
 def draw_along(along: Along, ax: Axes | None = None) -> Axes:
-    """Shares over the budget with their 95 % intervals; grey lines are noise everywhere, or less important."""
+    """Shares over the budget with their 95 % intervals; grey lines have no clear effect or are less important."""
     ax, ink = axes_with_ink(ax, 7.2, 4.2)
     budgets, shown = [step.budget for step in along.steps], plain_names(list(along.full.importances))
     rows = sorted(along.by_parameter(), key=lambda row: -max(one.share for one in row))
@@ -275,7 +276,7 @@ def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> An
 
 
 def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
-    """The strongest pairs; ~ marks what chance explains."""
+    """The strongest pairs; ~ marks pairs without a clear interaction."""
     rows = interactions.rows[:LISTED][::-1]
     ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.28 * len(rows))
     shown = plain_names(list(dict.fromkeys(name for pair in interactions for name in pair)))
@@ -292,10 +293,10 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 
 
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """How many times as often the target lies in each cell as the region does, with its rows of the region's.
+    """How many times as frequent the target is in each cell as in the region, with the rows of both.
 
-    Colours are even in log₂ from ¼ to 4 times; what chance explains is pale, and where fewer than five rows of the
-    target are expected the cell is hatched.
+    The colour scale is linear in log₂ from ¼ to 4 times. Differences within chance are pale, and cells with fewer than
+    five expected target rows are hatched.
     """
     rows, columns = plane.target.shape
     ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
@@ -337,7 +338,7 @@ ARROWS = {"minimize": "↓", "maximize": "↑"}
 
 
 def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
-    """Every row by both objectives: the target's filled, the others open, a line along the front."""
+    """Every row by both objectives: target rows are filled, others open, with a line along the Pareto front."""
     ink = colours_of(ax)
     others, inside = tradeoff.values[~tradeoff.target], tradeoff.values[tradeoff.target]
     open_marks = {"s": 14, "facecolors": "none", "edgecolors": ink["region"], "linewidths": 0.7}
@@ -355,7 +356,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
 
 
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """The scatter on the left; on the right the shares for each question, on one scale, in the order of the first."""
+    """The scatter on the left; on the right the shares for each question, on one scale and in one order."""
     names, many = list(next(iter(answers.values()))), len(answers)
     size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}
@@ -370,7 +371,7 @@ def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> A
 
 
 def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
-    """Bars of what tuning each parameter alone wins, with intervals, above that of all together; grey ones are safe."""
+    """Bars of the gain of tuning each parameter alone, with intervals, and of all together; grey means safe."""
     rows = gains.rows[::-1]
     amounts: list[Amount | Gain] = [gains.total, *rows]
     ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))

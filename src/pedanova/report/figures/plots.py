@@ -344,6 +344,6 @@ class Plots:
 
 
 def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
-    """The options of a question, and those that are none."""
+    """The options of a question, and the other options."""
     how = {name: value for name, value in options.items() if name in HOW}
     return check_how(how), {name: value for name, value in options.items() if name not in HOW}

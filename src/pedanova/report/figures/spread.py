@@ -1,4 +1,4 @@
-"""Figures of one parameter's values: where the target lies, what is cut off, how the objective moves, a prior."""
+"""Figures of one parameter: its densities, what `reduce` cuts off, the mean objective, and a prior."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_NAMES = 12  # values of bars that are named; of more, some
 def draw_densities(
     density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
 ) -> Axes:
-    """The target's density against the region's, what chance alone would do, and in full colour what is beyond.
+    """The densities of target and region, the band of chance, and in full colour what is beyond chance.
 
-    `row` is its importance, for a parameter that is not distinguishable from noise is drawn grey.
+    `row` is its importance: a parameter without a clear effect is drawn in grey.
     """
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     drawing, noise = density.drawn(), row is not None and is_faint(row)
@@ -52,7 +52,7 @@ def draw_densities(
 
 
 def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
-    """Densities over numbers, as curves or steps; returns how high it reaches."""
+    """Draw densities over numbers as curves or steps, and return the largest height."""
     middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.log else (edges[:-1] + edges[1:]) / 2
     steps = drawing.kind == "steps"
     places = np.repeat(edges, 2)[1:-1] if steps else np.concatenate([edges[:1], middles, edges[-1:]])
@@ -73,7 +73,7 @@ def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dic
 
 
 def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
-    """Bars pale as far as chance may reach, in full colour beyond; lines where the region ends."""
+    """Draw bars, pale within chance and in full colour beyond it; lines show the region."""
     places = np.arange(len(drawing))
     target, region, low, high = (100 * p for p in (drawing.target, drawing.region, drawing.low, drawing.high))
     ax.bar(places, high - low, 0.92, bottom=low, color=ink["chance"], label=CHANCE)
@@ -87,7 +87,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
 
 
 def name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Names under bars, slanted where they are many or long; of very many, some and the last."""
+    """Label bars with names, slanted if they are many or long; if there are very many, only some."""
     names = [plain(short(cell), 24) for cell in cells]
     step = -(-len(names) // MOST_NAMES)
     places = range((len(names) - 1) % step, len(names), step)
@@ -98,7 +98,7 @@ def name_places(ax: Axes, cells: Sequence[object]) -> None:
 
 
 def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
+    """The densities with the verdict: removed parts are hatched, arrows show where to widen."""
     ax = draw_densities(density, ax, shown=shown)
     ink, drawing = colours_of(ax), density.drawn()
     domains = verdict.pieces or (verdict.after,)
@@ -131,7 +131,7 @@ def _hatch(ax: Axes, spans: Any) -> None:
 
 
 def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
-    """Whether what is left of a domain still has the value of a cell."""
+    """Whether the reduced domain still contains the value of a cell."""
     match domain:
         case None:
             return False
@@ -146,7 +146,7 @@ def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
 
 
 def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """The mean objective by value inside its 95 % interval, and the mean of all rows."""
+    """The mean objective by value with its 95 % interval, and the mean of all rows."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     ax.axhline(mean, color=ink["region"], linewidth=1, linestyle="--")
     grid, bins = grid_of(marginal.parameter), bins_of(marginal.parameter, marginal.counts)

@@ -1,4 +1,4 @@
-"""Figures of several studies: pooled shares, mean ranks and priors of many; two side by side."""
+"""Figures of several studies: pooled shares, mean ranks and priors of many studies, and two studies compared."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
 
 
 def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
-    """Runs of names that are not told apart: from rank, to rank, and in which lane below the axis."""
+    """Groups of names that do not differ clearly: first rank, last rank, and the lane below the axis."""
     bars: list[tuple[float, float, int]] = []
     ends: list[float] = []  # of each lane
     for first, last in test.alike:
@@ -140,7 +140,7 @@ def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
 
 
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
-    """An axis of ranks, a line from each mean rank to its name, bars over what is not told apart."""
+    """An axis of ranks, a line from each mean rank to its name, and bars over names that do not differ clearly."""
     bars, count = rank_bars(test), len(test.names)
     half = (count + 1) // 2  # the better half on the left; the outermost names nearest to the axis
     below = 0.35 + LANE * max((lane + 1 for *_, lane in bars), default=0)
@@ -247,7 +247,7 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
 
 
 def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes | None, shown: str) -> Axes:
-    """Both targets on one axis, each against its own rows below it."""
+    """The target densities of both studies on one axis, each with its own region below."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
@@ -291,7 +291,7 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
 
 
 def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
-    """The density that is drawn from, the uniform part included; studies in grey behind it."""
+    """The density that is sampled, including the uniform part, with the studies in grey behind it."""
     ink, bins = colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
     prior, uniform = prior_heights(bins, row.mixed(safety)), prior_heights(bins, row.uniform)
@@ -312,6 +312,6 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
 
 
 def prior_heights(bins: Bins, density: Reals) -> Reals:
-    """Per cent of the draws for categories; for ranges a density that is 1 where draws are uniform."""
+    """Percentages of draws for categories; for ranges, a density relative to uniform draws (1)."""
     gathered = bins.gather(density)
     return 100 * gathered if bins.widths is None else gathered / bins.widths

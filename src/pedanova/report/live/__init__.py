@@ -1,1 +1,1 @@
-"""The page with somebody who answers: a session, its guard, and a server on this machine."""
+"""The live page: a session that answers it, access control, and a server on this machine."""

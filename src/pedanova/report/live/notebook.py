@@ -1,4 +1,4 @@
-"""The live page inside a notebook, through anywidget: its questions are answered by the kernel around it."""
+"""The live page inside a notebook, through anywidget; the notebook's kernel answers its questions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LiveWidget(anywidget.AnyWidget):
         return importance_of(inner, Question(target, region, **how))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live page, and for an exported notebook, where no kernel answers it, the ranking as a table with bars."""
+        """The live page, and a static table with bars for an exported notebook without a kernel."""
         bundle = super()._repr_mimebundle_(**kwargs)
         try:
             table = self.importance()._repr_html_()
@@ -86,7 +86,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.observe("question", "selection")
     def _changed(self, change: Any) -> None:
-        """What was set in Python goes to the page; the other of both follows."""
+        """Send a selection or question that was set in Python to the page, and update the other of the two."""
         if self._moving or not hasattr(self, "_session"):
             return
         space = self._session.analysis.space
@@ -107,7 +107,7 @@ class LiveWidget(anywidget.AnyWidget):
             self._moving = before
 
     def _heard(self, _: Any, content: Any, __: Any) -> None:
-        """A message of the page: where it is now, or a question."""
+        """Handle a message of the page: its current question, or a request."""
         if not isinstance(content, dict):
             return
         if content.get("pedanova") == "moved":

@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page itself sends: other s
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What opens a server: the token of its page, and tickets in addresses, each exchanged for it once."""
+    """The keys of a server: the token of its page, and one-time tickets in addresses that are exchanged for it."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # that nobody has used
@@ -77,7 +77,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An ASGI application around another one, which sees only what may be asked. The page itself holds no data."""
+    """An ASGI application that lets only allowed requests through to another one. The page itself contains no data."""
 
     app: ASGIApp
     token: str
@@ -121,13 +121,13 @@ def with_headers(send: Send, nonce: str) -> Send:
 
 
 def only(request: Request, name: str) -> str | None:
-    """The one value of a header; None where there is none, an empty text where there are several."""
+    """The single value of a header; None if it is missing, an empty text if there are several."""
     values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 
 
 def same(one: str, other: str) -> bool:
-    """Compared in a time that tells nothing."""
+    """Compare two texts in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
@@ -150,7 +150,7 @@ class StaleError(PedanovaError):
 
 
 class RequestQueue:
-    """Takes requests to a session: a few at a time, the newest of each lane alone."""
+    """Passes requests to a session, a few at a time; in each lane only the newest is answered."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -184,7 +184,7 @@ class RequestQueue:
 
 
 def kind_of(request: PageRequest) -> str:
-    """What is slow never stands in the way of what follows the mouse."""
+    """The queue of a request, so that slow requests never delay those that follow the mouse."""
     if BY_NAME[request.part].slow:
         return "slow"
     if request.extras.get("drawn") is False and request.extras.get("sure") is False:
@@ -226,13 +226,13 @@ TURN = 0.001  # seconds for which one thread may hold up the others: a question 
 
 
 class TooLargeError(QueryError):
-    """More bytes than a question has."""
+    """Raised if a request has more bytes than any question."""
 
     status = 413
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP with an end of patience: connections that ask nothing, or a letter now and then, keep nobody out."""
+    """HTTP with time limits, so that idle or very slow connections do not block others."""
 
     _seen: object = None  # the request of the last look
 
@@ -290,7 +290,7 @@ def no_number(text: str) -> float:
 
 
 def depth_of(text: str) -> int:
-    """Brackets that are open at once, at most; those in texts count too, which only refuses more."""
+    """The largest number of brackets open at once; brackets in texts count too, which is only stricter."""
     open_now = most = 0
     for letter in text:
         if letter in "[{":
@@ -306,7 +306,7 @@ def refused(status: int, words: str) -> Response:
 
 
 def application(session: Session, keys: Keys) -> Starlette:
-    """The page, its facts, and the questions. Without a ticket the page is empty, and knows nothing but its scripts."""
+    """The web application: page, facts and questions. Without a ticket, the page has only its scripts."""
     queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
@@ -345,7 +345,7 @@ def application(session: Session, keys: Keys) -> Starlette:
 
 
 def in_words(door: Door) -> Door:
-    """A refusal is a status and a sentence; what nobody foresaw is told to whoever started the server."""
+    """Turn an error into a status and a sentence; unexpected errors are printed where the server was started."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -394,7 +394,7 @@ class Explorer:
         return f"http://{LOOPBACK}:{self.port}/?ticket={ticket}"
 
     def open(self) -> bool:
-        """In a browser, by a file that only this user can read: whoever lists processes learns no address."""
+        """Open the page in a browser through a file that only this user can read, to hide the address from others."""
         number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
         self._door = Path(name)
         os.close(number)
@@ -468,7 +468,7 @@ def explore(
     group: str | None = None,
     **options: Unpack[How],
 ) -> Explorer:
-    """Serve an analysis. `watched`: its source, while it grows; `group`: the column of its studies."""
+    """Serve an analysis. `watched` is its source if it grows; `group` is the column of its studies."""
     if group is not None and watched is None:
         groups_by(a, group)  # a column that names none is told before anything is served
     session = Session(

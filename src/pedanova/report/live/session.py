@@ -1,6 +1,6 @@
 """A session answers the questions of a page; a newer analysis may replace its analysis.
 
-The server and the notebook both send it requests in plain JSON; it knows nothing of either.
+The server and the notebook both send it requests in plain JSON; it does not depend on either.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class PageRequest:
 
     @property
     def key(self) -> str:
-        """The same for the same question, whoever asks it."""
+        """A key that is equal for equal questions, from any page."""
         extras = {k: v.to_json() if isinstance(v, PageQuestion) else v for k, v in self.extras.items()}
         return json.dumps([self.part, self.question.to_json(), extras], sort_keys=True, default=str)
 
     @property
     def lane(self) -> tuple[Any, ...]:
-        """Where a newer question takes the place of an older one."""
+        """The lane of a request, in which a newer question replaces an older one."""
         return self.client, self.part, self.extras.get("sure")
 
 
@@ -73,7 +73,7 @@ LONG = 200_000  # rows of which a saved report has intervals of its first questi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionState:
-    """What is analysed just now, with its answers: both are replaced together."""
+    """The current analysis with its answers; both are replaced together."""
 
     analysis: TrialData
     kept: ResultCache[dict[str, Any]]
@@ -86,7 +86,7 @@ def state_of(analysis: TrialData, version: int = 1, changes: tuple[dict[str, Any
 
 
 class Session:
-    """One page's partner.
+    """Answers the questions of one page.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Session:
         return self._state.analysis
 
     def renew(self, analysis: TrialData, changes: Sequence[str] = ()) -> int:
-        """A newer analysis takes over; questions asked before are still answered from the old one."""
+        """Replace the analysis by a newer one; earlier questions are still answered from the old one."""
         with self._lock:
             now = self._state
             version = now.version + 1
@@ -180,7 +180,7 @@ class Session:
         return answer
 
     def study_of(self, question: PageQuestion, whole: TrialData | None = None) -> TrialData:
-        """The analysis that a question is asked of: all rows, or one study among them."""
+        """The analysis that a question is about: all rows, or one study."""
         a = self.analysis if whole is None else whole
         if question.study is None:
             return a

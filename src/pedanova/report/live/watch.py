@@ -1,4 +1,4 @@
-"""Follows a growing source while a page asks for news, and says what changed."""
+"""Follow a growing source while a page asks for news, and say what changed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Update:
 
 
 class Watches(Protocol):
-    """Somebody who looks at a source again and again; a look that fails raises an error in words."""
+    """Looks at a source repeatedly; a look that fails raises an error in words."""
 
     @property
     def shown(self) -> str: ...  # the source as it may be printed
@@ -49,7 +49,7 @@ MOST_NAMED = 3
 
 
 def said_of_source(update: Update, source: str) -> list[str]:
-    """What happened to the source and to the space."""
+    """Sentences about changes of the source and of the space."""
     new = [one.name for one in update.domains if one.before is None]
     gone = [one.name for one in update.domains if one.after is None]
     other = {one.name: one.after for one in update.domains if one.before is not None and one.after is not None}
@@ -66,7 +66,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
 
 
 def said_of_passes(passes: Sequence[Pass]) -> list[str]:
-    """One sentence for each parameter that rose."""
+    """One sentence for each parameter that rose in the ranking."""
     said = []
     for ahead in dict.fromkeys(one.ahead for one in passes):
         mine = [one for one in passes if one.ahead == ahead]
@@ -78,7 +78,7 @@ def said_of_passes(passes: Sequence[Pass]) -> list[str]:
 
 
 def stability(standings: Standings | None, wanted: str = "") -> str:
-    """How long the ranking has been as it is; why there is none yet."""
+    """How long the ranking has not changed, or why there is none yet, in words."""
     if standings is None:
         return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
     many = standings.stable_for
@@ -86,7 +86,7 @@ def stability(standings: Standings | None, wanted: str = "") -> str:
 
 
 def names_in_words(names: Iterable[str]) -> str:
-    """A few of them, and how many more."""
+    """A few names, and how many more there are."""
     listed = list(names)
     few = listed[:MOST_NAMED] if len(listed) > MOST_NAMED + 1 else listed
     rest = len(listed) - len(few)
@@ -102,9 +102,9 @@ MOST_BACK = 6  # rankings that are looked back at
 
 @dataclass(slots=True)
 class Watcher:
-    """One source, one session: every look that finds something new replaces the session's analysis.
+    """Follows one source for one session; a look that finds something new replaces the session's analysis.
 
-    Nothing is read and nothing computed while no page asks for news. What fails is told and tried again.
+    Nothing is read or computed while no page asks for news. A failed look is reported and tried again.
     """
 
     session: Session
@@ -133,7 +133,7 @@ class Watcher:
             self._wake.notify_all()
 
     def news(self) -> dict[str, Any]:
-        """What is told of the source at any time; asking for it keeps the looks going."""
+        """The current state of the source, in words; each request for it keeps the looks going."""
         with self._wake:
             self._last_request = time.monotonic()
             self._wake.notify_all()
@@ -166,7 +166,7 @@ class Watcher:
             due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
 
     def step(self) -> bool:
-        """One look; whether it brought anything new."""
+        """Look once, and return whether something was new."""
         try:
             update = self.watched.look()
         except (PedanovaError, OSError) as error:
@@ -186,11 +186,11 @@ class Watcher:
         return True
 
     def _counted(self, now: Update) -> Update:
-        """What was seen before, with the counts of a look that found nothing new."""
+        """The last update, with the counts of a look that found nothing new."""
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:
-        """The standings brought up to date, and who passed whom."""
+        """Update the standings, and say which parameter passed which."""
         before, self._ranked_rows = self.standings, analysis.rows
         steps = [analysis.rows]
         if before is None and self.watched.ordered:  # each of half as many rows, so that stability is known at once

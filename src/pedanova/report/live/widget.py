@@ -1,4 +1,4 @@
-"""What a cell of a notebook shows: the live page where it can be answered, else the page of a report in a frame."""
+"""What a notebook cell shows: the live page if a kernel can answer it, otherwise a report in a frame."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def cell_of(
     group: str | None = None,
     **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
-    """The live page unless it cannot be, or an option is about the other one."""
+    """The live page, unless it is not possible or an option applies only to a report."""
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)

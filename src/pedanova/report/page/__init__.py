@@ -1,1 +1,1 @@
-"""The report: one HTML file that moves."""
+"""The report: one interactive HTML file."""

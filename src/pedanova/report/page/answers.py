@@ -1,4 +1,4 @@
-"""Answers to the page's questions, as JSON. Each is what the shown line of Python gives, to the last digit."""
+"""Answers to the page's questions as JSON, with exactly the numbers of the Python line that the page shows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """A question's rows: where they are looked for, the choice of them, and target and region inside it."""
+    """The rows of a question: where they come from, which are selected, and target and region among them."""
 
     rows: TrialData  # all, or a sample of them
     chosen: tuple[Any, ...]  # as `within` takes it; nothing for all rows
@@ -76,7 +76,7 @@ class Inside:
 
     @cached_property
     def analysis(self) -> TrialData:
-        """Of the selected rows; counted when it is first needed."""
+        """The analysis of the selected rows, counted when first needed."""
         return self.rows.within(*self.chosen, at=(self.target, self.region))
 
     def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
@@ -91,9 +91,9 @@ def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, R
 
 
 def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
-    """Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
+    """The rows of a question; quantiles of all rows become values of the objective if rows are selected.
 
-    `of` is a sample of the rows to look at instead of all.
+    `of` is a sample to use instead of all rows.
     """
     rows = a if of is None else of
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
@@ -116,7 +116,7 @@ def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, An
 
 
 def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[str, Any]]:
-    """What cannot be answered is refused in words, as a part of the JSON."""
+    """Return an error as a part of the JSON, in words."""
 
     @wraps(answer)
     def answered(*args: Given.args, **kwargs: Given.kwargs) -> dict[str, Any]:
@@ -138,10 +138,10 @@ def answer(
     source: str = "",
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
+    """Importances, and densities if `drawn`; `sure` adds intervals, p-values and notes.
 
-    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice. With
-    `names` it is about these parameters alone, and by counts until there is a model: those on the screen come first.
+    For a large table, an answer that is not `sure` comes from a sample, unless the available counts are enough. With
+    `names`, it covers only these parameters (those on the screen), and uses counts until there is a model.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
@@ -166,7 +166,7 @@ def answer(
 def densities(
     a: TrialData, question: PageQuestion, names: Sequence[str] | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """What an answer that need not be sure leaves for later: where its rows lie; of all parameters or of some."""
+    """The densities that an answer without `drawn` leaves out, for all parameters or some."""
     if names is not None and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
     here = inside(a, question, of=some_rows(a, question))
@@ -176,19 +176,19 @@ def densities(
 
 
 def is_unfitted(a: TrialData) -> bool:
-    """Whether a model may answer that has not been fitted yet."""
+    """Whether a model could answer but is not fitted yet."""
     return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
 
 
 def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
-    """How many rows are selected, where nothing else can be said of them."""
+    """The number of selected rows, if nothing else is known about them."""
     if a.observations is None or not question.selects:
         return {}
     return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
-    """A sample to look at first, where there is one and the counts at hand do not suffice."""
+    """A sample for a first look, if there is one and the available counts are not enough."""
     if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
@@ -220,7 +220,7 @@ def numbers(
 
 
 def importances_of(a: TrialData, question: Question) -> Importances:
-    """Computed once, for the ranking and for the smaller space."""
+    """The importances, cached for the ranking and for the smaller space."""
     return remembered(a, f"importances {question}", lambda: importance_of(a, question))
 
 
@@ -230,12 +230,12 @@ def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
 
 
 def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Made once: bars are asked for first, then where the rows lie, then intervals, and then another baseline."""
+    """Cache a result that several requests need: bars, densities, intervals, another baseline."""
     return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
 
 
 def fewer(most: int, a: TrialData) -> int:
-    """How many results are kept: as many as take the room of so many with twenty parameters."""
+    """The number of results to cache, so that they take the memory of `most` results with twenty parameters."""
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
@@ -249,7 +249,7 @@ def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[st
 def spread_of(
     here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
-    """Densities as they are drawn: the same for bars and for intervals."""
+    """The densities as drawn, the same for answers with and without intervals."""
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
@@ -270,7 +270,7 @@ def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Den
 
 
 def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
-    """Densities of what is too little to be ranked, and how many rows there are."""
+    """The densities of rows that are too few for a ranking, and their number."""
     try:
         inner = here.analysis
     except PedanovaError:
@@ -294,7 +294,7 @@ def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Ma
 
 
 def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
-    """Where target and region begin and end on the objective, None for an open end."""
+    """The objective at which target and region begin and end; None for an open end."""
     if a.levels.several:
         return None
     whole = here.analysis if question.good == "selection" else a
@@ -321,7 +321,7 @@ def side_by_side(
     limit: int = SHOWN,
     **options: Unpack[How],
 ) -> dict[str, Any]:
-    """Shares of every parameter over all studies, and in some of them each with its interval."""
+    """The shares of every parameter over all studies, and in some studies with intervals."""
     if column is None:
         raise QueryError("no column names the studies of this table; open it with --group COLUMN")
     how, studies, notes = question.how(options), groups_by(a, column), []
@@ -362,7 +362,7 @@ def side_by_side(
 def with_intervals(
     pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
 ) -> Importances:
-    """A study's answer with its intervals: of very many, only those that are shown are asked for them."""
+    """The answer of a study with intervals; if there are many studies, only the shown ones get them."""
     plain = pooled.answers[name]
     if plain.rows[0].low is not None or not how["draws"]:
         return plain
@@ -374,7 +374,7 @@ def with_intervals(
 
 
 def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
-    """What gives these numbers: `across` of the same question."""
+    """The Python line that gives these numbers: `across` with the same question."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
     given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
     if question.selection:
@@ -399,7 +399,7 @@ def pairs(
     estimator: str = DEFAULT.estimator,
     seed: int = DEFAULT.seed,
 ) -> dict[str, Any]:
-    """Interactions of every two of these parameters, the largest first."""
+    """The interactions of all pairs of these parameters, the largest first."""
     inner, target, region = asked_of(a, question)
     result = interactions_of(
         inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
@@ -433,7 +433,7 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 def smaller_space(
     a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
 ) -> dict[str, Any]:
-    """The space that `reduce` suggests for the target, or why none."""
+    """The space that `reduce` suggests for the target, or why there is none."""
     inner, target, _ = asked_of(a, question)
     asking = Question(target, as_region(1, "region"), estimator=estimator, seed=seed)
     return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
@@ -450,7 +450,7 @@ FORMS = {
 
 
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
-    """With the space in the words of other tools, of those that can say it."""
+    """The reduced space as JSON, with its text for every tool that can represent it."""
     codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
@@ -477,7 +477,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 @refusing
 def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
-    """What tuning gains over the usual configuration, inside the selection."""
+    """The gains of tuning over the typical configuration, inside the selection."""
     result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
     amounts = ("gain", "low", "high")
     return {
@@ -493,7 +493,7 @@ MEAN_DIGITS = 3  # of the spread of what is drawn: less is below a pixel
 
 @refusing
 def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
-    """`Analysis.effects` of the region, and its marginals by the bars and steps of the densities; target aside."""
+    """`Analysis.effects` of the region, with marginals in the bins of the densities; the target is not used."""
     inner, _target, region = asked_of(a, question)
     effects = effects_within(inner, region)
     shapes = bins_for(a)
@@ -538,7 +538,7 @@ MOST_MODELLED = 5  # objectives beyond which counts answer, without intervals: a
 def objectives(
     a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """Shares for each objective and for all together, and the plane of two of them."""
+    """The shares for each objective and for all together, and the plane of two of them."""
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
@@ -565,9 +565,9 @@ def objectives(
 
 @refusing
 def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
-    """Shares at each budget for the question's target, and from which budget on the ranking is the full one's.
+    """The shares at each budget for the question's target, and the lowest budget with the final ranking.
 
-    Of all trials, since lower budgets are none of the rows that are selected from.
+    It uses all trials, because the selectable rows do not include lower budgets.
     """
     along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {
@@ -594,9 +594,9 @@ def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None
 def difference_of(
     a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """Shares of the question less those of the other one, the clearest difference first.
+    """The shares of the question minus those of the other one, the clearest difference first.
 
-    `beside`: the analysis that the other one is asked of, where it is not the same.
+    `beside` is the analysis for the other question, if it is not the same.
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))
@@ -633,7 +633,7 @@ COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for
 def csv_pieces(
     a: TrialData, question: PageQuestion, *, sort: str | None, descending: bool, **how: Unpack[How]
 ) -> Iterator[str]:
-    """All rows of the selection as CSV, some at a time."""
+    """All rows of the selection as CSV, in pieces."""
     pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending), how)
 
     def plain(cell: Any) -> Any:
@@ -662,7 +662,7 @@ def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **h
 
 
 def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Value], how: How) -> Value:
-    """Rows of the selection; which of them are good, where that can be said."""
+    """The rows of the selection, with a mark for good rows if it can be computed."""
     inner, target, region = asked_of(a, question)
     try:
         return read(inner, Question(target, region, **question.how(how)))

@@ -1,7 +1,7 @@
-"""The cards of the page, each registered once: how it is asked for, who answers it, and what of it a file holds.
+"""The cards of the page, each registered once: its request, the function that answers it, and its part of a file.
 
-Requests come from outside: what is not understood is refused. A file holds the answers to every two steps of the
-objective's edges, each as the server would give it, under its question: the page need not know who answers.
+Requests come from outside, so anything unknown raises an error. A file contains the answers for all pairs of slider
+steps, in the same form as from the server, so the page does not need to know where answers come from.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # with w
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """What a file is to hold."""
+    """What a file will contain."""
 
     analysis: TrialData
     ladder: Ladder
@@ -51,7 +51,7 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A part of the page."""
+    """One part of the page."""
 
     name: str
     answer: Callable[..., Answer] | None  # of an analysis and a question; None: the session itself answers
@@ -66,7 +66,7 @@ class Card:
 
 
 def checked(default: Any, fits: Callable[[Any], bool], rule: str, each: Check | None = None) -> Check:
-    """What fits, or the default where nothing is sent; of a list, `each` of it is checked too."""
+    """A check that returns a valid value, or the default for a missing one; `each` checks the items of a list."""
 
     def check(value: Any, name: str, space: Space) -> Any:
         if value is None:
@@ -140,9 +140,9 @@ def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
 
 
 def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The mean objective along the parameters, in the region of every step; of many parameters in the first alone.
+    """The mean objective along the parameters for the region of every step; with many parameters, only the first.
 
-    Of very many there are none: they would take longer than all else.
+    With very many parameters there are none, because they would take too long.
     """
     a, first = plan.analysis, plan.questions[0]
     if a.levels.several or len(a.tallies) > MANY:
@@ -175,7 +175,7 @@ def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
+    """The first question at each budget, if one is named or the source has one; a wrong name is an error."""
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
     whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
@@ -187,7 +187,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The first question asked of every study; of many, those are shown that agree least with the others."""
+    """The first question for every study; if there are many, those that agree least with the others are shown."""
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
@@ -281,7 +281,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def can_be_asked(a: TrialData) -> dict[str, bool | str]:
-    """Every card, and selecting rows: True, or why not."""
+    """Whether each card, and selecting rows, is available: True, or the reason why not."""
     reason = "the rows are no longer available; explore the data itself"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
@@ -296,7 +296,7 @@ Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "ext
 
 
 class FileOptions(How, total=False):
-    """Options of a page that is a file, beside those of `importance`."""
+    """The options of a report file, in addition to those of `importance`."""
 
     ladder: Iterable[object] | None
     reduce: bool
@@ -320,8 +320,8 @@ def payload_of(
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`.
 
-    A `brief` one has intervals of the first question alone; one of very many parameters is brief, and holds no
-    questions but those that were asked for.
+    With `brief`, only the first question has intervals. A page with very many parameters is always brief, and contains
+    only the given questions.
     """
     fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
     a = a if within is None else a.within(within)
@@ -370,12 +370,12 @@ def payload_of(
 
 
 def check_options(options: Mapping[str, Any]) -> How:
-    """The options of `importance`, completed; a wrong one is an error and no refused answer."""
+    """The completed options of `importance`; raises an error for a wrong one."""
     return Question(**check_how(options, what="a report")).how
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
-    """The parts that are asked for, None where it is something else than a part."""
+    """The quantiles of each question; None for a target or region that is not a quantile."""
     if not questions:
         raise QueryError("questions=[] must hold at least one (target, region), such as (0.1, 1.0)")
     wanted = [(part_of(target), part_of(region)) for target, region in questions]
@@ -388,7 +388,7 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
 
 
 def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
-    """On the steps where it is one of them; a box is a selection."""
+    """The question with its quantiles on the slider steps if possible; a box becomes a selection."""
     selection: dict[str, Span | Picks] = {}
     if isinstance(region, Mapping):
         selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1

@@ -1,5 +1,5 @@
-"""What the page says whatever is asked: rows, objective, parameters, rungs of the sliders, notes; and how numbers are
-written for it: few digits for drawings, shapes cut once for all questions.
+"""The facts of a page that do not depend on the question (rows, objective, parameters, slider steps, notes), and how
+numbers are rounded for it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Reach: TypeAlias = Callable[[object], tuple[float, int]]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A part of the rows, the best first."""
+    """One slider step: the best part of the rows."""
 
     part: Fraction
     words: str
@@ -50,19 +50,19 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The rungs, strictest first, and what was left out."""
+    """The slider steps, strictest first, and notes on those that were left out."""
 
     rungs: tuple[Rung, ...]
     notes: tuple[Note, ...] = ()
 
     def place(self, part: Fraction) -> int:
-        """The rung that holds the same rows as this part."""
+        """The index of the step that has the same rows as this part."""
         parts = [rung.part for rung in self.rungs]
         return parts.index(part) if part in parts else next(i for i, p in enumerate(parts) if p > part)
 
 
 def part_of(rows: object) -> Fraction | None:
-    """The quantile that a target or region is, None where it is something else."""
+    """The quantile of a target or region; None if it is not a quantile."""
     if isinstance(rows, Region):
         plain = rows.kind == "quantile" and not rows.low
         return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
@@ -80,9 +80,9 @@ def ladder_of(
     of: str = "rows",
     seed: int = 0,
 ) -> Ladder:
-    """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones.
+    """The given steps, or the usual ones that have enough rows; always with the requested ones.
 
-    `of` says what they are parts of, as in `TrialData.reach`.
+    `of` says what the quantiles refer to, as in `TrialData.reach`.
     """
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
@@ -117,7 +117,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
-    """Without rungs that hold the same rows as another, unless both were asked for."""
+    """The steps without those that have the same rows as another, unless both were requested."""
     kept: list[Rung] = []
     same: list[Fraction] = []
     for rung in rungs:
@@ -138,7 +138,7 @@ LEAST_APART = 5  # rows between two points of the objective's distribution
 
 
 def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
-    """The facts of a page whose every question is asked live."""
+    """The facts of a live page."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
     by_rows = Question(**how).by_rows or how.get("smoothing", "auto") != "auto"
     model, early = a.row_model, False
@@ -151,7 +151,7 @@ def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]
 
 
 def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> dict[str, Any]:
-    """JSON: all that does not change with the question."""
+    """All facts that do not change with the question, as JSON."""
     space, shapes = a.space, bins_for(a)
     short = short_names(tuple(space))
     ends = [None if rung.threshold is None else rounded(rung.threshold) for rung in ladder.rungs]
@@ -194,7 +194,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """The distribution of the objective, no two points so near that single rows could be read from it."""
+    """The distribution of the objective, with points so far apart that single rows cannot be read from it."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -227,7 +227,7 @@ MOST_PLACES = 15
 
 
 def rounded(value: float, digits: int = DIGITS) -> float | int | None:
-    """So many significant digits; None for what is no number."""
+    """The value with `digits` significant digits; None if it is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
@@ -235,7 +235,7 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """Numbers that are only drawn."""
+    """Numbers rounded for drawing."""
     given = np.fromiter(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         places = many - 1 - np.floor(np.log10(np.abs(given)))
@@ -247,13 +247,13 @@ def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | No
 
 
 def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
-    """Parts of one that are only drawn."""
+    """Fractions of 1 rounded for drawing."""
     drawn: list[float] = np.round(values, places).tolist()
     return drawn
 
 
 def exact(value: Any) -> Any:
-    """As JSON can say it, with every digit."""
+    """The value for JSON, with every digit; None if it is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value
@@ -264,7 +264,7 @@ _BINS: WeakKeyDictionary[TrialData, dict[str, Bins]] = WeakKeyDictionary()
 
 
 def bins_for(a: TrialData) -> dict[str, Bins]:
-    """Of every parameter, from all rows of the analysis."""
+    """The bins of every parameter, from all rows of the analysis."""
     if a not in _BINS:
         _BINS[a] = {
             name: bins_of(tally.parameter, tally.counts.sum(axis=0)[: tally.grid.cells], POINTS)
@@ -274,12 +274,12 @@ def bins_for(a: TrialData) -> dict[str, Bins]:
 
 
 def draw_like(part: TrialData, whole: TrialData) -> None:
-    """A study among others is drawn as all of them are: in the same steps."""
+    """Use the bins of all studies for one study too."""
     _BINS.setdefault(part, bins_for(whole))
 
 
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
-    """Bars with labels, and with values where they are numbers; or steps between edges."""
+    """The shape of a density as JSON: bars with labels (and values if they are numbers), or steps between edges."""
     if bins.edges is not None:
         edges = [float(edge) for edge in bins.edges]
         labels = list(bins.labels) if bins.kind == "steps" else None  # whole numbers: what is in a step
@@ -293,7 +293,7 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
 
 
 def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[str, Any]:
-    """Parts of the rows by bar or step; between `low` and `high` chance alone would put the target's."""
+    """The parts of the rows by bar or step as JSON; `low` and `high` are the band of chance."""
     drawing = drawing_of(density, bins, baseline)
     drawn = {name: parts(getattr(drawing, name)) for name in ("target", "region", "uniform")}
     drawn |= {name: parts(getattr(drawing, name), 4) for name in ("low", "high")}
@@ -302,7 +302,7 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
 
 
 def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
-    """Good values of a range, cut at a selection: a kernel spreads rows beyond its ends, where none were looked at."""
+    """The good values of a range, cut at a selection, because smoothing extends them beyond its ends."""
     low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:

@@ -1,7 +1,7 @@
-"""The page's HTML: an empty shell, its style and scripts, and a payload. No network, and no row of data of its own.
+"""The page's HTML: an empty shell, its style and scripts, and a payload. It uses no network.
 
-The same shell is a static file, what the explorer's server gives out, and what a notebook shows; the payload says
-which. Every word of the user's is inside the payload, which is base64, or passed through `escape`.
+A static file, the explorer's server and a notebook use the same shell; the payload says which one it is. All text of
+the user is inside the payload, which is base64, or passed through `escape`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is 
 
 
 def draw_page(payload: Payload, nonce: str = "") -> str:
-    """The whole page, as UTF-8 can hold it. A server lets in what has this nonce."""
+    """The whole page as UTF-8 text; with a nonce for a server's content policy."""
     scripts = [asset(name) for name in SCRIPTS]
     style = colours() + asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
@@ -61,13 +61,13 @@ def asset(name: str) -> str:
 
 
 def packed(payload: Payload) -> str:
-    """JSON, gzip, base64: short, and no letter in it can end the element."""
+    """The payload as JSON, gzip and base64, so that it is short and cannot end the HTML element."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return b64encode(gzip.compress(text.encode("utf-8"), 7, mtime=0)).decode("ascii")
 
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
-    """Only these very scripts and this style run; a page that is asked live may ask its own server, and nobody else."""
+    """A content policy that allows only these scripts and this style; a live page may contact only its own server."""
     digests = " ".join(digest(script) for script in scripts)
     own = " connect-src 'self';" if facts["live"] == "http" else ""
     return (

@@ -1,8 +1,8 @@
-"""What the page asks, as JSON and as lines of code: a selection of rows, a target and a region inside it, a baseline.
+"""The question of the page, as JSON and as code: a selection of rows, a target, a region and a baseline.
 
-The page holds one such question as plain JSON: it is what the address keeps, what is sent to be answered, and
-what the shown lines of Python and shell say. These give the very numbers of the answer: bounds are written with
-every digit, names as their language quotes them.
+The page keeps its question as plain JSON, stores it in its address, and sends it with each request. The lines of Python
+and shell that it shows give exactly the numbers of the answer: bounds have all digits, and names are quoted as the
+language requires.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OF = ("space", "rows")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Values from one to another, both included; None is no bound."""
+    """Values between two bounds, both included; None means no bound."""
 
     low: float | None
     high: float | None
@@ -65,14 +65,14 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class StudyName:
-    """The rows that have one name in a column."""
+    """The rows of one study: a column, and its name in this column."""
 
     column: str
     name: str
 
     @classmethod
     def parse(cls, value: Any) -> StudyName | None:
-        """Whether there is such a study is known to whoever answers."""
+        """The study from JSON; whether it exists is checked later."""
         if value is None:
             return None
         keys = ("column", "name")
@@ -99,7 +99,7 @@ class PageQuestion:
 
     @classmethod
     def parse(cls, data: Any, space: Space) -> PageQuestion:
-        """From JSON that may come from anywhere: what is not understood is refused."""
+        """The question from JSON that may come from anywhere; raises an error for anything unknown."""
         if not isinstance(data, dict):
             raise QueryError("a question must be an object")
         if unknown := sorted(set(data) - KEYS):
@@ -129,7 +129,7 @@ class PageQuestion:
         }
 
     def how(self, how: How) -> How:
-        """These options of `importance`, with the baseline of this question and what its parts are parts of."""
+        """The options of `importance`, with the baseline of this question and the meaning of its quantiles."""
         return {**how, "baseline": self.baseline, "of": self.of}
 
     def box(self) -> dict[str, Any]:
@@ -141,12 +141,12 @@ class PageQuestion:
         return bool(self.selection)
 
     def rows(self) -> tuple[Any, ...]:
-        """What `Analysis.within` is called with: a box, or nothing for all rows."""
+        """The arguments of `Analysis.within`: a box, or nothing for all rows."""
         return (self.box(),) if self.selection else ()
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
+    """``{"part": [0, 0.1]}`` means the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
         raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
@@ -183,7 +183,7 @@ def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
 
 
 def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
-    """What one parameter is selected by: two ends of a range, or some of its values."""
+    """The selection of one parameter: two ends of a range, or some of its values."""
     if not isinstance(name, str) or name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     labels = labels_by_text(space[name])
@@ -200,13 +200,13 @@ def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
 
 
 def is_same(label: object, other: Any) -> bool:
-    """True is not 1; a scalar of NumPy is what it holds."""
+    """Whether two labels are equal and of the same type; a NumPy scalar counts as its Python value."""
     plain = other.item() if hasattr(other, "item") else other
     return type(label) is type(plain) and label == plain
 
 
 def labels_by_text(parameter: Parameter) -> dict[str, Label]:
-    """The values that can be picked one by one, by how the page writes them; empty for a range."""
+    """The values that can be picked one by one, by their text on the page; empty for a range."""
     if isinstance(parameter, Categorical):
         labels = parameter.choices
     elif isinstance(parameter, Ordinal) and not all(is_number(value) for value in parameter.values):
@@ -228,7 +228,7 @@ def _number(value: Any, name: str) -> float:
 
 
 def _brief(value: Any) -> str:
-    """What was sent, as far as a message needs it."""
+    """A received value, shortened for a message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
@@ -241,7 +241,7 @@ def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FixedRows:
-    """The rows that all of a file is about, as they were chosen among all of an analysis."""
+    """The rows that a whole file is about, as they were selected."""
 
     rows: object  # as `within` takes it; None for all
     of: int  # rows that they were chosen from
@@ -292,7 +292,7 @@ def lines_of(
     options: Mapping[str, Any] | None = None,
     fixed: FixedRows | None = None,
 ) -> dict[str, str | None]:
-    """The lines of a question whose target and region, inside its selection and the `fixed` rows, are these."""
+    """The lines of Python and shell for a question, inside its selection and the `fixed` rows."""
     how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
     how |= {"baseline": question.baseline} if question.baseline != "region" else {}
     how |= {"of": question.of} if question.of != "space" else {}
@@ -326,7 +326,7 @@ def python_line(
 
 
 def python_rows(rows: Region) -> str:
-    """Target or region as `importance` takes it."""
+    """A target or region as a Python argument of `importance`."""
     if rows.kind == "value":
         if rows.low is None or rows.high is None:
             return f"pa.at_most({rows.high!r})" if rows.low is None else f"pa.at_least({rows.low!r})"
@@ -343,7 +343,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 
 def condition_of(question: PageQuestion) -> str | None:
-    """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
+    """The selected rows as text for ``--within``; empty for all, None if it cannot be written."""
     if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None
     text = " and ".join(comparison(name, part) for name, part in question.selection.items())

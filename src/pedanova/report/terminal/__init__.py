@@ -1,1 +1,1 @@
-"""Tables and plots made of letters."""
+"""Tables and plots as text."""

@@ -1,4 +1,4 @@
-"""Densities as a small plot of letters: the target as an area, the region as a line, bars for single values."""
+"""Densities as a small text plot: the target as an area, the region as a line, bars for single values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across th
 
 
 def draw_densities(density: Densities, look: TerminalStyle, row: Importance | None = None) -> str:
-    """A plot for every domain of the parameter, and where good values lie."""
+    """A plot for each domain of the parameter, and its good values."""
     width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
     parts += [fill(f"{note}; only these are drawn", width) for note in density.notes]
@@ -68,7 +68,7 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
 
 
 def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
-    """Where the target is denser than the region, with what each holds there."""
+    """The ranges where the target is denser than the region, with the part of each."""
     if not panel.is_curve:
         return []
     words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])
@@ -78,7 +78,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 
 
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
-    """The target as an area over the region's line; what stands for one value is as wide as any other."""
+    """The target as an area over the region's line; every value of a list has the same width."""
     count = len(drawing)
     columns = room if drawing.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
@@ -95,7 +95,7 @@ def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bo
 
 
 def _level(part: float) -> int:
-    """The line of the plot, from 1 at the bottom, in which a height lies."""
+    """The line of the plot, from 1 at the bottom, for a height."""
     return min(HEIGHT, max(1, int(np.ceil(part * HEIGHT - 1e-9))))
 
 
@@ -113,7 +113,7 @@ def _inked(letters: str, colour: bool) -> str:
 
 
 def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
-    """A ruler with its marks, thick where there is more than chance would bring, and labels under it."""
+    """A ruler with marks and labels, thick where the target is beyond chance."""
     marks = ticks(panel, len(more))
     places = {at for at, _ in marks}
     signs = {(False, False): "─", (True, False): "┴", (False, True): "━", (True, True): "┷"}
@@ -127,7 +127,7 @@ def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
 
 
 def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
-    """A bar for every value, the most frequent first where there are many, the region's part as a mark."""
+    """A bar for every value (if there are many, the most frequent first), with the region's part as a mark."""
     labels = panel.labels
     order = list(range(len(labels)))
     if panel.scale == "names" and len(order) > MOST_NAMES:

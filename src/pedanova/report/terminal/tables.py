@@ -1,4 +1,4 @@
-"""Results for the terminal: a title, a table as wide as there is room, and what its columns mean; notes in short."""
+"""Results for the terminal: a title, a table that fits the width, the meaning of its columns, and short notes."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ SET_MEANINGS = {
 
 
 def fill(text: str, width: int, behind: str = "") -> str:
-    """A paragraph; what the user's names hold is shown, not obeyed."""
+    """A wrapped paragraph; control characters in names are shown, not executed."""
     return wrapped(printable(text), max(20, width), behind=behind)
 
 
 def with_command(text: str, width: int) -> str:
-    """Words that end with a command; a long one goes on in further lines that a shell reads as one."""
+    """Text that ends with a command; a long command continues on further lines that a shell reads as one."""
     text = printable(text)
     words, begin, rest = text.partition(": pedanova ")
     if width_of(text) <= width or not begin:
@@ -98,7 +98,7 @@ class TerminalStyle:
         return draw_columns(columns, width=self.width, colour=self.colour, faint=faint)
 
     def titled(self, title: str, table: str, *paragraphs: str) -> str:
-        """A table below its title, and what is to be known of it; empty paragraphs are left out."""
+        """A table below its title, and paragraphs about it; empty paragraphs are left out."""
         if self.alone:
             return table
         parts = [fill(f"{title}:", self.width), table, *(fill(text, self.width) for text in paragraphs)]
@@ -108,10 +108,10 @@ class TerminalStyle:
 def draw_importances(
     importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING, next_step: str = ""
 ) -> str:
-    """The conclusion, what to do next, and the table; with every column, also what they mean.
+    """The conclusion, the next step and the table; with all columns, also their meaning.
 
-    Children stand under their parents. Of many parameters the first ones are shown, and how many more there are is
-    said; a few more are all shown.
+    Children are listed under their parents. If there are many parameters, only the first are shown, with the number of
+    the others.
     """
     printed = importances.printed_rows()
     stop = shown_rows(len(printed), look)
@@ -137,7 +137,7 @@ def shown_rows(count: int, look: TerminalStyle) -> int:
 
 
 def left_in_words(rows: Sequence[Importance]) -> str:
-    """A line on what is not shown; empty where all is."""
+    """A line about the rows that are not shown; empty if all are."""
     if not rows:
         return ""
     surely = sum(row.significant is True for row in rows)
@@ -148,7 +148,7 @@ def left_in_words(rows: Sequence[Importance]) -> str:
 def importance_columns(
     importances: Importances, places: Sequence[int], nesting: Nesting, width: int
 ) -> list[TableColumn]:
-    """The declared columns of these rows, with a bar; where room is short good values leave first, then p."""
+    """The columns of these rows, with a bar; if space is short, good values are dropped first, then p."""
     rows = [importances.printed_rows()[place] for place in places]
     names = name_column([row.name for row in rows], width, nesting)
     copies = [importances.name_of(row).removeprefix(row.name) for row in rows]
@@ -166,21 +166,21 @@ def importance_columns(
 
 
 def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TableColumn:
-    """Names of parameters, short enough to be told apart in a third of the line; children indented."""
+    """The names of parameters, shortened to a third of the line and still unique; children are indented."""
     deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
     shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
     return TableColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
 
 
 def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
-    """What the first name that was shortened stands for."""
+    """The full form of the first shortened name, as a sentence."""
     pairs = zip(names, column.cells, strict=True)
     short = ((cell.strip(), name) for name, cell in pairs if not cell.strip().startswith(name))
     return next(([f"{cell} is short for {name}."] for cell, name in short), [])
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
-    """Both ends in columns of their own, so that the eye can run down them."""
+    """Intervals with both ends aligned in columns."""
     ends = [interval_ends(row) for row in rows]
     cut = [(pair[0].removesuffix("%").rstrip(), pair[1]) if pair else None for pair in ends]
     widest = [max((len(pair[i]) for pair in cut if pair), default=0) for i in (0, 1)]
@@ -201,7 +201,7 @@ def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) 
 
 
 def draw_profile(profile: Profile, look: TerminalStyle) -> str:
-    """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
+    """The ratio of every parameter over the size of the target: a small curve, and numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "The region has too few levels to compare."
@@ -231,14 +231,14 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
-    """At most as many as a small curve has letters."""
+    """The numbers averaged to at most as many as a small curve has letters."""
     step = -(-len(ratios) // min(SPARKS, most))
     groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
     return [sum(group) / len(group) for group in groups]
 
 
 def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
-    """The strongest pairs or larger sets, with bars; ~ marks what chance explains."""
+    """The strongest pairs or larger sets, with bars; ~ marks those without a clear interaction."""
     rows = result.rows[: look.most or None]
     room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # of a name, in half the line
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)
@@ -257,7 +257,7 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
-    """The columns that a result prints, or those with these titles; of all rows, or of these."""
+    """The columns that a result prints, or those with these titles, for all rows or these rows."""
     printed = {column.title: column for column in result.printed()}
     columns = [printed[title] for title in titles or printed]
     if rows is not None:
@@ -270,18 +270,18 @@ def more_in_words(what: str, left: int) -> str:
 
 
 def bars(values: Sequence[float]) -> TableColumn:
-    """A bar for every number above 0, the largest as long as there is room."""
+    """A bar for every positive number; the largest takes all the space."""
     return TableColumn("", kind="bar", parts=bar_parts([max(0.0, value) for value in values]))
 
 
 def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], width: int) -> str:
-    """What the columns mean that there is room for."""
+    """The meaning of the columns that fit into the width."""
     shown = {column.title for column in fitted(columns, width)}
     return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
 def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
-    """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
+    """The verdicts as a table, the evidence, and a reason for each; a very narrow terminal gets no table."""
     width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
     shown = fitted(columns, width)
@@ -315,7 +315,7 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three notes that matter most: one on roles, warnings, rows, how the answer was found, then guesses."""
+    """The three most important notes: one on roles, then warnings, rows, the method, and guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer names all of them
@@ -331,7 +331,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
 
 
 def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
-    """The sentences of a kind as one."""
+    """All notes of a kind as one sentence."""
     words: list[Word] = []
     for note in ranged(gathered(note for note in notes if note.kind == kind)):
         subject = f"{note.subject}: " if note.subject else ""
@@ -369,7 +369,7 @@ DIFFERENCE_MEANINGS = {
 
 
 def draw_across(pooled: Pooling, look: TerminalStyle) -> str:
-    """Ranking, critical difference, disagreements and studies; or the ranking alone."""
+    """Ranking, critical difference, disagreements and studies; or only the ranking."""
     every = all(row.studies == len(pooled.answers) for row in pooled.rows)
     columns = [replace(column, title=SHORT.get(column.title, column.title)) for column in declared(pooled)]
     shares = [columns[1], bars([row.share for row in pooled.rows])]
@@ -381,7 +381,7 @@ def draw_across(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def ranks_in_words(ranks: RankTest) -> str:
-    """What Friedman's test and the critical difference say."""
+    """The result of Friedman's test and the critical difference, in words."""
     if ranks.p_value > 0.05:
         return f"Ranks do not differ clearly (Friedman's test, {ranks.studies} studies: p {chance(ranks.p_value)})."
     p = chance(ranks.p_value)
@@ -404,7 +404,7 @@ def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
-    """Every study, or of many those that agree least with the others."""
+    """All studies, or if there are many, those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
     rows, title = list(range(len(agreement))), "The studies"
     if len(rows) > MOST_STUDIES:
@@ -416,7 +416,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_changes(differences: Differences, look: TerminalStyle) -> str:
-    """Both studies by parameter, what is clear in words, and what the columns mean."""
+    """Both studies by parameter, the clear differences in words, and the meaning of the columns."""
     from pedanova.measures.studies.study_difference import signed_percent
 
     rows = differences.rows
@@ -495,5 +495,5 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 
 
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
-    """The seed's part of every variance, and the ceiling that it leaves."""
+    """The seed's part of every variance, and the resulting ceiling."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())

@@ -1,1 +1,1 @@
-"""One reader for each tool's log; what they share lies beside them."""
+"""One reader for the log of each tool, and their common parts."""

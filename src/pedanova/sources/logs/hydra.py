@@ -1,7 +1,7 @@
-"""Hydra and DVC, whose jobs leave their results in files of the user's own.
+"""Hydra and DVC, whose jobs write results to files that the user chooses.
 
-Of Hydra the folder of a multirun, or of several single runs: one folder a job with .hydra/overrides.yaml. Of DVC what
-`dvc exp show --json` prints, saved to a file (version 3).
+For Hydra: the folder of a multirun or of several single runs, with one folder per job that contains
+.hydra/overrides.yaml. For DVC: the output of `dvc exp show --json` (version 3), saved to a file.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _overrides(place: Path) -> dict[str, object]:
 
 
 def _override(line: object) -> tuple[str, object] | None:
-    """The name and the value of `lr=0.1`, `+lr=0.1` or `++net.depth=2`; a deletion has no value."""
+    """The name and value of `lr=0.1`, `+lr=0.1` or `++net.depth=2`; None for a deletion."""
     if not isinstance(line, str) or line.startswith("~"):
         return None
     name, equals, text = line.lstrip("+").partition("=")
@@ -86,7 +86,7 @@ def _override(line: object) -> tuple[str, object] | None:
 
 
 def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -> dict[str, object]:
-    """A setting that others override has its default here, which Hydra wrote down as well."""
+    """The overrides, completed by the defaults of parameters that other jobs override."""
     missing = [name for name in names if name not in overrides]
     if not missing:
         return overrides
@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a.b.c; None where there is none, or a whole group."""
+    """The value at a.b.c; None if there is none, or if it is a whole group."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:
@@ -151,7 +151,7 @@ def read_dvc(path: Path) -> Records:
 
 
 def _entries(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:
-    """Commits in a list, with their experiments: name, facts and state of each."""
+    """Commits and their experiments: the name, content and state of each."""
     for commit in plain:
         if commit["rev"] == WORKSPACE:
             continue
@@ -166,7 +166,7 @@ def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
-    """Settings or results of each file that holds some."""
+    """The parameters or results of each file that has some."""
     files_by_name = data.get(key) if isinstance(data, dict) else None
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}

@@ -1,4 +1,4 @@
-"""Hyperopt: a `Trials` object, the list of its trials, or that as JSON, whole or one a line. Never a pickle."""
+"""Hyperopt: a `Trials` object, the list of its trials, or this list as JSON or JSON lines. Never a pickle."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(data: Any, study: str | None) -> Records:
 
 
 def _lines(file: Path) -> list[Any] | None:
-    """One trial a line; None of a file that is laid out otherwise."""
+    """The trials of a file with one trial per line; None for any other file."""
     with suppress(FormatError):
         rows, _ = read_json_rows(file)
         return rows if rows and all(map(_is_trial, rows)) else None
@@ -83,7 +83,7 @@ def _trial(number: int, entry: Any) -> Trial:
 
 
 def _value(number: int, name: object, values: object) -> object:
-    """A list of one value, or of none where the setting does not exist."""
+    """The single value in a list; None if the list is empty, because the parameter is inactive."""
     many = values if isinstance(values, list | tuple) else [values]
     if len(many) > 1:
         raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shown(values)}; it must have one")

@@ -1,4 +1,4 @@
-"""Keras Tuner: the folder of a project, with oracle.json and one trial.json a trial."""
+"""Keras Tuner: the folder of a project, with oracle.json and one trial.json per trial."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Dict = Mapping[str, Any]
 
 
 def fits(path: Path) -> bool:
-    """A project, a folder of projects, or one of the files of a project."""
+    """Whether a path is a project, a folder of projects, or one of the files of a project."""
     if path.is_file():
         return (path.name in FILES and _is_project(path.parent)) or path.match("trial_*/trial.json")
     return path.is_dir() and (_is_project(path) or holds_runs(path, _is_project))
 
 
 def _is_project(folder: Path) -> bool:
-    """oracle.json alone may be another tool's; one of the two names a trial."""
+    """Whether a folder is a project: oracle.json alone may belong to another tool, so a tuner or trial is needed."""
     return has(folder, "oracle.json") and (has(folder, "tuner0.json") or next(_trial_files(folder), None) is not None)
 
 
@@ -67,7 +67,7 @@ def read(path: Path, study: str | None) -> Records:
 
 
 def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
-    """The trials, less those whose file is half-written."""
+    """The trials, without those whose file is incomplete."""
     entries: list[Dict] = []
     bad: list[str] = []
     for file in watched(sorted(_trial_files(folder)), "trials"):
@@ -106,7 +106,7 @@ def _metrics(entry: Dict) -> dict[str, Dict]:
 
 
 def _best(metric: Dict) -> float | None:
-    """The best step's mean over executions, as Keras Tuner scores a trial."""
+    """The mean over executions at the best step, as Keras Tuner scores a trial."""
     known = [mean for _, mean in _means(metric) if not math.isnan(mean)]
     if not known:
         return None
@@ -135,7 +135,7 @@ def _is_number(value: object) -> bool:
 
 
 def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
-    """The metric that is the score in every trial, and its direction; or else the score itself."""
+    """The metric that equals the score in every trial, and its direction; otherwise the score itself."""
     scored = [entry for entry in entries if _is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
         bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
@@ -187,7 +187,7 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
 
 
 def _either(name: str, one: Domain, two: Domain) -> Domain:
-    """A setting that stands in two scopes: it exists where either says so."""
+    """A parameter that occurs in two scopes: it is active if either scope says so."""
     if replace(one, when=two.when) != two:
         raise SpaceError(f"{name} has two domains, {one!r} and {two!r}")
     if not one.when or not two.when:

@@ -1,4 +1,4 @@
-"""Logs with one JSON object a line for each trial: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
+"""Logs with one JSON object per line and trial: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LineLog:
-    """A tool that writes one JSON object for each trial: all that a reader of one needs to say."""
+    """A tool that writes one JSON object for each trial, and what its reader needs to know."""
 
     what: str  # such as "FLAML log"
     keys: frozenset[str]  # of every line that is a trial
@@ -74,7 +74,7 @@ def _settings(line: Row, key: str) -> Mapping[str, Any]:
 
 
 def _flaml_trial(line: Row) -> Trial:
-    """Each learner has a space of its own, so its settings bear its name."""
+    """One trial of FLAML; each learner has a separate space, so parameter names begin with the learner."""
     learner = str(line["learner"])
     settings = {f"{learner}.{name}": value for name, value in _settings(line, "config").items()}
     settings.pop(f"{learner}.FLAML_sample_size", None)
@@ -154,7 +154,7 @@ def fits_state(path: Path) -> bool:
 
 
 def read_state(path: Path) -> Records:
-    """What `BayesianOptimization.save_state` writes: bounds, points and targets."""
+    """Read the output of `BayesianOptimization.save_state`: bounds, points and targets."""
     state = read_json(path)
     notes: list[Note] = []
     try:

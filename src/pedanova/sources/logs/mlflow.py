@@ -1,4 +1,4 @@
-"""MLflow: a folder of files (mlruns), a database, the frame of `search_runs()`, the UI's CSV; only ever read."""
+"""MLflow: a folder of files (mlruns), a database, the frame of `search_runs()`, or the CSV of its UI; only read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One experiment of a store: `runs` reads it."""
+    """One experiment of a store; `runs` reads its runs."""
 
     key: str
     name: str
@@ -51,7 +51,7 @@ class Experiment:
 
 
 def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
-    """The runs of one experiment as a table; it is named by its name or its key."""
+    """The runs of one experiment as a table; `study` is its name or its key."""
     known = {one.name: one for one in experiments}
     named = next((one.name for one in experiments if one.key == study), study)
     if study is None:
@@ -80,7 +80,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """Runs that are trials: a parent whose children have settings only gathers them; other children are its steps."""
+    """The runs that are trials: a parent whose children have parameters is left out; other children are steps."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]
@@ -111,13 +111,13 @@ def _store_of(path: Path) -> Path | None:
 
 
 def _is_run(folder: Path) -> bool:
-    """By what it holds, or by its own description: an experiment has tags and a meta.yaml too."""
+    """Whether a folder is a run, by its content or its description; an experiment also has tags and meta.yaml."""
     inside = (folder / "params").is_dir() or (folder / "metrics").is_dir()
     return (folder / "meta.yaml").is_file() and (inside or not {"run_id", "run_uuid"}.isdisjoint(_meta(folder)))
 
 
 def _is_experiment(folder: Path) -> bool:
-    """One without runs is known by its own description."""
+    """Whether a folder is an experiment: it has runs, or its description says so."""
     if folder.name.startswith(".") or _is_run(folder):
         return False
     return holds_runs(folder, _is_run) or "experiment_id" in _meta(folder)
@@ -164,7 +164,7 @@ def _read_run(place: Path) -> Run | None:
 
 
 def _last_metric(file: Path) -> float | None:
-    """The value of the latest step: each line is a time, a value, and mostly a step."""
+    """The value at the last step; each line has a time, a value, and usually a step."""
     rows: list[tuple[int, int, float]] = []
     for line in read_text(file).splitlines():
         with suppress(ValueError, IndexError):  # a line that is still being written
@@ -174,7 +174,7 @@ def _last_metric(file: Path) -> float | None:
 
 
 def _meta(folder: Path) -> dict[str, str]:
-    """The plain `key: value` lines of meta.yaml; none where it cannot be read."""
+    """The plain `key: value` lines of meta.yaml; empty if it cannot be read."""
     with suppress(PedanovaError):
         return _parse_meta(read_text(folder / "meta.yaml"))
     return {}
@@ -244,7 +244,7 @@ def fits_export(data: object) -> bool:
 
 
 def read_export(data: Any) -> Records:
-    """The UI writes its own columns, then parameters, metrics and tags, each in the order of their names."""
+    """Read the CSV of the UI: its own columns first, then parameters, metrics and tags, each sorted by name."""
     records = read_file(str(data)) if isinstance(data, Path) else read_frame(data)
     rest = [name for name in records.columns if name not in EXPORTED]
     starts = [0, *(place for place in range(1, len(rest)) if rest[place] < rest[place - 1]), len(rest)]

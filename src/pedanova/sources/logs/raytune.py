@@ -1,6 +1,6 @@
-"""Ray Tune: the folder of an experiment, one folder a trial, or the data frame `results.get_dataframe()`.
+"""Ray Tune: the folder of an experiment with one folder per trial, or the data frame `results.get_dataframe()`.
 
-Its pickles are never opened.
+Pickles are never opened.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
 
 
 def _read_state(folder: Path) -> Mapping[str, Any]:
-    """The newest of the experiment's own files that can be read: another may be half-written."""
+    """The newest readable state file of the experiment; another may be incomplete."""
     for file in sorted(folder.glob(STATE_FILES), reverse=True):
         with suppress(PedanovaError):
             plain = read_json(file)
@@ -125,7 +125,7 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
 
 
 def _object(part: object) -> dict[str, Any]:
-    """A part of a trial's entry: an object, or its text."""
+    """A part of a trial's entry, which is an object or its JSON text."""
     if isinstance(part, str):
         with suppress(ValueError, RecursionError):
             part = json.loads(part)
@@ -133,7 +133,7 @@ def _object(part: object) -> dict[str, Any]:
 
 
 def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
-    """One trial from its folder, completed by the experiment's file; None without any settings."""
+    """One trial from its folder, completed by the experiment's state file; None if it has no parameters."""
     last = next(_rows(place, last_first=True), {}) or _object(state_entry.get("last_result"))
     config: dict[str, Any] = {}
     with suppress(PedanovaError):
@@ -152,7 +152,7 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Functions and objects are text, without the address that changes from run to run."""
+    """The parameters, with functions and objects as text without memory addresses, which differ between runs."""
     plain: dict[str, Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
@@ -164,7 +164,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
-    """The whole lines of result.json, or else of progress.csv."""
+    """The complete lines of result.json, or of progress.csv."""
     any_row = False
     with suppress(PedanovaError):
         lines = read_text(place / "result.json").splitlines()
@@ -183,12 +183,12 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested results under the names that Ray itself gives them: ``env/reward``."""
+    """Nested results under the names that Ray gives them, such as ``env/reward``."""
     return flatten({key: value for key, value in row.items() if str(key).split("/")[0] not in GROUPS}, separator="/")
 
 
 def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
-    """The experiment's word first: a trial that failed and was tried again keeps its error.txt."""
+    """The state of a trial; the experiment's file has priority, because a retried trial keeps its error.txt."""
     status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]

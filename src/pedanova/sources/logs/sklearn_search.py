@@ -104,7 +104,7 @@ def _trial(
 
 
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
-    """From `params`, where each candidate has its own; or else from `param_*`, where blanks are absent."""
+    """The parameters from `params`, one dict per candidate, or from `param_*`, where blanks are missing values."""
     own = [as_dict(cell) for cell in cells.get("params", ())]
     if own and all(row is not None for row in own):
         return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
@@ -120,7 +120,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
 
 
 def _plain(value: object) -> object:
-    """Numbers, flags and text as they are; None is a choice like others; objects by their class."""
+    """Numbers, booleans and text unchanged; None as a choice "None"; objects by the name of their class."""
     if value is None:
         return "None"
     if isinstance(value, str | bool | int | float | np.generic):
@@ -133,8 +133,9 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """Domains of all settings as the search tells them; several grids may contradict, and a law without an end has the
-    range of the values that were tried."""
+    """The domains of all parameters from the search; grids that contradict each other give none, and an unbounded
+    distribution gets the range of the values tried.
+    """
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:

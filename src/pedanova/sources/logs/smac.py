@@ -1,7 +1,7 @@
-"""SMAC3 and DeepCAVE: runs of configurations out of a ConfigSpace.
+"""SMAC3 and DeepCAVE: runs of configurations from a ConfigSpace.
 
-Of SMAC3, version 1 and 2, a folder with runhistory.json, or that file itself; it minimises. Of DeepCAVE its own folder.
-Of several budgets the highest is used; seeds and instances are averaged.
+For SMAC3 (versions 1 and 2): a folder with runhistory.json, or that file; its objective is minimised. For DeepCAVE: its
+folder. Only the highest budget is used; seeds and instances are averaged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STATUS = ("RUNNING", "SUCCESS", "CRASHED", "TIMEOUT", "MEMORYOUT", "MEMORYOUT", 
 
 
 def find_runs(place: Path) -> list[Path]:
-    """Folders with a run history: this one, or those one or two below it (name/seed)."""
+    """The folders with a run history: this one, or those one or two levels below (name/seed)."""
     if has(place, HISTORY):
         return [place]
     if not place.is_dir():
@@ -47,7 +47,7 @@ def fits(place: Path) -> bool:
 
 
 def read(place: Path, study: str | None) -> Records:
-    """A run is named by its folders, or by the last of them where no other has that name."""
+    """Read a run, which `study` names by its folders, or by the last of them if that is unique."""
     if place.is_file():
         return read_history(place)
     runs = {str(run.relative_to(place)): run for run in find_runs(place)}
@@ -83,7 +83,7 @@ def read_history(file: Path) -> Records:
 
 
 def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
-    """One entry of the history by name, whichever version wrote it."""
+    """One entry of the history by name, for any version of the format."""
     if isinstance(row, dict) and {"config_id", "cost", "status"} <= row.keys():
         return row
     match row:
@@ -111,7 +111,7 @@ def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[st
 
 
 def state_of(status: object, numbered: Sequence[str] = STATUS) -> str:
-    """The word for how a run ended; one that should not advance has a result all the same."""
+    """How a run ended, in a word; a run that "should not advance" still has a result."""
     if isinstance(status, dict):
         status = status.get("__enum__")
     if isinstance(status, int) and not isinstance(status, bool):
@@ -122,7 +122,7 @@ def state_of(status: object, numbered: Sequence[str] = STATUS) -> str:
 
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
-    """As the scenario names the costs; plain ones where it does not."""
+    """The names of the costs in the scenario; default names if it has none."""
     names: list[Any] = []
     if (folder / "scenario.json").is_file():
         scenario = read_json(folder / "scenario.json")

@@ -80,7 +80,7 @@ def _rows(file: Path) -> list[Row]:
 
 
 def _trial(name: str, rows: list[Row]) -> Trial:
-    """The last results, and how the scheduler ended it."""
+    """A trial with its last results and the state that the scheduler gave it."""
     last = max(rows, key=lambda row: parse_number(row.get(ITERATION, "")) or 0)
     settings = {key.removeprefix(SETTING): value_of(text) for key, text in last.items() if key.startswith(SETTING)}
     numbers = {key: parse_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}

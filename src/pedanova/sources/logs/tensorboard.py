@@ -1,6 +1,6 @@
 """TensorBoard and Lightning: folders of runs with event files or metrics.csv.
 
-TensorBoard's hold one session of its hparams plugin each; Lightning's loggers write hparams.yaml.
+For TensorBoard, each folder has one session of the hparams plugin; Lightning's loggers write hparams.yaml.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STAMP = re.compile(r"\d{9,}(\.\d+)?")  # the folder that PyTorch's add_hparams m
 
 @dataclass(slots=True)
 class Events:
-    """What the event files of one folder hold: numbers by step, and the settings where the plugin wrote them."""
+    """The event files of one folder: numbers by step, and the parameters that the hparams plugin wrote."""
 
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     settings: dict[str, object] | None = None
@@ -48,7 +48,7 @@ class Events:
 
     @property
     def last(self) -> dict[str, float]:
-        """The value at the highest step, of several the one that was written last."""
+        """The value of each metric at the highest step; the one written last if there are several."""
         return {name: max(enumerate(points), key=lambda one: (one[1][0], one[0]))[1][1]
                 for name, points in self.curves.items()}  # fmt: skip
 
@@ -62,7 +62,7 @@ def has_events(folder: Path) -> bool:
 
 
 def read_events(folder: Path) -> Events:
-    """All event files right in a folder, in the order of their names; a last record that is cut off is left out."""
+    """All event files directly in a folder, sorted by name; an incomplete last record is left out."""
     events = Events()
     for file in sorted(folder.glob(PATTERN)):
         plugins: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _take_settings(events: Events, content: bytes, file: Path) -> None:
 
 
 def _plain(value: Any) -> object:
-    """Numbers are doubles in these files: whole ones are taken as whole."""
+    """The value in Python; files store numbers as doubles, so whole ones become integers."""
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         number = float(value.number_value)
@@ -180,8 +180,9 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A session has its own results, those of folders inside (train, validation), and those that stand beside
-    the folder that PyTorch makes for the settings alone."""
+    """A session with its own results, those of folders inside it (train, validation), and those beside a folder that
+    PyTorch makes for the parameters.
+    """
     own = by_folder[folder]
     results: dict[str, object] = {}
     steps = [own.steps]
@@ -224,7 +225,7 @@ def _lightning_curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
 
 
 def _lightning_run(place: Path) -> Trial | None:
-    """A run without any result has not ended, as far as can be told; None without settings."""
+    """A Lightning run; it counts as unfinished without results. None if it has no parameters."""
     file = place / "hparams.yaml"
     settings = read_yaml(file, objects=True) if file.is_file() else None
     if not isinstance(settings, dict) or not settings:

@@ -1,4 +1,4 @@
-"""Trials, as most tools log them one by one, put into columns, and the folders of runs that they are read from."""
+"""Convert trials, as most tools log them, into columns, and find the folders of their runs."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ def tabulate(
     texts: bool = False,
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """Columns for settings (nested ones with dots), results, states and the rest, and what they are.
+    """The columns for parameters (nested ones with dots), results, states and the rest, with metadata.
 
-    `texts`: the tool keeps settings as text, so those that all read as numbers are numbers. Where `metadata` names no
-    settings, they are all those that vary; where it has no objective, a single result is it. `points` reads a curve.
+    `texts` means that the tool stores parameters as text, so that texts that are all numbers become numbers. If
+    `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`
+    reads a curve.
     """
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
@@ -89,7 +90,7 @@ def tabulate(
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with underscores behind it until no other column has it."""
+    """The name, with underscores added until no other column has it."""
     used = set(taken)
     while name in used:
         name += "_"
@@ -107,7 +108,7 @@ def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
 def _rest(
     rows: Sequence[Mapping[str, object]], taken: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """Columns beside the settings, and the names that some of them had to take."""
+    """The columns other than parameters, and a dict of those that had to be renamed."""
     columns: dict[str, Column] = {}
     renamed: dict[str, str] = {}
     for key in _keys(rows):
@@ -119,7 +120,7 @@ def _rest(
 
 
 def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Settings that differ between trials, and those that do not."""
+    """The parameters that differ between trials, and those that do not."""
     constant = []
     for name, column in columns.items():
         absent = column.absent()
@@ -135,12 +136,12 @@ def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
 
 
 def known_state(word: str) -> str:
-    """A word of `row_status.STATES`; what nobody knows has not ended well."""
+    """A word of `row_status.STATES`; an unknown word counts as failed."""
     return word if state_word(word) in STATES else "FAIL"
 
 
 def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
-    """The rule for the largest budget that enough trials completed, or else the one with the most; None of a single."""
+    """A rule for the largest budget that enough trials completed, or the most frequent one; None for one budget."""
     rows = Counter(number_or_nan(trial.other.get(key)) for trial in trials if trial.state in DONE)
     budgets = sorted(budget for budget in rows if budget == budget)
     if len(budgets) < 2:
@@ -154,7 +155,7 @@ def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
 
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
-    """What may be an objective: numbers, not flags or text."""
+    """The results that may be an objective: numbers, not booleans or text."""
     return {
         key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
@@ -168,7 +169,7 @@ def tell(
     notes: Iterable[Note] = (),
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
+    """The records of trials with their space; only the highest budget is used, and seeds are averaged."""
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
@@ -191,7 +192,7 @@ def tell(
 
 
 def number_or_nan(value: object) -> float:
-    """A result as a number; whatever is none is missing."""
+    """A result as a number; NaN if it is not one."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return float("nan")
     try:
@@ -217,7 +218,7 @@ Results = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RunFolders:
-    """A tool that keeps every run in a folder of its own: all that a reader of one needs to say."""
+    """A tool that keeps each run in a separate folder, and what its reader needs to know."""
 
     what: str  # such as "Lightning run"
     is_run: Test
@@ -264,12 +265,12 @@ def holds_runs(place: Path, is_run: Test, most: int | None = LOOK_AT) -> bool:
 
 
 def is_place(path: Path, is_run: Test) -> bool:
-    """Whether a folder is a run, or holds runs a few folders deep."""
+    """Whether a folder is a run, or contains runs up to a few levels deep."""
     return path.is_dir() and (is_run(path) or _groups(path, is_run, DEEPEST, LOOK_AT) != [])
 
 
 def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
-    """The folder itself where it fits, or the one of those right inside that is meant."""
+    """The folder itself if it fits, or the folder directly inside that `study` names."""
     places = [path] if fits(path) else sorted(filter(fits, folders_in(path)))
     return choose({place.name: place for place in places}, study, path, what)
 
@@ -283,7 +284,7 @@ def check_several(path: Path, is_run: Test, what: str) -> None:
 def read_each(
     places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
 ) -> tuple[list[Trial], list[Path], int]:
-    """The trials of places that can be read, those places, and how many cannot or hold no settings."""
+    """The trials that can be read, their places, and the number of those that cannot or have no parameters."""
     trials: dict[Path, Trial] = {}
     for place in watched(places, what):
         with suppress(FormatError):
@@ -294,7 +295,7 @@ def read_each(
 
 
 def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Path]:
-    """Folders that hold runs, the outermost first; nothing is looked for inside a run."""
+    """The folders that contain runs, the outermost first; runs are not searched."""
     if holds_runs(place, is_run, most):
         return [place]
     groups: list[Path] = []
@@ -307,9 +308,9 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
-    """The folder that is meant, and the runs in it, in the order of their numbers.
+    """The chosen folder and its runs, sorted by number.
 
-    Where every run has a folder of its own, all of them are meant.
+    If every run is alone in its folder, all runs are used.
     """
     check_several(path, is_run, what)
     groups = {
@@ -323,14 +324,14 @@ def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[
 
 
 def _by_number(place: Path) -> tuple[str, int, str]:
-    """version_2 before version_10."""
+    """A sort key that puts version_2 before version_10."""
     head = place.name.rstrip("0123456789")
     tail = place.name[len(head) :]
     return head, int(tail or -1), place.name
 
 
 def read_steps(file: Path) -> list[dict[str, float]]:
-    """The rows of a CSV of metrics, numbers alone; a last line that is still being written is left out."""
+    """The rows of a CSV file of metrics, only numbers; an incomplete last line is left out."""
     lines = read_text(file).splitlines(keepends=True)
     try:
         header, *rows = csv.reader(lines) if lines else [[]]
@@ -343,7 +344,7 @@ def read_steps(file: Path) -> list[dict[str, float]]:
 
 
 def parse_number(text: str) -> float | int | None:
-    """A number as it is written; NaN is one, an empty field is none."""
+    """The number in a text; NaN counts as a number, an empty text does not."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -353,25 +354,25 @@ def parse_number(text: str) -> float | int | None:
 
 
 def value_of(text: str) -> object:
-    """A number, or else the text; None of an empty one."""
+    """The number in a text, or the text itself; None if it is empty."""
     number = parse_number(text)
     return text or None if number is None else number
 
 
 def last_values(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The last value of every column, as rows may hold only some of them."""
+    """The last value of every column; rows may have only some of the columns."""
     return {name: value for row in rows for name, value in row.items()}
 
 
 def read_points(places: Sequence[Path], read: Curve, metric: str) -> Iterator[Point]:
-    """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
+    """The steps and values of each place, in the order of the rows; unreadable places have none."""
     for row, place in enumerate(places):
         with suppress(PedanovaError):
             yield from [(row, step, value) for step, value in read(place, metric)]
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
-    """A note where trials that ended are of different lengths, since their last results are compared."""
+    """A note if completed trials have different lengths, because their last results are compared."""
     ended = (trial.other.get(name) for trial in trials if trial.state == "COMPLETE")
     lengths = Counter(one for one in ended if isinstance(one, int | float) and math.isfinite(one))
     if len(lengths) < 2:
@@ -381,7 +382,7 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
 
 
 def read_results(folder: Path) -> dict[str, Results]:
-    """The numbers of every file of results, by its path in the folder; what cannot be read is passed over."""
+    """The numbers in every results file by its path in the folder; unreadable files are skipped."""
     results: dict[str, Results] = {}
     for file in _files(folder, DEEPEST_FILE):
         if len(results) >= MOST_FILES:
@@ -393,7 +394,7 @@ def read_results(folder: Path) -> dict[str, Results]:
 
 
 def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:
-    """What the files of each run hold, under plain names; one that two files have stands behind that of its file."""
+    """The results of each run under plain names; a name that occurs in two files gets the file as a prefix."""
     owners: dict[str, set[str]] = {}
     for run in runs:
         for file, numbers in run.items():

@@ -27,7 +27,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def fitness_of(row: Mapping[str, float]) -> float | None:
-    """mAP50-95, added up where masks or keypoints have one too; of classifiers the mean of top-1 and top-5."""
+    """mAP50-95, summed with that of masks or keypoints; for classifiers, the mean of top-1 and top-5."""
     strict = [value for name, value in row.items() if name.startswith(STRICT)]
     top = [row[name] for name in TOP if name in row]
     return sum(strict) if strict else sum(top) / len(top) if top else None
@@ -43,7 +43,7 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
 
 
 def _run(place: Path) -> Trial | None:
-    """The results of the best epoch, which best.pt is of; a run without any has not ended."""
+    """A run with the results of its best epoch (that of best.pt); a run without results counts as unfinished."""
     settings: dict[str, object] = {}
     for file in next(files for files in SETTINGS if has(place, *files)):
         plain = read_yaml(place / file, objects=True)

@@ -1,4 +1,4 @@
-"""Weights & Biases: the runs table (CSV or data frame), and a local wandb folder. Nothing is asked of the web."""
+"""Weights & Biases: the runs table (CSV or data frame), and a local wandb folder. The network is not used."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_table(data: Any) -> Records:
 
 
 def _read_flat(records: Records, source: str) -> Records:
-    """One column a setting or a result; only names such as config.lr tell which is which."""
+    """A table with one column for each parameter or result; only names such as config.lr distinguish them."""
     columns = dict(records.columns)
     aside = tuple(name for name in columns if name in BOOKKEEPING - {"State"} or name.startswith("_"))
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))
@@ -67,7 +67,7 @@ def _read_flat(records: Records, source: str) -> Records:
 
 
 def _read_dicts(cells: Mapping[str, list[Any]], source: str) -> Records:
-    """Two columns of dicts: the settings and the results of each run."""
+    """A table with two columns of dicts: the parameters and the results of each run."""
     states = cells.get("state", cells.get("State"))
     names = cells.get("name", cells.get("Name"))
     trials = []
@@ -93,7 +93,7 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Keys of W&B's own begin with an underscore; some stores wrap values: {"value": 0.1, "desc": null}."""
+    """The parameters, without W&B's own keys, which begin with _; {"value": 0.1, "desc": null} is unwrapped."""
     own = {key: value for key, value in config.items() if not key.startswith("_") and value is not None}
     wrapped = {
         key for key, value in own.items() if isinstance(value, dict) and {"value"} <= set(value) <= {"value", "desc"}
@@ -102,7 +102,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Numbers, nested ones with dots; images, tables and the like are dicts with a type and left out."""
+    """Numbers, nested ones with dots; images, tables and the like (dicts with a type) are left out."""
     flat: dict[str, object] = {}
     for key, value in summary.items():
         if str(key).startswith("_"):
@@ -119,7 +119,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _local_run(place: Path) -> Trial | None:
-    """A run that has no summary has not ended."""
+    """A run of a local folder; without a summary it counts as unfinished."""
     config_file, summary_file = place / "files" / "config.yaml", place / "files" / "wandb-summary.json"
     config = as_dict(read_yaml(config_file)) if config_file.is_file() else None
     if config is None:

@@ -1,1 +1,1 @@
-"""Optuna's studies: as objects, in databases, in journals."""
+"""Optuna studies: objects, databases and journals."""

@@ -1,7 +1,7 @@
-"""Optuna's journal files: operations, one JSON object a line, replayed. Another process may be writing.
+"""Replay Optuna's journal files: one operation as JSON per line. Another process may still be writing.
 
-A trial's key is its place among all trials of the journal; a trial that has ended takes no more
-operations, nor does one of a study that was deleted. What Optuna refused stands in the journal too.
+A trial's key is its position among all trials of the journal. Operations on a finished trial or a deleted study are
+ignored. The journal also contains operations that Optuna rejected.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
 
 
 def apply(journal: Journal, operation: Operation) -> None:
-    """One operation; what does not apply any more is passed over, as Optuna does."""
+    """Apply one operation; like Optuna, ignore one that is no longer valid."""
     code = operation["op_code"]
     study = journal.studies.get(operation["study_id"]) if code in (STUDY_ATTRIBUTE, CREATE_TRIAL) else None
     if code == CREATE_STUDY and not any(study.name == operation["study_name"] for study in journal.studies.values()):
@@ -163,6 +163,6 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
 
 @lru_cache(maxsize=1000)
 def are_alike(one: str, two: str) -> bool:
-    """Whether Optuna takes both for the same parameter; bounds may differ."""
+    """Whether Optuna considers both the same parameter; bounds may differ."""
     a, b = (read_distribution(text, "a parameter") for text in (one, two))
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)

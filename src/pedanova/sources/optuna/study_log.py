@@ -1,7 +1,7 @@
-"""A study of Optuna, wherever it was kept, as columns; what each kind of storage fills in is a `StudyLog`.
+"""An Optuna study from any storage as columns; each kind of storage fills in a `StudyLog`.
 
-A live `optuna.Study` is read here, without importing Optuna, and so is the table that `study.trials_dataframe()` gives:
-it is recognised by the names of its columns alone, so that it is the same table whole and in parts.
+A live `optuna.Study` is read here without importing Optuna, and so is the table of `study.trials_dataframe()`. That
+table is recognised only by its column names, so reading it in parts gives the same result.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Key = TypeVar("Key")
 
 @dataclass(slots=True)
 class Setting:
-    """One parameter over the trials, in Optuna's own numbers: a category is its place in the choices."""
+    """One parameter over the trials, in Optuna's internal numbers: a category is its index in the choices."""
 
     rows: Any = field(default_factory=list)  # whole numbers, as a list or an array
     values: Any = field(default_factory=list)
@@ -49,7 +49,7 @@ class Setting:
     distributions: list[Distribution] = field(default_factory=list)
 
     def place(self, distribution: object, name: str) -> int:
-        """The place of a distribution among those of its parameter; two texts may mean the same."""
+        """The index of a distribution among those of its parameter; two texts may mean the same distribution."""
         plain = read_distribution(distribution, f"parameter {name!r}")
         if plain not in self.distributions:
             self.distributions.append(plain)
@@ -58,7 +58,7 @@ class Setting:
 
 @dataclass(slots=True, kw_only=True)
 class LoggedTrial:
-    """One trial, as a study in memory or a journal keeps it."""
+    """One trial from a study in memory or from a journal."""
 
     state: str = "RUNNING"
     params: dict[str, tuple[float, Any]] = field(default_factory=dict)  # Optuna's number, its distribution
@@ -72,7 +72,7 @@ class LoggedTrial:
 
 @dataclass(slots=True)
 class StudyLog:
-    """Everything that a storage tells of one study; rows are trials in order of their numbers."""
+    """Everything that a storage contains about one study; rows are trials in the order of their numbers."""
 
     name: str
     directions: Sequence[Direction]
@@ -170,7 +170,7 @@ def log_of_trials(
 
 
 def mark_of(distribution: Any) -> object:
-    """Its text, or its kind and bounds: every trial may hold a copy of its own, and parsing each takes long."""
+    """A key for a distribution: its text, or its kind and bounds. Parsing the copy in every trial would take long."""
     if isinstance(distribution, str):
         return distribution
     choices = getattr(distribution, "choices", None)
@@ -184,7 +184,7 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
 
 
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
-    """(trials,) NaN where a time is not known."""
+    """(trials,) The duration of each trial in seconds; NaN if a time is not known."""
     try:
         words = ([_without_zone(str(time or "NaT")) for time in times] for times in (begin, end))
         first, last = (np.array(one, dtype="datetime64[us]") for one in words)
@@ -194,14 +194,14 @@ def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
 
 
 def _without_zone(time: str) -> str:
-    """In UTC where the time has a zone, which NumPy's times have not."""
+    """The time in UTC without its zone, because NumPy's times have none."""
     if not set("+-Z") & set(time[10:]):
         return time
     return datetime.fromisoformat(time).astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
 def as_records(log: StudyLog) -> Records:
-    """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
+    """The study as records: parameters under their own names, other columns named as in Optuna's data frames."""
     source = f"Optuna study {log.name!r}"
     if not len(log.states) or (not log.settings and {"RUNNING", "WAITING"}.issuperset(log.states)):
         raise NoTrialsError(f"{source} has no trials yet")
@@ -244,7 +244,7 @@ def _reported(points: Callable[[], Iterable[Point]], goal: str, metric: str) -> 
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:
-    """One column for each objective; a pruned trial without a value has its last report as one."""
+    """Add one column for each objective; a pruned trial without a value gets its last report."""
     values, count = log.values, len(log.directions)
     if log.reports:
         steps, last = np.full(sheet.rows, np.nan), np.full(sheet.rows, np.nan)
@@ -261,7 +261,7 @@ def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:
 
 
 def add_constraints(log: StudyLog, sheet: Sheet) -> str | None:
-    """A column for each constraint and one that says whether all hold; a trial without any is feasible."""
+    """Add a column for each constraint and one for feasibility; a trial without constraints is feasible."""
     keys = list(dict.fromkeys(key for row in log.constraints for key in row))
     if not keys:
         return None
@@ -286,7 +286,7 @@ def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
 
 
 def _snapped(values: Reals, distribution: Distribution) -> Reals:
-    """Onto the points that they stand for; what was enqueued outside or in between stays as it is."""
+    """Values rounded to the nearest point of the lattice; values that were enqueued off the lattice are unchanged."""
     points, step = np.array(distribution.lattice), distribution.step or 1.0
     places = np.clip(np.rint((values - distribution.low) / step), 0, len(points) - 1).astype(np.int64)
     near = np.maximum(NEAR * step, 4 * np.spacing(np.abs(points[places])))
@@ -308,7 +308,7 @@ def _coded(name: str, setting: Setting, rows: int) -> Column:
 
 
 def _mixed(name: str, setting: Setting, rows: int) -> Column:
-    """Numbers in some trials and categories in others: all of them are names."""
+    """A column with numbers in some trials and categories in others, all as names."""
     values: list[object] = [None] * rows
     for row, value, which in zip(setting.rows, setting.values, setting.which, strict=True):
         choices = setting.distributions[which].choices
@@ -318,7 +318,7 @@ def _mixed(name: str, setting: Setting, rows: int) -> Column:
 
 
 def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Parameter:
-    """The domain; where it differs between trials: by a category, by changes of mind, or by trial."""
+    """The domain; if it differs between trials: by another parameter, over time, or by trial."""
     kinds = {(d.kind, d.log) for d in setting.distributions}
     if len(setting.distributions) == 1:
         return setting.distributions[0].domain
@@ -343,7 +343,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
 
 
 def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
-    """Another setting whose category, or range, decides which range there is."""
+    """A domain that depends on the category or range of another parameter; None if there is no such parameter."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     if len(setting.distributions) > MOST_REGIMES:
         return None
@@ -370,7 +370,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
 
 
 def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
-    """Bounds that go with the trial, kept in columns of their own."""
+    """A range whose bounds differ by trial and are stored in extra columns."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     ends = []
     for end in ("low", "high"):
@@ -381,7 +381,7 @@ def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
 
 
 def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
-    """Among the system's attributes of a trial: in the old form (a list) and the new one (a key for each)."""
+    """The constraints in a trial's system attributes, in the old format (a list) or the new (one key each)."""
     given = attributes.get("constraints")
     listed_ = given.tolist() if isinstance(given, np.ndarray) else given
     constraints = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
@@ -393,17 +393,17 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
 
 
 def as_plain(value: Any) -> Any:
-    """Scalars of NumPy and tensors of one number, which studies in memory keep, as Python's own."""
+    """NumPy scalars and tensors with one number as Python numbers."""
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
 
 
 def is_plain(value: object) -> bool:
-    """What can be a column of attributes: numbers, text, booleans, nothing."""
+    """Whether a value can be an attribute column: a number, text, a boolean or None."""
     return value is None or isinstance(value, str | int | float | bool)
 
 
 def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
-    """The study of a name, or the only one there is, of those that are known with their number of trials."""
+    """The named study, or the only one; `studies` has the key and the number of trials by name."""
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
 
 

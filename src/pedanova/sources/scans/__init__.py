@@ -1,1 +1,1 @@
-"""Tables of any size, as parts that are read one after the other."""
+"""Tables of any size, read in parts."""

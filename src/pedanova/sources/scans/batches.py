@@ -1,4 +1,4 @@
-"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of."""
+"""Batches of rows from pyarrow, Polars and DuckDB, the basis of `scans`."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ def batch_rows(columns: int) -> int:
 
 
 def settle_libraries() -> None:
-    """Before threads read: pyarrow imports pandas, where it is, when first needed, and two threads would meet it half
-    made."""
+    """Let pyarrow import pandas before threads read, because two threads could see a half-finished import."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.array([0.0])
 
 
 def release_memory() -> None:
-    """Between readings: pyarrow keeps what it had for the next batch, hundreds of megabytes where columns are many."""
+    """Return memory between readings: pyarrow keeps up to hundreds of megabytes for the next batch."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.default_memory_pool().release_unused()
@@ -72,7 +71,7 @@ def read_batches(
     words: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Iterator[Records]:
-    """These columns of a file, some rows at a time; `words` are columns of a CSV file that are text in any case."""
+    """These columns of a file, in batches of rows; `words` are columns of a CSV file that are always text."""
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:
@@ -82,7 +81,7 @@ def read_batches(
 def read_from_afar(
     file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object
 ) -> Iterator[Records]:
-    """Row group by row group, each read whole, and again where the connection broke."""
+    """Read a remote file row group by row group, and repeat a group if the connection breaks."""
     with complaints(file, "Parquet"):
         meta = footer_of(file, stamp)
         open_files: list[Any] = []  # the open file, until something breaks
@@ -120,14 +119,14 @@ def _batches(
 
 @lru_cache(maxsize=64)
 def footer_of(file: ObjectFile, stamp: object) -> Any:  # noqa: ARG001  (a file that was changed is another one)
-    """What a file in a store tells of itself; remembered for the file as it was at that stamp."""
+    """The metadata of a file in a store, cached for this version of the file."""
     from pyarrow import parquet
 
     return retried(lambda: parquet.read_metadata(file.open()))
 
 
 def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: Any = None) -> Any:
-    """The file; text among the `coded` columns comes as codes, which is how it mostly lies there."""
+    """The open file; text in the `coded` columns is read as codes, as it is usually stored."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -143,7 +142,7 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: An
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
-    """The file, of which these columns alone are read; not mapped, for one that is cut short would end the process."""
+    """The open file with only these columns; not memory-mapped, because a truncated file would crash the process."""
     import pyarrow as pa
 
     def opened(**options: Any) -> Any:
@@ -179,7 +178,7 @@ def _open_csv(
 
 
 def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
-    """A column with one value, as numbers if it reads as one and is not to be `text`."""
+    """A column with one value, as a number if possible, unless `text` is set."""
     if value in HIVE_NULL:
         return Column(name, np.full(rows, -1, dtype=np.int32), ())
     if text:
@@ -189,7 +188,7 @@ def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
 
 
 def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
-    """Batches put one behind the other; text and numbers in one column do not go together."""
+    """Batches joined into one table; a column must not mix text and numbers."""
     if not parts:
         raise DataError("the files hold no rows; nothing can be counted")
     return Records({name: join_columns(name, [part.columns[name] for part in parts]) for name in names})
@@ -227,7 +226,7 @@ def is_ibis(data: object) -> bool:
 
 
 def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
-    """Its columns, and its rows: counted by whoever runs the plan, who mostly need not read for it."""
+    """The columns and the number of rows of a plan, which its engine usually counts without reading."""
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
             rows = plan.select(sys.modules["polars"].len()).collect().item()
@@ -251,7 +250,7 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
 
 @contextmanager
 def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
-    """What goes wrong on the way to a file, or with what it holds, in one line that names it."""
+    """Turn errors on the way to a file or in its content into one line that names it."""
     import pyarrow as pa
 
     far = isinstance(file, ObjectFile)

@@ -1,8 +1,8 @@
-"""Files in object stores and on web servers: what an address names, and how it is opened.
+"""Files in object stores and on web servers: find and open them by their address.
 
-`s3://`, `gs://` and `az://` are read by pyarrow's own file systems, which are compiled; `hf://` and `http(s)://` by
-fsspec. Credentials come by the means of those libraries alone (environment, configuration, roles): an address
-that holds a password is refused, and what follows its question mark, where signatures stand, is shown nowhere.
+`s3://`, `gs://` and `az://` use pyarrow's compiled file systems; `hf://` and `http(s)://` use fsspec. Only these
+libraries handle credentials (environment, configuration, roles): an address with a password is an error, and the query
+of an address, which may contain a signature, is never shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 1 << 30  # of a file that is brought here whole
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """A file behind an address; plain text, so that it can be sent to another process."""
+    """A file behind an address, as plain text that can be sent to another process."""
 
     url: str
 
@@ -42,7 +42,7 @@ class ObjectFile:
 
     @property
     def path(self) -> PurePosixPath:
-        """Folders and name, as they stand in the store."""
+        """The folders and the name in the store."""
         return PurePosixPath(unquote(urlsplit(self.url).path))
 
     def open(self) -> Any:
@@ -51,7 +51,7 @@ class ObjectFile:
             return filesystem.open_input_file(path)
 
     def state(self) -> tuple[int, int]:
-        """Its size in bytes and when it was changed last, in nanoseconds (0 where nobody tells)."""
+        """Its size in bytes and its modification time in nanoseconds (0 if unknown)."""
         filesystem, path = opened_store(self.url)
         with plain_words(self.url):
             info = retried(lambda: filesystem.get_file_info(path))
@@ -62,7 +62,7 @@ class ObjectFile:
         return int(info.size), int(info.mtime_ns or 0)
 
     def bring(self, folder: Path) -> Path:
-        """A copy here, for kinds of files that are read whole."""
+        """Download it, for formats that are read as a whole."""
         size, _ = self.state()
         if size > MOST_BYTES:
             raise DataError(
@@ -102,13 +102,13 @@ def path_of(file: Path | ObjectFile) -> PurePath:
 
 
 def shown_address(url: str) -> str:
-    """An address as it may be shown: no password, no signature."""
+    """The address without password and signature, for messages."""
     address = urlsplit(url)
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
 
 
 def find_objects(place: str) -> list[ObjectFile]:
-    """The files of an address: itself, those of a pattern, or the Parquet files below it; hidden ones left out."""
+    """The files of an address: itself, those of a pattern, or the Parquet files below it; without hidden files."""
     address = urlsplit(place)
     pattern = unquote(address.path)
     if any(sign in pattern for sign in "*["):
@@ -127,7 +127,7 @@ def find_objects(place: str) -> list[ObjectFile]:
 
 
 def below(place: str, folder: str) -> list[str]:
-    """Addresses of all files in a folder of the store, in order; those with a hidden part left out."""
+    """The sorted addresses of all files in a folder of the store, without hidden ones."""
     from pyarrow import fs
 
     if urlsplit(place).scheme in WEB:
@@ -148,7 +148,7 @@ def below(place: str, folder: str) -> list[str]:
 
 
 def as_expression(pattern: str) -> str:
-    """A pattern of paths as a regular expression; ** stands for any number of folders."""
+    """A path pattern as a regular expression; ** matches any number of folders."""
     pieces = re.split(r"(\*\*/|\*\*|\*|\[[^\]]+\])", pattern)
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
     return "".join(known.get(piece, piece if piece.startswith("[") else re.escape(piece)) for piece in pieces)
@@ -191,7 +191,7 @@ def store_system(address: SplitResult) -> Any:
 
 
 def s3_system(address: SplitResult) -> Any:
-    """What stands behind the question mark wins over the environment; `anonymous@` asks without credentials."""
+    """The S3 file system; the address's query overrides the environment, `anonymous@` means no credentials."""
     from pyarrow import fs
 
     user, _, bucket = address.netloc.rpartition("@")
@@ -208,7 +208,7 @@ def s3_system(address: SplitResult) -> Any:
 
 
 def server_of(place: str) -> tuple[str, str, str]:
-    """Host, scheme and region of an S3 address: its own words first, then the environment."""
+    """Host, scheme and region of an S3 address: from its query first, then from the environment."""
     wanted = dict(parse_qsl(urlsplit(place).query))
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     scheme, _, host = endpoint.rpartition("://")
@@ -218,10 +218,10 @@ def server_of(place: str) -> tuple[str, str, str]:
 
 @contextmanager
 def spared_checksums() -> Iterator[None]:
-    """Half the CPU of a byte, unless the user wants it spent.
+    """Disable checksums while reading, which halves the CPU time, unless the user has set this option.
 
-    While AWS's library may check answers, it looks five headers up for every 16 kB that arrive. For parts of an object,
-    which is what Parquet is read in, stores send no checksum: nothing is lost but the search for one.
+    With checksums, AWS's library looks up five headers for every 16 kB. Stores send no checksum for parts of an object,
+    which is how Parquet is read, so nothing is lost.
     """
     if CHECKSUMS in os.environ:
         yield
@@ -246,7 +246,7 @@ def web_system(scheme: str) -> Any:
 
 
 def retried(read: Callable[[], Read]) -> Read:
-    """What is read, after as many tries as a busy server may need; a file that is not there is not asked for again."""
+    """The result of `read`, with several tries for a busy server; a missing file is not tried again."""
     for number in range(TRIES - 1):
         try:
             return read()
@@ -261,7 +261,7 @@ def retried(read: Callable[[], Read]) -> Read:
 
 @contextmanager
 def plain_words(url: str) -> Iterator[None]:
-    """What a store's library says, in one line without the secrets of the address."""
+    """Turn errors of a store's library into one line without the secrets of the address."""
     try:
         yield
     except FileNotFoundError:
@@ -273,7 +273,7 @@ def plain_words(url: str) -> Iterator[None]:
 
 
 def without_secrets(message: str, url: str) -> str:
-    """The first line of a message; the end of the address, and requests' numbers, left out."""
+    """The first line of a message, without the query of the address and request numbers."""
     first = next(iter(message.strip().splitlines()), "no answer")
     query = urlsplit(url).query
     clean = first.replace(url, shown_address(url)) if url else first

@@ -1,7 +1,7 @@
 """Tables that need not fit into memory: files and plans of data frame libraries, read batch by batch.
 
-A scan is cut into parts (a file, or some row groups of one); every part can be read on its own, again
-and again, here or on another machine. Of Spark's data frames, a function of every partition is run by its own workers.
+A scan has parts (a file, or some row groups of one). Every part can be read separately and repeatedly, here or on
+another machine. For Spark's data frames, Spark's workers apply a function to every partition.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file, or some row groups of it; plain values, so that it can be sent to another process."""
+    """A file or some of its row groups, as plain values that can be sent to another process."""
 
     path: str
     kind: str
@@ -115,7 +115,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FramePart:
-    """A lazy frame or a relation: it is run anew for every reading."""
+    """A lazy frame or a relation, which is executed again for every reading."""
 
     plan: Any = field(repr=False)
     name: str
@@ -151,7 +151,7 @@ class TableScan:
                 raise DataError(unknown_name(name, self.columns, what="column"))
 
     def load(self, *, skip: bool = False) -> Records:
-        """All of it in memory; with `skip`, without the parts that cannot be read."""
+        """The whole table in memory; with `skip`, without unreadable parts."""
         tables: list[Records] = []
         lost = dict(self.lost)
         for part in self.parts:
@@ -167,7 +167,7 @@ class TableScan:
 
 
 def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
-    """A scan of files, folders, lazy frames and relations, else None; `skip` those that cannot be opened."""
+    """A scan of files, folders, lazy frames or relations; None for other data. `skip` leaves out unreadable files."""
     if isinstance(data, str | os.PathLike):
         return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
@@ -219,7 +219,7 @@ def is_pattern(place: str) -> bool:
 
 
 def find_files(place: str) -> Sequence[Path]:
-    """Files of a table: one, those of a pattern, or those anywhere in a folder; hidden ones left out."""
+    """The files of a table: one, those of a pattern, or all in a folder; without hidden files."""
     path = Path(place)
     if is_pattern(place):
         files = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
@@ -238,7 +238,7 @@ def find_files(place: str) -> Sequence[Path]:
 
 
 def is_small_file(place: str) -> bool:
-    """One file that is read at once, or none at all: whoever reads it says what is wrong with it."""
+    """Whether a path is a file that is read at once, or no file, so that its reader reports the problem."""
     path = Path(place)
     try:
         return not is_pattern(place) and not path.is_dir() and (not path.is_file() or path.stat().st_size < SMALL_BYTES)
@@ -296,13 +296,13 @@ def describe(
 
 
 def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
-    """Columns that a path tells, as in year=2024/month=3/part.parquet."""
+    """The columns in a path such as year=2024/month=3/part.parquet."""
     pairs = [part.partition("=") for part in path_of(file).parts[:-1] if "=" in part]
     return tuple((name, unquote(value)) for name, _, value in pairs if name)
 
 
 def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
-    """Row groups by part; a file of moderate size is one part."""
+    """The row groups of each part; a file of moderate size is one part."""
     if sum(groups) <= ROWS_A_PART:
         return [None]
     parts: list[tuple[int, ...]] = []
@@ -332,7 +332,7 @@ def quoted_columns(frame: Any, names: Sequence[str]) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkPart:
-    """All of a data frame, which its own cluster reads."""
+    """A whole Spark data frame, read by its cluster."""
 
     frame: Any = field(repr=False)
     name: str = "a Spark DataFrame"
@@ -341,14 +341,14 @@ class SparkPart:
         raise DataError(f"{self.name} is read by its own workers ({len(names)} columns were asked for)")
 
     def head(self, names: Sequence[str]) -> Records:
-        """The first rows of these columns, brought here."""
+        """The first rows of these columns."""
         rows = quoted_columns(self.frame, names).limit(FIRST_ROWS).collect()
         return Records({name: as_column(name, [row[i] for row in rows]) for i, name in enumerate(names)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """The rows of one partition as they come, on a worker."""
+    """The rows of one partition on a worker, as an iterator."""
 
     rows: Iterator[Any] = field(repr=False)
     name: str = "a Spark partition"
@@ -363,9 +363,9 @@ Put = Callable[[list[bytes]], bytes]  # several results together
 
 
 def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
-    """`work` of every partition of these columns, in their order; of large results only a handful, `put` together.
+    """The results of `work` for every partition, in order; large results are first combined with `put`.
 
-    Results stay with the workers, which tell how large they are, until it is clear what shall travel.
+    Results stay on the workers until their sizes are known.
     """
 
     def each(rows: Iterator[Any]) -> Iterator[Any]:
@@ -384,7 +384,7 @@ def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partitio
 
 
 def heaped(results: Any, many: int, put: Put) -> Any:
-    """Results in heaps of sixteen, until no more heaps are left; by place, so that sums are the same each time."""
+    """Combine results in groups of sixteen until few are left; grouped by position, so that sums are reproducible."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -403,7 +403,7 @@ def heaped(results: Any, many: int, put: Put) -> Any:
 
 
 def fewer(frame: Any) -> Any:
-    """The same rows in no more partitions than shall be read apart."""
+    """The same rows in a limited number of partitions."""
     context = getattr(frame.sparkSession, "_sc", None)  # Connect has none
     cores = context.defaultParallelism if context is not None else 1
     return frame.coalesce(max(MOST_RESULTS, 4 * cores))

@@ -1,8 +1,8 @@
-"""Delta and Iceberg tables, read by their own maintained libraries: the rows of one snapshot, no others.
+"""Read Delta and Iceberg tables with their own libraries: exactly the rows of one snapshot.
 
-What `deltalake` and `pyiceberg` cannot respect they refuse, and so do we. A table that is named by its path is read as
-it is now; an object of those libraries as of the snapshot that it holds. Files of such a table, or of Hudi's, are
-refused where they are named alone: many are outdated, and would give rows twice, or rows that were deleted.
+Features that `deltalake` and `pyiceberg` do not support raise an error. A path means the current state of a table; an
+object of these libraries means its snapshot. Single files of such a table, or of a Hudi table, raise an error, because
+outdated files contain duplicate or deleted rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HINT = "metadata/version-hint.text"
 
 
 def table_kind(place: str) -> str | None:
-    """What kind of a table's folder, or metadata file, a path or an address names; None for anything else."""
+    """The kind of table that a folder or metadata file belongs to; None for anything else."""
     if is_object(place):
         address = urlsplit(place)
         path = PurePosixPath(unquote(address.path))
@@ -61,7 +61,7 @@ def near_kind(folder: Path) -> str | None:
 
 
 def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
-    """The kinds of those folders of a store that are tables; asked for all together."""
+    """The kinds of those folders of a store that are tables, found with one request."""
     from pyarrow import fs
 
     marks = [(folder, mark) for folder in folders for mark in MARKS]
@@ -84,7 +84,7 @@ def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
 
 
 def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
-    """Refuse files of a table that are named beside its log: by a pattern, a folder inside it or one around it."""
+    """Raise an error if files are inside, or around, the folder of a Delta, Iceberg or Hudi table."""
     folders = {folder for path in paths for folder in path.parents}
     shown = shown_address(place) if is_object(place) else place
     if is_object(place):
@@ -101,7 +101,7 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One state of a table, as a part that is read anew each time."""
+    """One snapshot of a table, as a part that is read again each time."""
 
     name: str
     columns: tuple[str, ...]
@@ -116,7 +116,7 @@ class Snapshot:
 
 
 def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Small batches put together, as tables of about so many rows."""
+    """Small batches joined into tables of about `rows` rows."""
     import pyarrow as pa
 
     collected: list[Any] = []
@@ -130,7 +130,7 @@ def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def plain_text(table: Any) -> Any:
-    """The same with views of text as text."""
+    """The table with string views converted to strings."""
     import pyarrow as pa
 
     views = {getattr(pa, name)() for name in ("string_view",) if hasattr(pa, name)}
@@ -177,7 +177,7 @@ def open_delta(place: str, shown: str) -> Any:
 
 
 def delta_options(place: str) -> dict[str, str]:
-    """What an address says of its server, as that library calls it; all else it takes from the environment."""
+    """The server options of an address under the library's names; everything else comes from the environment."""
     address = urlsplit(place)
     if address.scheme != "s3":
         return {}
@@ -212,7 +212,7 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
 
 def open_iceberg(place: str, shown: str) -> Any:
-    """A table by its metadata file, or by a folder that says which one counts."""
+    """The table of a metadata file, or of a folder that names the current one."""
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
@@ -246,7 +246,7 @@ def iceberg_snapshot(scan: Any, name: str) -> Snapshot:
 
 @contextmanager
 def told_by(name: str) -> Iterator[None]:
-    """Whatever a table's library says, in one line that names the table."""
+    """Turn errors of a table's library into one line that names the table."""
     try:
         yield
     except PedanovaError:

@@ -1,1 +1,1 @@
-"""Search spaces as other tools write them."""
+"""Search spaces in the formats of other tools."""

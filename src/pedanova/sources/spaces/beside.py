@@ -1,4 +1,4 @@
-"""A search space that lies beside a log: in the same folder, named like the log or like a space."""
+"""Find a search space beside a log: in the same folder, named like the log or like a space."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LARGEST = 1_000_000  # bytes of a file that people write
 
 
 def with_space_beside(records: Records, request: TableOptions, data: object) -> TableOptions:
-    """The request with the space that lies beside the log; with a note on it where it is not clear that it is its own.
+    """The options with the space found beside the log, and a note if it is not certain that it belongs to it.
 
-    A space is used where it is the only one, all of its parameters are columns, and all rows lie in it.
+    A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
     """
     settled = request.space is not None or request.params is not None or records.metadata.space is not None
     if settled or not isinstance(data, str | os.PathLike) or "://" in os.fspath(data):
@@ -53,7 +53,7 @@ def with_space_beside(records: Records, request: TableOptions, data: object) -> 
 
 
 def _candidates(place: Path) -> Iterator[Path]:
-    """Files that may hold the space, the likeliest first."""
+    """Files that may contain the space, the most likely first."""
     folder = place if place.is_dir() else place.parent
     own = () if place.is_dir() else (place.stem, f"{place.stem}_space")
     for name in (*own, *NAMES):
@@ -66,7 +66,7 @@ def _candidates(place: Path) -> Iterator[Path]:
 
 
 def _named_as_columns(space: Space, records: Records) -> Space | None:
-    """The space under the names of the columns, which may have a prefix such as params_; None of another table."""
+    """The space with the names of the columns, which may have a prefix such as params_; None for another table."""
     columns = {name.removeprefix(mark): name for name in records.columns for mark in MARKS if name.startswith(mark)}
     columns |= {name: name for name in records.columns}
     if not {*space} <= {*columns}:

@@ -1,8 +1,8 @@
-"""Configuration spaces as ConfigSpace writes them, of every version, and its objects.
+"""Configuration spaces in the formats of all ConfigSpace versions, and its objects.
 
-What has no counterpart here is named in notes: constants and forbidden combinations are left out, normal and beta laws
-keep their bounds alone. A step `q` with few values makes an ordinal of them, otherwise a range. Conditions are kept as
-far as `when=` can say them; the rest is put into words.
+Notes name what has no counterpart here: constants and forbidden combinations are left out, and normal and beta
+distributions keep only their bounds. A step `q` with few values gives an ordinal, otherwise a range. Conditions are
+kept if `when=` can express them; the others are described in notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """When a setting exists: every parent must have one of its values, and what words alone can say."""
+    """When a parameter is active: every parent must have one of its values; `words` describes other conditions."""
 
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     words: str = ""  # a part that `when` cannot say
@@ -51,7 +51,7 @@ ALWAYS, NEVER = Clause(), Clause(never=True)
 
 
 class Clauses:
-    """All conditions of a space; asked for the clause of one setting at a time."""
+    """All conditions of a space, by parameter."""
 
     def __init__(
         self, conditions: Iterable[object], domains: Mapping[str, Domain], constants: Mapping[str, Label]
@@ -118,7 +118,7 @@ class Clauses:
         return Clause({parent: left}) if left else NEVER
 
     def _range(self, kind: str, condition: Mapping[str, Any]) -> Clause:
-        """A comparison with a number of which there are many; what is no range can only be said in words."""
+        """A comparison with a number; a condition that is not a range is only described in words."""
         number = as_number(condition.get("value"))
         if kind not in ORDERS or number is None:
             return Clause(words=self._in_words(condition))
@@ -160,7 +160,7 @@ def _name(name: object) -> str:
 
 
 def _either(parts: list[Clause], words: str) -> Clause:
-    """One of several: said by `when` only if they all ask the same parent."""
+    """A disjunction of clauses, which `when` can express only if all have the same parent."""
     possible = [part for part in parts if not part.never]
     if not possible:
         return NEVER
@@ -210,7 +210,7 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 
 
 def read_space(folder: Path) -> Described | None:
-    """The configspace.json beside a log; None where there is none, or one without bounds."""
+    """The configspace.json beside a log; None if there is none, or if it has no bounds."""
     file = folder / "configspace.json"
     try:
         return describe(read_json(file)) if file.is_file() else None
@@ -223,7 +223,7 @@ def read_space(folder: Path) -> Described | None:
 
 
 def describe(source: object) -> Described:
-    """Everything that a ConfigSpace document or object says of its settings."""
+    """Everything that a ConfigSpace document or object says about its parameters."""
     plain = source if isinstance(source, Mapping) and "hyperparameters" in source else as_document(source)
     reading = SpaceParts()
     for item in _items(plain, "hyperparameters"):
@@ -322,7 +322,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """Values a step apart, counted from the lower bound; a range where they are many or the step does not divide."""
+    """Values in steps from the lower bound; a range if there are many, or if the step does not divide it."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
     count = round((high - low) / step)

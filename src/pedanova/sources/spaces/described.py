@@ -1,4 +1,4 @@
-"""A search space as a tool wrote it down, and the settings of its trials put onto it."""
+"""A search space as a tool describes it, and the parameters of its trials matched to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a description of a space says, before any trial is seen."""
+    """The description of a space, before any trial is read."""
 
     domains: Mapping[str, Domain]
     notes: tuple[Note, ...] = ()
@@ -31,7 +31,7 @@ class Described:
 
 
 class Labels:
-    """The values of a setting, found again however a log writes them: 1, 1.0 or '1'."""
+    """The values of a parameter, found in any spelling of a log: 1, 1.0 or '1'."""
 
     __slots__ = ("_exact", "_numbers", "_texts")
 
@@ -54,7 +54,7 @@ class Labels:
 
 
 def as_number(value: object) -> float | None:
-    """The finite number that a value or its text stands for."""
+    """The finite number that a value or its text represents."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -65,7 +65,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_plain(value: object) -> Label:
-    """A value that a space can hold: lists and objects become JSON, null the text None."""
+    """A value that a space can contain: lists and objects become JSON, null becomes the text None."""
     plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
     if isinstance(plain, float) and not math.isfinite(plain):
         return str(plain)
@@ -79,7 +79,7 @@ def as_plain(value: object) -> Label:
 
 
 def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
-    """Values kept apart; where two of them are equal, such as 1 and True, all become text."""
+    """Distinct labels; if two values are equal, such as 1 and True, all become text."""
     plain = [as_plain(value) for value in values]
     if len(set(plain)) < len(plain):
         plain = [json.dumps(value) for value in plain]
@@ -87,7 +87,7 @@ def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
 
 
 def as_range(low: Any, high: Any, *, whole: bool = False, log: bool = False, step: Any = None) -> Int | Float | Ordinal:
-    """A range of numbers; a single value where both ends are one."""
+    """A range of numbers; a single value if both ends are equal."""
     if low == high:
         return Ordinal((int(low) if whole else low,))
     if whole:
@@ -96,14 +96,14 @@ def as_range(low: Any, high: Any, *, whole: bool = False, log: bool = False, ste
 
 
 def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical | Ordinal:
-    """Categories, or the steps of a scale where they are `ordered` numbers."""
+    """Categories, or an ordinal if they are `ordered` numbers."""
     choices = tuple(values)
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
     return Ordinal(tuple(sorted(set(choices)))) if ordered and numbers else Categorical(choices)
 
 
 def is_law(values: object) -> bool:
-    """Whether it is a frozen distribution of SciPy, or one that looks like it."""
+    """Whether an object is a frozen SciPy distribution or looks like one."""
     return hasattr(values, "rvs") and hasattr(values, "support")
 
 
@@ -112,7 +112,7 @@ def has_ends(law: Any) -> bool:
 
 
 def domain_of_law(law: Any) -> Domain:
-    """The range of a distribution with bounds: whole numbers of a discrete one, a log scale of `loguniform`."""
+    """The range of a bounded distribution: integers if it is discrete, a log scale for `loguniform`."""
     if not has_ends(law):
         raise SpaceError(f"{law.dist.name} has no bounds; give a range such as pa.Float(low, high)")
     low, high = (end.item() if hasattr(end, "item") else end for end in law.support())
@@ -120,7 +120,7 @@ def domain_of_law(law: Any) -> Domain:
 
 
 def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:
-    """A tool's own description of a space; None, with a note, where one of its settings makes no sense."""
+    """A tool's description of a space; None, with a note, if a parameter is not valid."""
     try:
         return read()
     except (SpaceError, ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -133,7 +133,7 @@ Settings: TypeAlias = list[dict[str, object]]
 
 
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
-    """The space with nothing left open, the settings as it writes them, and what was noticed."""
+    """The completed space, the parameters in its spelling, and notes."""
     domains, notes = dict(described.domains), list(described.notes)
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
@@ -162,7 +162,7 @@ def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
 
 
 def _points(domain: Domain) -> list[float]:
-    """The values of an ordinal of numbers in rising order; none for any other domain."""
+    """The sorted values of a numeric ordinal; empty for any other domain."""
     values = domain.values if isinstance(domain, Ordinal) else ()
     numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     return sorted(numbers) if len(numbers) == len(values) else []

@@ -1,4 +1,4 @@
-"""Search spaces as people keep them: our own JSON or YAML, ConfigSpace, Optuna, W&B and Hydra sweeps, Ray Tune."""
+"""Read search spaces: our own JSON or YAML, ConfigSpace, Optuna, W&B and Hydra sweeps, Ray Tune."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def space_from(source: object) -> Space:
 
 
 def read_space(source: object) -> tuple[Space, list[Note]]:
-    """The space, and what of it could not be kept."""
+    """The space, and notes on what could not be kept."""
     if isinstance(source, Space):
         return source, []
     if isinstance(source, str | os.PathLike):
@@ -125,7 +125,7 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
 
 
 def law_or_choices(name: str, given: Any) -> Domain:
-    """Of scikit-learn's `param_distributions`: a distribution of SciPy, a list of values, or one of our own domains."""
+    """A domain from scikit-learn's `param_distributions`: a SciPy distribution, a list, or one of our domains."""
     if isinstance(given, Categorical | Float | Int | Ordinal):
         return given
     try:
@@ -137,7 +137,7 @@ def law_or_choices(name: str, given: Any) -> Domain:
 
 
 def is_distribution(one: object) -> bool:
-    """Of Optuna: its objects, their JSON, or the dicts in it."""
+    """Whether an object is an Optuna distribution, its JSON text, or the dict in it."""
     if isinstance(one, Mapping):
         kind = one.get("type")
         lattice = kind in ("float", "categorical") and "step" in one
@@ -148,7 +148,7 @@ def is_distribution(one: object) -> bool:
 def nested_space(
     given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
 ) -> tuple[Space, list[Note]]:
-    """Parameters as `read` gives them, nested ones named with dots; text is the reason why one is left out."""
+    """The parameters from `read`, nested ones with dots; a text is the reason why one is left out."""
     parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():
@@ -216,7 +216,7 @@ def tune_setting(name: str, one: Any) -> Parameter | Mapping[Any, Any] | str:
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:
-    """Upper ends of whole numbers are not drawn, but those of steps are."""
+    """A domain of Ray Tune; upper bounds of integers are exclusive, except with a step."""
     sampler, step = one.sampler, getattr(one.sampler, "q", None)
     law = type(getattr(sampler, "sampler", sampler)).__name__
     log = "Log" in law
@@ -233,7 +233,7 @@ def tune_parameter(name: str, one: Any) -> Parameter:
 
 
 def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-    """The settings of `hydra.sweeper`, by name; None of another configuration."""
+    """The parameters of `hydra.sweeper` by name; None for another configuration."""
     hydra = plain.get("hydra")
     sweeper = hydra.get("sweeper") if isinstance(hydra, Mapping) else None
     if not isinstance(sweeper, Mapping):
@@ -242,7 +242,7 @@ def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
 
 
 def hydra_setting(name: str, given: Any) -> Parameter | str:
-    """A setting's domain, as it is written behind its name on Hydra's command line; or why it has none.
+    """The domain of a parameter as written on Hydra's command line, or why it has none.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def hydra_word(text: str) -> Label:
 
 
 def hydra_parts(text: str) -> list[str]:
-    """Cut at commas that stand in no brackets."""
+    """The text split at commas outside brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "([{") - (sign in ")]}")
@@ -336,7 +336,7 @@ class Distribution:
 
     @property
     def steps(self) -> int:
-        """How many points a lattice has; 0 for a continuum, or a lattice that is as good as one."""
+        """The number of points of a lattice; 0 if it is continuous or practically so."""
         if self.kind != "float" or not self.step:
             return 0
         if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):  # points that no float tells apart
@@ -366,7 +366,7 @@ class Distribution:
 
 
 def read_distribution(given: object, where: str) -> Distribution:
-    """From JSON text of either form, the dict in it, or a distribution object of Optuna."""
+    """A distribution from JSON text of either format, the dict in it, or an Optuna object."""
     plain = as_dict(given, where)
     name = plain.get("name")
     kind, log = CLASSES.get(str(name), ("", None)) if name is not None else (str(plain.get("type")), None)
@@ -408,7 +408,7 @@ def as_bound(value: object, given: object, where: str) -> float:
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
-    """Choices as labels that can be kept apart: None, True, 1 and '1' are four."""
+    """The choices as distinct labels: None, True, 1 and '1' are four."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise FormatError(f"{where}: choices {shown(choices)} must be a list of values")
     finite = [str(one) if isinstance(one, float) and not math.isfinite(one) else one for one in choices]

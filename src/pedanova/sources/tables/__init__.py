@@ -1,1 +1,1 @@
-"""Tables as people keep them: arrays, frames, text and binary files."""
+"""Tables: arrays, data frames, text and binary files."""

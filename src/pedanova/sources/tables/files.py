@@ -1,6 +1,7 @@
-"""Files, distinguished by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC.
+"""Read files by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC.
 
-A file that changes while it is read is read anew, or refused."""
+A file that changes while it is read is read again; if it keeps changing, that is an error.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
 
 
 def table_columns(data: object) -> list[str]:
-    """The names of a CSV file's columns, or of a data frame's; none for anything else."""
+    """The column names of a CSV file or a data frame; empty for anything else."""
     return text.peek_header(data) if isinstance(data, Path) else frame_columns(data)
 
 
@@ -124,20 +125,20 @@ def read_by_arrow(file: Path, kind: str) -> Records:
 
 
 def is_stream(file: Path) -> bool:
-    """Arrow IPC comes as a file with a footer, or as a stream, which begins with this mark."""
+    """Whether an Arrow IPC file is a stream, which begins with this mark, instead of a file with a footer."""
     with file.open("rb") as start:
         return start.read(4) == b"\xff\xff\xff\xff"
 
 
 def check_errno(error: Exception) -> None:
-    """Pass on what the operating system says; it is not about the file's contents."""
+    """Raise an error of the operating system again, because it is not about the file's content."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's size and when it was changed last; the latter is compared on one machine only, for copies differ."""
+    """A file's size and modification time; the time is compared only on the same machine, because copies differ."""
 
     size: int
     changed: int
@@ -145,7 +146,7 @@ class Stamp:
 
     @classmethod
     def of(cls, file: Path | ObjectFile) -> Stamp | None:
-        """None for what is no plain file, such as a pipe."""
+        """The stamp of a file; None if it is not a regular file, such as a pipe."""
         if isinstance(file, ObjectFile):
             return cls(*file.state(), "store")
         state = file.stat()
@@ -158,7 +159,7 @@ class Stamp:
 
 
 def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Result:
-    """What is read of a file, read anew where it was changed meanwhile; one that changes every time is refused."""
+    """The result of `read`, repeated if the file changed meanwhile; an error if it changes every time."""
     before = Stamp.of(file)
     try:
         result = read()
@@ -171,7 +172,7 @@ def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Res
 
 
 def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
-    """Refuse what was read of a file that is another by now."""
+    """Raise an error if a file has changed since the stamp."""
     if before is None:
         return
     try:

@@ -1,5 +1,4 @@
-"""Data frames of any library, through narwhals, and NumPy arrays, as columns; numbers are taken without a copy
-where possible."""
+"""Data frames of any library (through narwhals) and NumPy arrays as columns, without copying numbers if possible."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ Series: TypeAlias = "nw.Series[Any]"
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
-    """Names as text, those of several lines with dots; a column without one is numbered in the manner of pandas."""
+    """Column names as text, multi-level names with dots; unnamed columns are numbered like in pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table transposed?")
@@ -48,7 +47,7 @@ def _as_name(name: object) -> str:
 
 
 def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
-    """A 2-D array whose columns are `names` (x0, x1, … without)."""
+    """A 2-D array with columns `names` (default x0, x1, …)."""
     if array.ndim != 2:
         raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
     columns = array.shape[1]
@@ -100,7 +99,7 @@ def read_frame(data: object) -> Records:
 
 
 def _with_index(data: Any) -> Any:
-    """A pandas index that has a name is a column, unless a column has that name."""
+    """The frame with a named pandas index as a column, unless a column has that name."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame):
         return data
@@ -117,7 +116,7 @@ def _names(native: Any) -> list[Any]:
 
 
 def read_series(name: str, series: Series) -> Column:
-    """Numbers and booleans as they are, text and categories as codes, dates marked as such."""
+    """Numbers and booleans unchanged, text and categories as codes, dates marked as such."""
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
         return as_column(name, series.to_list())
@@ -137,7 +136,7 @@ def read_series(name: str, series: Series) -> Column:
 
 
 def _read_whole(name: str, series: Series) -> Column:
-    """Integers and booleans keep their type; nulls become a mask."""
+    """A column of integers or booleans with its type; nulls become a mask."""
     if series.null_count() == 0:
         values = series.to_numpy()
         return as_column(name, values.astype(bool) if series.dtype == nw.Boolean else values)
@@ -148,7 +147,7 @@ def _read_whole(name: str, series: Series) -> Column:
 
 
 def _read_labels(name: str, series: Series) -> Column:
-    """Codes from the library that holds the text: far quicker than a loop over Python strings."""
+    """Codes computed by the library that holds the text, which is much faster than a Python loop."""
     native, module = series.to_native(), nw.get_native_namespace(series).__name__
     if module == "polars":
         polars = sys.modules["polars"]
@@ -170,14 +169,14 @@ def _read_labels(name: str, series: Series) -> Column:
 
 
 def _encode(name: str, codes: Any, labels: Any) -> Column:
-    """Labels put in order and cleaned; a label that means "no value" becomes a missing code."""
+    """A column with sorted, cleaned labels; a label that means "no value" becomes a missing code."""
     tidy = encode(name, map(plain_value, labels))
     table = np.concatenate([tidy.values, [-1]]).astype(np.int32)
     return Column(name, table[np.asarray(codes)], tidy.labels)
 
 
 def frame_columns(data: object) -> list[str]:
-    """The names of a data frame's columns; none for anything else. Never raises."""
+    """The column names of a data frame; empty for anything else. Never raises."""
     try:
         frame = nw.from_native(data, pass_through=True)
         if isinstance(frame, nw.LazyFrame):

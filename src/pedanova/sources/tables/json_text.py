@@ -1,4 +1,4 @@
-"""JSON that holds a table, and cells that hold dicts: as objects, as JSON or as Python writes them."""
+"""JSON files with a table, and cells with dicts as objects, JSON or Python text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def read_json_table(file: Path) -> Records:
-    """A table out of a .json file, whichever way it is laid out."""
+    """The table in a .json file, in any common layout."""
     text = read_text(file)
     try:
         plain = json.loads(text)
@@ -42,7 +42,7 @@ def read_json_table(file: Path) -> Records:
 
 
 def read_trials(files: Sequence[Path], place: str) -> Records:
-    """One table of several JSON files, each with a trial or with several; what cannot be read is left out and told."""
+    """One table from several JSON files with one or more trials each; unreadable files are left out with a note."""
     rows: list[Mapping[str, Any]] = []
     lost: list[str] = []
     for file in files:
@@ -102,7 +102,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """A list of rows beside other things, or rows by name."""
+    """The list of rows under some key, or rows by name; None if there is none."""
     for key in (*ROWS_UNDER, *plain):
         rows = plain.get(key)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
@@ -113,7 +113,7 @@ def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Lists of one length by name, or values by row by name, as pandas writes unless told otherwise."""
+    """Rows from lists of equal length by name, or from values by row and name, as pandas writes by default."""
     columns = list(plain.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
         return [dict(zip(plain, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -127,21 +127,21 @@ def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The only columns beside other things."""
+    """Rows from the only set of columns under some key; None if there is not exactly one."""
     tables = [_by_column(part) for part in plain.values() if isinstance(part, dict) and len(part) > 1]
     some = [table for table in tables if table]
     return some[0] if len(some) == 1 else None
 
 
 def _by_trial(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Objects by the name of the trial."""
+    """Rows from objects by trial name; None for another layout."""
     if len(plain) > 1 and all(isinstance(row, dict) for row in plain.values()):
         return [{"trial": name, **row} if "trial" not in row else row for name, row in plain.items()]
     return None
 
 
 def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
-    """Rows as dicts: nested ones are flattened with dots, absent keys are missing values."""
+    """Rows given as dicts: nested dicts are flattened with dots, missing keys are missing values."""
     flat = [flatten(row) for row in rows]
     keys = list(dict.fromkeys(key for row in flat for key in row))
     named = zip(as_names(keys, where=f"{where}: ", error=FormatError), keys, strict=True)
@@ -161,7 +161,7 @@ def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separat
 
 
 def open_dicts(records: Records) -> Records:
-    """The same rows; a column `params` of {"lr": 0.1} is a column `params.lr`."""
+    """The same rows, with a column `params` of {"lr": 0.1} opened into a column `params.lr`."""
     columns: dict[str, Column] = {}
     opened = []
     for name, column in records.columns.items():
@@ -179,7 +179,7 @@ def open_dicts(records: Records) -> Records:
 
 
 def _opened(column: Column) -> dict[str, list[Any]]:
-    """Values by key; none where some cell is no dict."""
+    """The values by key; empty if some cell is not a dict."""
     labels = column.labels or ()
     dicts: list[dict[str, Any]] = []
     if not labels or not all(isinstance(label, str) and label.lstrip().startswith("{") for label in labels):
@@ -198,7 +198,7 @@ def _opened(column: Column) -> dict[str, list[Any]]:
 
 
 def _unwrapped(values: list[Any]) -> list[Any]:
-    """Where every value is a list of one or none, as Hyperopt keeps settings, what is in the lists."""
+    """The content of lists with at most one value, as Hyperopt stores parameters; otherwise the values unchanged."""
     try:
         lists = [json.loads(value) for value in values if value is not None]
     except (ValueError, TypeError, RecursionError):
@@ -210,7 +210,7 @@ def _unwrapped(values: list[Any]) -> list[Any]:
 
 
 def as_dict(cell: object) -> dict[str, Any] | None:
-    """The dict that a cell is or spells; None if it is none."""
+    """The dict in a cell, as an object or as text; None if there is none."""
     if isinstance(cell, dict):
         return {str(key): value for key, value in cell.items()}
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):
@@ -226,5 +226,5 @@ def as_dict(cell: object) -> dict[str, Any] | None:
 
 
 def spelled_number(value: object) -> object:
-    """JSON has no NaN: some tools write the word."""
+    """The value, with words such as NaN as numbers, because JSON has no NaN."""
     return WORDS.get(value, value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Spreadsheets (Excel, OpenDocument) by python-calamine: a sheet is read as the CSV that it would be saved as."""
+"""Read spreadsheets (Excel, OpenDocument) with python-calamine: a sheet is read like its CSV export."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    """The only sheet that holds anything, or the one that `study` names."""
+    """The only sheet with content, or the one that `study` names."""
     sheets = {name: (len(rows) - 1, rows) for name, rows in _sheets(path).items() if len(rows) > 1}
     if not sheets:
         raise NoTrialsError(f"{path} has no sheet with a header and rows")
@@ -37,7 +37,7 @@ def read(path: Path, study: str | None) -> Records:
 
 
 def _sheets(path: Path) -> dict[str, list[list[Any]]]:
-    """The rows of every sheet that are not empty."""
+    """The non-empty rows of every sheet."""
     try:
         import python_calamine as calamine
     except ImportError:
@@ -52,7 +52,7 @@ def _sheets(path: Path) -> dict[str, list[list[Any]]]:
 
 
 def _written(cell: Any) -> str:
-    """As CSV has it: spreadsheets keep every number as a float."""
+    """A cell as CSV text; spreadsheets store all numbers as floats, so whole ones become integers."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return str(int(cell))
     if isinstance(cell, dt.timedelta):
@@ -61,7 +61,7 @@ def _written(cell: Any) -> str:
 
 
 def read_copy(content: bytes, name: str, shown: str, delimiter: str | None = None) -> Records:
-    """A table that lies in no file of its own; messages name where it came from."""
+    """Read a table from bytes through a temporary file; messages show `shown` instead."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / name
         file.write_bytes(content)

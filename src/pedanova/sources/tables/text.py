@@ -1,6 +1,6 @@
-"""CSV and TSV, plain or compressed by gzip. A cell is a number if it reads as one, and empty cells are missing.
+"""Read CSV and TSV, plain or gzipped. A cell is a number if it reads as one; empty cells are missing values.
 
-pyarrow reads CSV quickly where it is installed; Python's own reader follows the same rules.
+pyarrow is used if it is installed, because it is faster; Python's own reader follows the same rules.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_packed(file: PurePath) -> bool:
 
 
 def suffix_of(file: PurePath) -> str:
-    """The suffix that tells the kind: .csv of trials.csv and of trials.csv.gz."""
+    """The suffix that shows the format: .csv for trials.csv and trials.csv.gz."""
     return (PurePath(file.stem).suffix if is_packed(file) else file.suffix).lower()
 
 
@@ -68,14 +68,14 @@ def read_bytes(file: Path) -> bytes:
 
 
 def open_text(file: Path) -> TextIO:
-    """The letters of a file, its lines as they end."""
+    """The file as text, with its line endings unchanged."""
     if not is_packed(file):
         return file.open(encoding="utf-8-sig", newline="")
     return io.TextIOWrapper(io.BytesIO(read_bytes(file)), encoding="utf-8-sig", newline="")
 
 
 def as_delimiter(given: object) -> str | None:
-    """One sign, or the name of one; None where it is to be found."""
+    """A single character, or the name of one; None to detect it."""
     if given is None:
         return None
     sign = NAMES.get(given, given) if isinstance(given, str) else given
@@ -86,7 +86,7 @@ def as_delimiter(given: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file of text is laid out: what stands above the header, the header, and the sign between fields."""
+    """The layout of a text file: lines above the header, the header, and the delimiter."""
 
     delimiter: str
     above: int  # lines
@@ -95,7 +95,7 @@ class Layout:
 
     @property
     def arrow_options(self) -> dict[str, Any]:
-        """Of pyarrow's `ReadOptions`."""
+        """The arguments of pyarrow's `ReadOptions`."""
         skipped = 0 if self.in_comment else 1
         return {"column_names": list(self.names), "skip_rows": self.above, "skip_rows_after_names": skipped}
 
@@ -108,10 +108,10 @@ class Layout:
 
 
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
-    """The layout, as the first lines show it.
+    """The layout, detected from the first lines.
 
-    The delimiter is the usual one, unless the header has no such sign and another one cuts the lines alike.
-    Comments may stand above the header, and lines that are cut into another number of fields than all below.
+    The delimiter is the usual one, unless the header does not contain it and another one gives equally many fields in
+    all lines. Above the header there may be comments, and lines with another number of fields.
     """
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)]
@@ -129,7 +129,7 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    """The usual one where the first line has it, else the one that cuts most lines into as many fields."""
+    """The usual delimiter if the first line has it, else the one that gives most lines equally many fields."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
@@ -140,7 +140,7 @@ def _sign_of(lines: Sequence[str], usual: str) -> str:
 
 
 def _above(lines: Sequence[str], sign: str) -> int:
-    """How many lines stand above the header: those before all others are cut into as many fields as each other."""
+    """The number of lines above the header: those before all lines have equally many fields."""
     if not lines or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
         return 0
     counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
@@ -171,7 +171,7 @@ def _cut(lines: Sequence[str], sign: str) -> list[list[str]]:
 
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:
-    """A table of text; a delimiter that is not given is found."""
+    """Read a text table; a missing delimiter is detected."""
     layout = layout_of(file, delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
     records = read(file, layout)
@@ -184,7 +184,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
 
 
 def _check_closed(file: Path, records: Records) -> None:
-    """A quote that is never closed takes the rest of the file into the very last cell."""
+    """Raise an error if a quote is never closed, so that the last cell contains the rest of the file."""
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
@@ -192,7 +192,7 @@ def _check_closed(file: Path, records: Records) -> None:
 
 
 def peek_header(file: Path) -> list[str]:
-    """The names of a CSV file's columns; none where there is no such file or header."""
+    """The column names of a CSV file; empty if there is no such file or header."""
     try:
         return list(layout_of(file).names) if suffix_of(file) == ".csv" and file.is_file() else []
     except (PedanovaError, OSError, ValueError):
@@ -200,7 +200,7 @@ def peek_header(file: Path) -> list[str]:
 
 
 def _header(file: Path, delimiter: str, above: int) -> list[str]:
-    """The names of the columns, checked."""
+    """The checked names of the columns."""
     try:
         with in_utf8(file), open_text(file) as lines:
             header = next(csv.reader(islice(lines, above, None), delimiter=delimiter), [])
@@ -215,7 +215,7 @@ def _header(file: Path, delimiter: str, above: int) -> list[str]:
 
 
 def read_text(file: Path) -> str:
-    """All of a file's letters; where it is not UTF-8, the line is named."""
+    """The content of a file as text; an error names the line that is not UTF-8."""
     data = read_bytes(file)
     try:
         return data.decode("utf-8-sig")
@@ -269,8 +269,9 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """How pyarrow cuts lines: comments among them are passed over, and their fields put into the list. Without `quotes`
-    every end of a line is one, which takes a fifth less."""
+    """How pyarrow splits lines: comments are skipped, and their number of fields is added to the list. Without
+    `quotes`, every line break ends a row, which saves a fifth of the time.
+    """
     from pyarrow import csv as arrow_csv
 
     def passed_over(row: Any) -> str:
@@ -291,7 +292,7 @@ def _on_comments(count: int) -> tuple[Note, ...]:
 
 
 def arrow_conversion(**options: Any) -> Any:
-    """What cells mean to pyarrow: the rules of this module, whether a file is read at once or in parts."""
+    """How pyarrow converts cells: by the rules of this module, for whole files and for parts."""
     from pyarrow import csv as arrow_csv
 
     return arrow_csv.ConvertOptions(
@@ -317,7 +318,7 @@ def _by_python(file: Path, layout: Layout) -> Records:
 
 
 def _rows_of(lines: TextIO, file: Path, layout: Layout) -> tuple[list[list[str]], list[int], int]:
-    """Rows of text below the header, the line where each ends, and how many comments stand between them."""
+    """The rows of text below the header, the line where each ends, and the number of comments between them."""
     rows: list[list[str]] = []
     places: list[int] = []
     comments = 0
@@ -339,7 +340,7 @@ def _rows_of(lines: TextIO, file: Path, layout: Layout) -> tuple[list[list[str]]
 def evened(
     rows: list[list[str]], places: Sequence[int], header: list[str], file: Path, sign: str
 ) -> tuple[list[str], list[Note]]:
-    """Rows that have other numbers of fields than the header, made even in place where it is clear which is which."""
+    """Repair rows that have another number of fields than the header, in place, if the repair is unambiguous."""
     many, counts = len(header), [len(row) for row in rows]
     for row in rows:  # signs behind the last field
         while len(row) > many and not row[-1].strip():
@@ -380,7 +381,7 @@ LONGEST_INDEX = 19  # digits
 
 
 def _is_index(fields: Sequence[str]) -> bool:
-    """Whether the first fields of all rows count these, or name each by a word of its own."""
+    """Whether the first fields of all rows count the rows, or are different words."""
     if len(set(fields)) < len(fields):
         return False
     if all(map(WHOLE.fullmatch, fields)) and max(map(len, fields)) < LONGEST_INDEX:
@@ -390,7 +391,7 @@ def _is_index(fields: Sequence[str]) -> bool:
 
 
 def parse_text(name: str, texts: Iterable[str]) -> Column:
-    """Whole numbers, numbers, booleans or labels: the first that fits every cell."""
+    """A column of integers, numbers, booleans or labels: the first type that fits every cell."""
     cells = list(texts)
     missing = np.array([text in MISSING for text in cells], dtype=bool)
     present = [text for text, gone in zip(cells, missing, strict=True) if not gone]
