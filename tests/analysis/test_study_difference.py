@@ -69,6 +69,7 @@ def test_the_same_study_does_not_differ_from_itself() -> None:
     found = pa.difference(a, a, **FAST)
     assert all(row.difference == 0 and not row.significant and not row.moved for row in found.rows)
     assert all(row.overlap == pytest.approx(1) for row in found.rows)
+    assert found.relation.kind == "same"
     assert any("share rows" in note for note in found.notes)
 
 
@@ -108,6 +109,7 @@ def test_spaces_are_mapped_onto_what_they_share() -> None:
     assert any("width" in note and "first" in note for note in found.notes)
     assert any(f"{inside} of 600 and 400 of 400" in note for note in found.notes)
     assert "width" not in found
+    assert not found.relation.space
     alone = a.within({"lr": (0, 1)}).importance(**FAST)
     assert found["depth"].share == pytest.approx(alone["depth"].share)
 

@@ -65,9 +65,10 @@ def test_difference(run: Run, folder: Path) -> None:
     status, out, err = run("difference", *files, "--estimator", "counts", "--draws", "100")
     assert (status, err) == (0, "")
     assert "What matters in one and in two" in out
+    assert "another seed of the same search" in " ".join(out.split())
     status, out, _ = run("difference", *files, "--estimator", "counts", "--format", "json")
     assert status == 0
-    assert json.loads(out)["studies"] == ["one", "two"]
+    assert json.loads(out)["relation"] == "other"
     status, out, _ = run("difference", *files, "--estimator", "counts", "--format", "csv", "--quiet")
     assert out.splitlines()[0].startswith("parameter,share,other,difference")
 

@@ -52,8 +52,8 @@ def test_every_parameter_stands_somewhere() -> None:
     two = pa.Space({"a": pa.Float(0, 1), "b": pa.Int(4, 20), "c": pa.Float(5, 6), "e": pa.Float(0, 1)})
     found = shared_space(one, two)
     assert (found.alike, found.narrowed, found.unlike) == (("a",), {"b": (4, 9)}, ("c",))
-    assert (found.first, found.second, found.names) == (("d",), ("e",), ("a", "b"))
-    assert shared_space(one, one).names == tuple(one)
+    assert (found.first, found.second, found.names, found.same) == (("d",), ("e",), ("a", "b"), False)
+    assert shared_space(one, one).same
 
 
 def test_a_domain_stays_while_it_holds_all_values() -> None:

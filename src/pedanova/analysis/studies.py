@@ -25,7 +25,14 @@ from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import DRAWS, Groups, Pooling, grouped, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
-from pedanova.measures.studies.study_difference import SHARED, Differences, difference_of_answers, differences_of
+from pedanova.measures.studies.study_difference import (
+    SHARED,
+    Differences,
+    StudyRelation,
+    difference_of_answers,
+    differences_of,
+    study_relation,
+)
 from pedanova.space.comparison import CommonSpace, shared_space
 from pedanova.space.parameters import in_words
 
@@ -288,7 +295,7 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudyDifferences(Differences):
-    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.plot.densities()``.
+    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.relation``, ``d.plot.densities()``.
 
     Attributes
     ----------
@@ -298,6 +305,9 @@ class StudyDifferences(Differences):
         and whether they ``moved``.
     names
         The names of both studies.
+    relation
+        How the second study is related to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"``
+        or ``"unknown"``; ``in_words()`` describes it.
     notes
         What was compared, and which parameters are not in both studies.
     densities
@@ -308,11 +318,13 @@ class StudyDifferences(Differences):
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
     >>> d = pa.difference(a.first(400), a, names=("early", "all"), estimator="counts", draws=100)
-    >>> d["units"].significant
-    False
+    >>> d.relation.kind, d["units"].significant
+    ('continued', False)
     >>> d.summary()
     'No parameter matters clearly more in early than in all.'
     """
+
+    relation: StudyRelation = field(kw_only=True)
 
     @property
     def plot(self) -> DifferencePlots:
@@ -360,8 +372,8 @@ def difference(
     -------
     StudyDifferences
         By parameter: both shares and ratios, their differences with 95 % intervals and p-values (adjusted by Holm),
-        good values in both, and whether they moved. `notes` say what the studies do not share. For two answers the
-        result is `Differences`, with shares only.
+        good values in both, and whether they moved. `notes` say how the studies are related, and what they do not
+        share. For two answers the result is `Differences`, with shares only.
 
     Raises
     ------
@@ -388,19 +400,21 @@ def difference(
         raise QueryError(f"the studies share no parameter: {listed(list(a.space))} and {listed(list(b.space))}")
     question = Question(target, region, **check_how(how))
     plain = replace(question, baseline=DEFAULT.baseline, force=True)
+    relation = study_relation(a.data, b.data, shared)
     first, second, notes = on_common_ground(a.data, b.data, shared)
     answers = [importance_of(one, question) for one in (first, second)]
     densities = densities_of_all(first, plain), densities_of_all(second, plain)
     contrasts = first.contrasts(target, region)[0], second.contrasts(target, region)[0]
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
-    notes.append(Note("answer", SHARED))
+    if relation.kind in ("same", "continued"):
+        notes.append(Note("answer", SHARED))
     aims = [f"{one.direction} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
         notes.append(
             Note("answer", f"the objectives differ, each study has its own best rows: {aims[0]} and {aims[1]}")
         )
-    every = [*notes, *_answered(answers, shared, names)]
-    return StudyDifferences(rows, names, in_order(every), densities)
+    every = [relation.note, *notes, *_answered(answers, shared, names)]
+    return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
 
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:

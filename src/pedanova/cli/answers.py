@@ -338,7 +338,14 @@ def run_difference(options: argparse.Namespace) -> int:
         )
     (first, a), (second, b) = opened_all([options.file, *options.others], options).items()
     result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
-    return answer(options, result, draw_changes, more={"studies": list(result.names)}, notes=result.notes)
+    relation = result.relation
+    more = {
+        "studies": list(result.names),
+        "relation": relation.kind,
+        "same_space": relation.space,
+        "drawn_differently": list(relation.drawn),
+    }
+    return answer(options, result, draw_changes, more=more, notes=result.notes)
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:

@@ -27,6 +27,10 @@ class CommonSpace:
     second: tuple[str, ...]
 
     @property
+    def same(self) -> bool:
+        return not (self.narrowed or self.unlike or self.first or self.second)
+
+    @property
     def names(self) -> tuple[str, ...]:
         return (*self.alike, *self.narrowed)
 

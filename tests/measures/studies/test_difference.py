@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.studies.study_difference import Difference, Differences, recovered, two_samples
+from pedanova.measures.studies.study_difference import Difference, Differences, recovered
 from pedanova.measures.studies.study_difference import difference_of_answers as difference
 
 SHARES = st.tuples(*(st.floats(0, 1) for _ in range(3))).map(sorted)
@@ -127,11 +127,3 @@ def test_only_answers_of_the_same_kind_are_compared() -> None:
     with pytest.raises(QueryError, match="only results of importance"):
         difference(found, {"x": 1})  # type: ignore[arg-type]
     assert len(difference(found, table(row("y", 0.1, 0.2, 0.3)))) == 0
-
-
-def test_two_draws_from_one_law_differ_by_chance_alone() -> None:
-    rng = np.random.default_rng(0)
-    p = [two_samples(*(np.bincount(rng.integers(0, 50, 200), minlength=50) for _ in range(2))) for _ in range(300)]
-    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.035)
-    assert two_samples(np.array([50, 0]), np.array([0, 50])) < 1e-6
-    assert two_samples(np.array([3, 0]), np.array([0, 50])) == 1.0

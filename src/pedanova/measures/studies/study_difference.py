@@ -1,4 +1,4 @@
-"""Compare two studies: which parameters matter more in one, and which good values moved.
+"""Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
 Both answers are independent, so their variances add. Errors that a model makes in both cancel, so the deviations of the
 draws are used without the widening of a single share's interval.
@@ -7,10 +7,11 @@ draws are used without the widening of a single share's interval.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +20,136 @@ from pedanova.base.digits import chance
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import QueryError
+from pedanova.counting.few_rows import counted_rows
+from pedanova.data.column import Column
+from pedanova.errors import QueryError, listed
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm
 from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances
-from pedanova.space.comparison import same_cells
+from pedanova.measures.questions.trial_data import TrialData
+from pedanova.space.comparison import CommonSpace, same_cells
 
-LEAST = 5  # rows that each bin of a comparison of counts must expect
+Keys: TypeAlias = NDArray[np.uint64]
+Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]
+MOST = 0.9  # of the rows of the smaller study: found in the other, they are the same rows
+MANY = 0.5  # of its configurations: run again
+MOST_ROWS = 2_000_000  # beyond, rows are not compared one by one
+BINS, LEAST = 10, 5  # of a comparison of counts, and rows that each must expect
+MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 
-def two_samples(one: NDArray[np.int64], two: NDArray[np.int64]) -> float:
+@dataclass(frozen=True, slots=True)
+class StudyRelation:
+    """The relation of the second study to the first; ``"unknown"`` if the rows are not available."""
+
+    kind: Relation
+    common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
+    longer: int | None  # for "continued": which is the longer one, 1 or 2
+    drawn: tuple[str, ...]  # shared parameters whose values were drawn differently
+    space: bool  # whether the spaces are the same
+
+    def in_words(self) -> str:
+        rows = {
+            "same": "both contain the same rows",
+            "continued": "the {} study continues the {}: it contains the other's rows".format(
+                *(("second", "first") if self.longer == 2 else ("first", "second"))
+            ),
+            "again": f"the same configurations were run again ({self.common:.0%}), with other results: "
+            "another seed of the training, or another task",
+            "other": "other configurations were run",
+            "unknown": "the rows are no longer available, so it is not known whether one continues the other",
+        }[self.kind]
+        search = "in the same space, drawn alike"
+        if not self.space:
+            search = "the search spaces differ"
+        elif self.drawn:
+            why = "another sampler, or an adaptive sampler with another seed"
+            search = f"{listed(list(self.drawn), most=3)} were sampled differently ({why}), in the same space"
+        elif self.kind == "other":
+            search += ": another seed of the same search"
+        return f"{rows}; {search}"
+
+    @property
+    def note(self) -> Note:
+        return Note("answer", self.in_words())
+
+
+def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRelation:
+    """Compare the rows, configurations, spaces and sampling of two studies."""
+    kind, common, longer = compared_rows(a, b, (*shared.alike, *shared.narrowed))
+    drawn = () if kind == "same" else sampled_differently(a, b, shared.alike)
+    return StudyRelation(kind, common, longer, drawn, shared.same)
+
+
+def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
+    """The rows that both studies contain, by common parameters and by the objective."""
+    settings = [keys_of(one, names) for one in (a, b)]
+    one, two = settings
+    if one is None or two is None or not names:
+        return "unknown", 0.0, None
+    small = 0 if len(one[0]) <= len(two[0]) else 1
+    rows = part_in(settings[small][1], settings[1 - small][1])  # type: ignore[index]
+    if rows >= MOST:
+        same = min(len(one[0]), len(two[0])) >= MOST * max(len(one[0]), len(two[0]))
+        return ("same", rows, None) if same else ("continued", rows, 2 - small)
+    configurations = part_in(settings[small][0], settings[1 - small][0])  # type: ignore[index]
+    return ("again", configurations, None) if configurations >= MANY else ("other", configurations, None)
+
+
+def part_in(one: Keys, two: Keys) -> float:
+    return float(np.isin(one, two).mean()) if len(one) else 0.0
+
+
+def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
+    """Two keys for every row: one for its configuration, one for configuration and objective."""
+    observed = a.observations
+    if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
+        return None
+    rows = np.flatnonzero(counted_rows(observed, a.levels.nan))
+    keys = np.full(len(rows), START)
+    for name in names:
+        keys = mixed(keys, bits_of(observed.table[name])[rows])
+    objective = np.asarray(observed.objective, dtype=np.float64)[rows] + 0.0
+    return keys, mixed(keys, objective.view(np.uint64))
+
+
+def bits_of(column: Column) -> Keys:
+    """Keys that are equal for equal values, for any type of column."""
+    if column.labels is not None:
+        codes = [  # labels that are numbers are as numbers are
+            int(np.float64(label).view(np.uint64))
+            if isinstance(label, int | float)
+            else zlib.crc32(str(label).encode())
+            for label in column.labels
+        ]
+        table: Keys = np.array([*codes, 0], dtype=np.uint64)  # the last for rows without a value
+        return table[np.where(column.values < 0, len(codes), column.values)]
+    numbers: NDArray[Any] = np.asarray(column.values, dtype=np.float64) + 0.0
+    return numbers.view(np.uint64)
+
+
+def mixed(keys: Keys, values: Keys) -> Keys:
+    with np.errstate(over="ignore"):
+        turned = (keys ^ values) * MIX
+    return turned ^ (turned >> np.uint64(29))
+
+
+def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Parameters whose rows are distributed differently over the same cells, by an adjusted chi-square test."""
+    same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
+    if not same:
+        return ()
+    p_values = [two_samples(*(one.tallies[name].counts.sum(axis=0) for one in (a, b))) for name in same]
+    return tuple(name for name, p in zip(same, holm(p_values), strict=True) if p <= LEVEL)
+
+
+def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
     """The p-value that two samples of counts have the same distribution; ordered cells are merged."""
     both = one + two
     smaller = min(int(one.sum()), int(two.sum()))
     if smaller < 2 * LEAST:
         return 1.0
-    wanted = max(2, min(TARGET_BINS, smaller // LEAST))
+    wanted = max(2, min(bins, smaller // LEAST))
     place = (np.cumsum(both) - both / 2.0) / both.sum()
     groups = np.minimum((place * wanted).astype(np.int64), wanted - 1)
     table = np.stack([np.bincount(groups, weights=part, minlength=wanted) for part in (one, two)])
@@ -303,4 +418,4 @@ def target_p_value(one: Contrast, two: Contrast) -> float | None:
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
     first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))
-    return two_samples(first, second)
+    return two_samples(first, second, bins=TARGET_BINS)
