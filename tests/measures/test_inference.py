@@ -13,7 +13,7 @@ import pedanova as pa
 from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import holm
-from pedanova.measures.importance import Importance, measure, piece_of
+from pedanova.measures.importance import Importance, measure, pieces_of
 from pedanova.measures.inference import (
     LimitLaw,
     RandomSubsets,
@@ -96,8 +96,8 @@ class TestKnownTables:
         """Divergence, degrees of freedom, share, and the share beyond chance."""
         contrast = contrast_of(pa.Ordinal(list(range(6))), A_TARGET, A_REGION)
         row = measure(contrast, baseline="region", smoothing=width)
-        sizes = int(contrast.target.sum()), int(contrast.region.sum())
-        freedom = piece_of(contrast, contrast.grid.blocks[0], "region", width, sizes).noise - 1
+        sizes = [(int(contrast.target.sum()), int(contrast.region.sum()))]
+        freedom = pieces_of([contrast], contrast.grid.blocks[0], "region", width, sizes)[0].noise - 1
         assert (row.divergence, freedom, row.raw_share, row.share) == pytest.approx(exact, rel=1e-10)
 
     @pytest.mark.parametrize("width", ["none", 0.8, 2.0])

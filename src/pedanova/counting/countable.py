@@ -169,7 +169,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
     notes = []
     for name, tally in tallies.items():
         missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
-        of_all = " of ", Count(tally.rows)
+        of_all = (" of ", Count(tally.rows)) if missing or outside else ()
         if missing:
             what = "have no value (inactive)" if tally.parameter.when else "have no value"
             words = f" rows {what} and are kept in a separate bin"

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
+
+import numpy as np
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.names import short_names
@@ -23,8 +25,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, listed
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
-from pedanova.measures.share import ShareTable, block_sums, share_of, summed_ratio
-from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, smooth, width_in
+from pedanova.measures.share import ShareTable, ratio_of, share_of, summed_ratio
+from pedanova.measures.smoothing import Smoothing, is_too_narrow, smooth, squared_smooth, width_in
 from pedanova.space.grid import Block, Reals, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
@@ -392,7 +394,7 @@ def rank(
     contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
 ) -> tuple[Importance, ...]:
     """The importance of every parameter, the most important first."""
-    return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
+    return ranked(measure_all(list(contrasts), baseline=baseline, smoothing=smoothing))
 
 
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
@@ -429,54 +431,49 @@ NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
 ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
-def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing, sizes: tuple[int, int]) -> Piece:
-    """The part of the sums from one block; `sizes` are the rows of target and region."""
-    target, region = contrast.target[block.cells], contrast.region[block.cells]
-    if not region.any():
-        return NO_ROWS
-    inside, rows = sizes
-    width = width_of(contrast, block, smoothing)
-    wanted, base_rows = target / inside, region / rows
-    reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
-    base = base_of(contrast, block, baseline, width, rows)
-    counted = base_rows if baseline == "region" else wanted
-    square, noise = block_sums(wanted, base, counted, ConvolutionKernel(width))
-    return Piece(
-        square=float(square),
-        share_of_square=reached**2 / active,
-        noise=float(noise),
-        kept_noise=1.0 if baseline == "region" else reached / active,
-        width=width,
-    )
+def pieces_of(
+    contrasts: Sequence[Contrast], block: Block, baseline: str, smoothing: Smoothing, sizes: Sequence[tuple[int, int]]
+) -> list[Piece]:
+    """The part of the sums from one block, for each of some parameters with the same blocks.
+
+    `sizes` are the rows of target and region of each parameter.
+    """
+    regions = np.stack([contrast.region[block.cells] for contrast in contrasts])
+    if not regions.any():
+        return [NO_ROWS] * len(contrasts)
+    targets = np.stack([contrast.target[block.cells] for contrast in contrasts])
+    inside, rows = np.array(sizes, dtype=np.float64).T
+    repeats = np.array([contrast.repeats for contrast in contrasts])
+    if smoothing == "auto" and is_too_narrow(targets / repeats[:, None], 1):
+        widths = [0.0] * len(contrasts)
+    else:
+        widths = [width_of(contrast, block, smoothing) for contrast in contrasts]
+    wanted, base_rows = targets / inside[:, None], regions / rows[:, None]
+    reached, active = targets.sum(axis=1) / inside, regions.sum(axis=1) / rows  # α, β
+    prior = np.stack([contrast.grid.prior[block.cells] for contrast in contrasts])
+    if baseline == "uniform" and prior.size:
+        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
+        base = active[:, None] * smooth_each(smooth, prior / prior.sum(axis=1, keepdims=True), widths)
+    else:
+        base = smooth_each(smooth, base_rows, widths)
+    square = summed_ratio(smooth_each(smooth, wanted, widths) ** 2, base)
+    noise = summed_ratio(smooth_each(squared_smooth, base_rows if baseline == "region" else wanted, widths), base)
+    kept = np.sign(active) if baseline == "region" else ratio_of(reached, active)
+    columns = square, ratio_of(reached**2, active), noise, kept
+    return [Piece(*one) for one in zip(*(column.tolist() for column in columns), widths, strict=True)]
+
+
+def smooth_each(kernel: Callable[[Reals, float], Reals], masses: Reals, widths: Sequence[float]) -> Reals:
+    """(parameters, cells) Each row smoothed with its own width."""
+    if not any(widths):
+        return masses
+    return np.stack([kernel(row, width) for row, width in zip(masses, widths, strict=True)])
 
 
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
-    """The kernel's width in a block, for the number of independent rows."""
-    target, region = contrast.independent()
-    return width_in(block, smoothing, target[block.cells], region[block.cells])
-
-
-def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
-    """The divergence as in `measure`, without the correction for chance."""
-    inside, rows = float(contrast.target.sum()), int(contrast.region.sum())
-    total = -1.0
-    for block in blocks_of(contrast.grid):
-        target, region = contrast.target[block.cells], contrast.region[block.cells]
-        if region.any():
-            width = width_of(contrast, block, smoothing)
-            base = base_of(contrast, block, baseline, width, rows)
-            total += float(summed_ratio(smooth(target / inside, width) ** 2, base))
-    return not_noise(total)
-
-
-def base_of(contrast: Contrast, block: Block, baseline: str, width: float, rows: int) -> Reals:
-    """The smoothed density that the target is compared with in a block; `rows` is the size of the region."""
-    cells = block.cells
-    region, prior = contrast.region[cells], contrast.grid.prior[cells]
-    if baseline == "uniform" and len(prior):
-        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
-        return float(region.sum()) / rows * smooth(prior / prior.sum(), width)
-    return smooth(region / rows, width)
+    """The kernel's width in a block, for the number of independent rows; 0 if it has no rows."""
+    target, region = (counts[block.cells] for counts in contrast.independent())
+    return width_in(block, smoothing, target, region) if region.any() else 0.0
 
 
 def not_noise(divergence: float) -> float:
@@ -486,11 +483,27 @@ def not_noise(divergence: float) -> float:
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """The importance of one parameter, without its ratio; target rows must be rows of the region."""
-    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
-    if not contrast.varies:
-        return unvaried(contrast.name, inside, rows)
-    pieces = [piece_of(contrast, block, baseline, smoothing, (inside, rows)) for block in blocks_of(contrast.grid)]
-    return importance_of(contrast.name, inside, rows, pieces, baseline, child=contrast.child, repeats=contrast.repeats)
+    return measure_all([contrast], baseline=baseline, smoothing=smoothing)[0]
+
+
+def measure_all(contrasts: Sequence[Contrast], *, baseline: str, smoothing: Smoothing) -> list[Importance]:
+    """The importance of each parameter as in `measure`; parameters with the same blocks are computed together."""
+    alike: dict[object, list[int]] = {}
+    for i, contrast in enumerate(contrasts):
+        alike.setdefault((contrast.grid.width, contrast.grid.blocks), []).append(i)
+    sizes = [(round(float(contrast.target.sum())), int(contrast.region.sum())) for contrast in contrasts]
+    pieces: dict[int, list[Piece]] = {i: [] for i in range(len(contrasts))}
+    for some in alike.values():
+        own, own_sizes = [contrasts[i] for i in some], [sizes[i] for i in some]
+        for block in blocks_of(own[0].grid):
+            for i, piece in zip(some, pieces_of(own, block, baseline, smoothing, own_sizes), strict=True):
+                pieces[i].append(piece)
+    return [
+        importance_of(c.name, *sizes[i], pieces[i], baseline, child=c.child, repeats=c.repeats)
+        if c.varies
+        else unvaried(c.name, *sizes[i])
+        for i, c in enumerate(contrasts)
+    ]
 
 
 def unvaried(name: str, inside: int, rows: int) -> Importance:

@@ -60,8 +60,11 @@ def summed_ratio(above: Any, below: Any) -> Any:
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
     """The share beyond what chance explains; 0 if chance explains everything."""
-    rest: Reals = np.where(np.asarray(chance) < ALL, 1.0 - chance, np.inf)
-    return (share - chance) / rest + 0.0
+    if isinstance(chance, float):
+        rest: Any = 1.0 - chance if chance < ALL else np.inf
+    else:
+        rest = np.where(chance < ALL, 1.0 - chance, np.inf)
+    return (share - chance) / rest + 0.0  # type: ignore[no-any-return]
 
 
 def share_of(

@@ -234,19 +234,6 @@ class Kernel(Protocol):
     def squared_smooth(self, masses: Stack, /) -> Stack: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ConvolutionKernel:
-    """The kernel S of one block, for one density in full precision."""
-
-    width: float
-
-    def smooth(self, masses: Reals) -> Reals:
-        return smooth(masses, self.width)
-
-    def squared_smooth(self, masses: Reals) -> Reals:
-        return squared_smooth(masses, self.width)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
     """The kernel S of one block as a matrix, between cells with rows and the cells within its reach."""

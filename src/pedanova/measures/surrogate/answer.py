@@ -20,8 +20,8 @@ from pedanova.measures.importance import (
     Importance,
     Importances,
     chance_notes,
-    divergence_of,
     is_even,
+    measure_all,
     rank,
     ranked,
     sampler_notes,
@@ -160,8 +160,7 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate,
 
 
 def divergences_of(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
-    smoothing = question.smoothing
-    return {one.name: divergence_of(one, baseline=baseline, smoothing=smoothing) for one in contrasts}
+    return {row.name: row.divergence for row in measure_all(contrasts, baseline=baseline, smoothing=question.smoothing)}
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:

@@ -17,7 +17,7 @@ from pedanova.data.column import Mask
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.importance import WORTH_A_WORD, Importance, measure, unvaried
+from pedanova.measures.importance import WORTH_A_WORD, Importance, measure, measure_all, unvaried
 from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.question import Question
 from pedanova.measures.smoothing import Smoothing, bandwidth
@@ -187,7 +187,7 @@ def check_enough(inside: int, region: int, query: Query, question: Question) -> 
 def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstimate:
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     contrasts = with_repeats(query)
-    counted = [measure(contrast, **how) for contrast in contrasts]
+    counted = measure_all(contrasts, **how)
     check_enough(counted[0].n_target, counted[0].n_region, query, question)
     if question.draws == 0:
         return ShareEstimate(counted, "counts", notes)
