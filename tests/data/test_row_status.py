@@ -226,7 +226,7 @@ class TestStates:
             ({"state": 3}, "state: 3 must be one value per row"),
             ({"state": "strange"}, "state 'asleep' is unknown; use COMPLETE, FAIL, PRUNED or RUNNING"),
             ({"state": "state", "failed": "last"}, "failed='last' must be 'drop' or 'worst'"),
-            ({"state": "state", "pruned": "best"}, "pruned='best' must be 'drop' or 'worst' or 'last'"),
+            ({"state": "state", "pruned": "best"}, "pruned='best' must be 'drop', 'worst' or 'last'"),
             ({"infeasible": None}, "infeasible=None must be 'drop' or 'worst'"),
             ({"nan": "last"}, "nan='last' must be 'drop' or 'worst'"),
             ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished and are dropped"),
@@ -366,5 +366,5 @@ class TestRepeats:
 
     @pytest.mark.parametrize("bad", ["max", 3, ["mean"]])
     def test_refusals(self, seeds: Table, bad: object) -> None:
-        with pytest.raises(pa.PedanovaError, match=r"repeats=.* must be 'all' or 'mean' or 'median'"):
+        with pytest.raises(pa.PedanovaError, match=r"repeats=.* must be 'all', 'mean' or 'median'"):
             pa.analyze(seeds, "loss", repeats=bad)  # type: ignore[arg-type]

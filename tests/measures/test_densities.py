@@ -54,12 +54,13 @@ def test_parts_add_to_one_and_the_band_holds_the_baseline(a: pa.Analysis, name: 
     drawing = a.densities(name, estimator="counts").drawn(baseline=baseline)
     for parts in (drawing.target, drawing.region, drawing.uniform):
         assert parts.sum() == pytest.approx(1)
-    assert np.all(drawing.low <= drawing.base + 1e-12)
-    assert np.all(drawing.base <= drawing.high + 1e-12)
+    base = getattr(drawing, baseline)
+    assert np.all(drawing.low <= base + 1e-12)
+    assert np.all(base <= drawing.high + 1e-12)
 
 
 def test_kinds(a: pa.Analysis) -> None:
-    kinds = {name: a.densities(name).drawn().kind for name in NAMES}
+    kinds = {name: a.densities(name).drawn().bins.kind for name in NAMES}
     assert kinds == {"lr": "curve", "grid": "bars", "width": "bars", "epochs": "bars", "units": "steps", "kind": "bars"}
 
 
@@ -79,17 +80,17 @@ def test_spans_of_good_values_are_where_the_words_say(a: pa.Analysis, name: str)
     drawing, good = density.drawn(), density.good()
     assert drawing.good_words == ", ".join(one.words for one in good)
     for low, high in drawing.good:
-        if drawing.edges is None:
-            words = dict.fromkeys(drawing.labels[int(place)] for place in (low, high))
+        if drawing.bins.edges is None:
+            words = dict.fromkeys(drawing.bins.labels[int(place)] for place in (low, high))
             assert " to ".join(words) in drawing.good_words
         else:
-            assert drawing.edges[0] <= low < high <= drawing.edges[-1]
+            assert drawing.bins.edges[0] <= low < high <= drawing.bins.edges[-1]
     assert bool(drawing.good) == bool(good)
 
 
 def test_a_model_tells_the_lift_and_the_rows_how_often_a_value_is_tried(a: pa.Analysis) -> None:
     counted, told = (a.densities("grid", estimator=by).drawn() for by in ("counts", "surrogate"))
-    assert told.labels == counted.labels
+    assert told.bins.labels == counted.bins.labels
     np.testing.assert_allclose(told.region, counted.region)
     np.testing.assert_allclose(told.target, counted.target, atol=0.12)
     assert told.target.sum() == pytest.approx(1)
@@ -98,8 +99,8 @@ def test_a_model_tells_the_lift_and_the_rows_how_often_a_value_is_tried(a: pa.An
 def test_another_question_is_drawn_like_the_first(a: pa.Analysis) -> None:
     """A lattice is seen in many rows; in few it might not be."""
     whole, few = (a.densities("grid", *ends, estimator="counts") for ends in ((0.1, 1.0), (0.002, 0.005)))
-    assert few.drawn().labels != whole.drawn().labels
-    assert few.drawn(like=whole.drawn()).labels == whole.drawn().labels
+    assert few.drawn().bins.labels != whole.drawn().bins.labels
+    assert few.drawn(like=whole.drawn()).bins.labels == whole.drawn().bins.labels
 
 
 def test_every_domain_of_a_switch_is_drawn_by_itself() -> None:
@@ -109,10 +110,10 @@ def test_every_domain_of_a_switch_is_drawn_by_itself() -> None:
     table = {"by": by, "x": np.where(by == "b", np.round(x), x)}
     density = pa.analyze(table, x + (by == "b"), space=space).densities("x", estimator="counts")
     one, two = density.drawings()
-    assert (one.domain, one.kind) == ("where by is a", "curve")
-    assert (two.domain, two.labels) == ("where by is b", ("0", "1"))
+    assert one.bins.kind == "curve"
+    assert two.bins.labels == ("0", "1")
     assert one.target.sum() == pytest.approx(1)
     together = density.drawn()
-    assert together.kind == "bars"
+    assert together.bins.kind == "bars"
     assert together.target.sum() == pytest.approx(1)
-    assert together.labels[-1] == "1 (where by is b)"
+    assert together.bins.labels[-1] == "1 (where by is b)"

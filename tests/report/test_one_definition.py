@@ -61,7 +61,7 @@ def on_the_page(a: pa.Analysis, name: str) -> tuple[list[list[float]], str]:
 def in_the_figure(a: pa.Analysis, name: str) -> list[float]:
     """The ends of the lines under good values; of bars, the outer edges of the values that they stand for."""
     lines = [line.get_xdata() for line in a.plot.densities(name, 0.1).lines if line.get_gid() == "good"]
-    if a.densities(name, 0.1).drawn().edges is not None:
+    if a.densities(name, 0.1).drawn().bins.edges is not None:
         return [float(end) for line in lines for end in line]
     edges = a.densities(name, 0.1).edges
     assert edges is not None

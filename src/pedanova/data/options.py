@@ -22,7 +22,8 @@ def check_choice(name: str, value: object, choices: object) -> None:
     """Raise an error if the value is not one of the allowed ones."""
     known = get_args(choices)
     if not isinstance(value, str) or value not in known:
-        raise QueryError(Arg(name, value), f" must be {' or '.join(map(repr, known))}")
+        *others, last = map(repr, known)
+        raise QueryError(Arg(name, value), f" must be {', '.join(others)} or {last}")
 
 
 def as_names(names: object, argument: str) -> list[str] | None:

@@ -12,12 +12,12 @@ from pedanova.base.digits import percent, times
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.bins import Basis, Bins, Kind, bins_of, chance_band
+from pedanova.measures.bins import Basis, Bins, bins_of, chance_band
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.question import Baseline
 from pedanova.measures.smoothing import Smoothing, smooth, width_in
 from pedanova.space.grid import Block, Grid, Reals, grid_of
-from pedanova.space.parameters import Parameter, Switch, domain_names, scale_of
+from pedanova.space.parameters import Parameter, Switch, scale_of
 from pedanova.space.values import Label
 
 MOST_WORDS = 4  # ranges of good values that are named
@@ -78,15 +78,11 @@ class Densities(Table):
         bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
         return drawing_of(self, bins, baseline)
 
-    def drawings(self, points: int = 60, *, baseline: Baseline = "region") -> list[Drawing]:
+    def drawings(self, points: int = 60) -> list[Drawing]:
         """One drawing for each domain, if there are several; each sums to 1."""
         if not isinstance(self.parameter, Switch):
-            return [self.drawn(points, baseline=baseline)]
-        drawings = []
-        for number, words in enumerate(domain_names(self.parameter)):
-            part = self._domain(number)
-            drawings.append(drawing_of(part, bins_of(part.parameter, part.basis.region, points), baseline, words))
-        return drawings
+            return [self.drawn(points)]
+        return [self._domain(number).drawn(points) for number in range(len(self.parameter.regimes))]
 
     def _domain(self, number: int) -> Densities:
         """The densities of one of its domains."""
@@ -224,10 +220,7 @@ def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
 class Drawing:
     """The parts of the rows by bar or step, and what to say about them."""
 
-    name: str
-    domain: str  # which of the parameter's domains this is, in words; empty where there is one
     bins: Bins
-    baseline: Baseline
     target: Reals  # (bins,) parts of the rows, which add to one, as do those of region and uniform
     region: Reals
     uniform: Reals
@@ -237,31 +230,9 @@ class Drawing:
     high: Reals
     good: tuple[tuple[float, float], ...]  # first and last bar, or both ends in units of the parameter
     good_words: str
-    rows: tuple[float, float]  # of target and region that stand behind it
 
     def __len__(self) -> int:
         return len(self.bins)
-
-    @property
-    def kind(self) -> Kind:
-        return self.bins.kind
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.bins.labels
-
-    @property
-    def edges(self) -> Reals | None:
-        return self.bins.edges
-
-    @property
-    def log(self) -> bool:
-        return self.bins.log
-
-    @property
-    def base(self) -> Reals:
-        """The density that the target is compared with."""
-        return self.region if self.baseline == "region" else self.uniform
 
     @property
     def more(self) -> NDArray[np.bool_]:
@@ -278,7 +249,7 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
-def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
+def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
     grid, basis = grid_of(density.parameter), density.basis
     if bins.apart:
         target, region = lattice_parts(basis, bins, density.target, density.region)
@@ -299,7 +270,7 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str =
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
     words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
     spans = _spans(density, bins, good)
-    return Drawing(density.name, domain, bins, baseline, target, region, uniform, low, high, spans, words, basis.rows)
+    return Drawing(bins, target, region, uniform, low, high, spans, words)
 
 
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
+from pedanova.data.options import check_choice
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.smoothing import Smoothing
 
@@ -59,11 +60,8 @@ class Question:
     force: bool = False
 
     def __post_init__(self) -> None:
-        for name, known in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf)):
-            value, choices = getattr(self, name), get_args(known)
-            if not isinstance(value, str) or value not in choices:
-                *others, last = map(repr, choices)
-                raise QueryError(Arg(name, value), f" must be {', '.join(others)} or {last}")
+        for name, choices in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf)):
+            check_choice(name, getattr(self, name), choices)
         for name in ("draws", "seed"):
             object.__setattr__(self, name, as_whole(getattr(self, name), name))
         object.__setattr__(self, "force", bool(self.force))

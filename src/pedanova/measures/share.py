@@ -20,8 +20,8 @@ ALL = 1.0 - 1e-9  # a part so large is all there is
 SINGLE_ROW = 1.5  # rows of a cell, at most, that tell nothing of their scatter
 
 
-class RatioTable(NamedTable[Row]):
-    """Rows by parameter, each with a ratio."""
+class ShareTable(NamedTable[Row]):
+    """Rows by parameter, each with a ratio and a share."""
 
     __slots__ = ()
 
@@ -29,12 +29,6 @@ class RatioTable(NamedTable[Row]):
     def ratios(self) -> dict[str, float]:
         """The ratio of every parameter by its name."""
         return {row.name: row.ratio for row in self.rows}  # type: ignore[attr-defined]
-
-
-class ShareTable(RatioTable[Row]):
-    """Rows by parameter, each with a ratio and a share."""
-
-    __slots__ = ()
 
     @property
     def shares(self) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Mask, as_column
+from pedanova.data.options import check_choice
 from pedanova.data.regions import rows_in_box
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.advice.configurations import Rules, cell_values
@@ -31,7 +32,6 @@ from pedanova.measures.advice.next_trials import (
     NextTrial,
     NextTrials,
     allowed,
-    check_goal,
     check_movable,
     choose_next,
     distinct,
@@ -201,9 +201,10 @@ def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
     return settings
 
 
-def next_trials_of(data: TrialData, n: object, goal: object, within: object, seed: int) -> NextTrials:
+def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: int) -> NextTrials:
     """Configurations to run next."""
-    many, aim = as_whole(n, "n", 1, MOST_TRIALS), check_goal(goal)
+    many = as_whole(n, "n", 1, MOST_TRIALS)
+    check_choice("goal", goal, Goal)
     part, notes = model_at_hand(data)
     model = part.around or part
     rules = Rules(model.space, part.few.cells)
@@ -212,8 +213,8 @@ def next_trials_of(data: TrialData, n: object, goal: object, within: object, see
     run = in_space_order(model.space, part.few.cells)
     kept = {} if part.around is None else cells_kept(model, part, None)
     points = points_of(model, seed + len(run), count=CANDIDATE_SIDE**2)
-    goals: list[Goal] = [("know", "win")[i % 2] if aim == "both" else aim for i in range(many)]
-    near = neighbours(rules, run_settings(part, rules)[:NEAR_ROWS], rng)[: 0 if aim == "know" else None]
+    goals = [("know", "win")[i % 2] if goal == "both" else goal for i in range(many)]
+    near = neighbours(rules, run_settings(part, rules)[:NEAR_ROWS], rng)[: 0 if goal == "know" else None]
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
     if len(candidates) < many:

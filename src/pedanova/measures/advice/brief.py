@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
-from pedanova.base.digits import percent, short
+from pedanova.base.digits import interval, percent, short
 from pedanova.base.table import Printed, Table
 from pedanova.base.terminal import printable, shorten
 from pedanova.errors import PedanovaError
@@ -202,17 +202,13 @@ def attempt(words: Callable[[], str]) -> str:
 def matters_in_words(answer: Importances) -> str:
     sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
-    parts = [f"{named(row.name)} {percent(row.share)} ({span(row.low, row.high)})" for row in sure]
+    parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
     words = ", ".join(parts) or "no parameter clearly (all may be chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
 def clear_rows(answer: Importances) -> list[Importance]:
     return [row for row in answer.rows if row.significant is not False and row.varied]
-
-
-def span(low: float | None, high: float | None) -> str:
-    return f"{percent(low or 0.0).removesuffix('%').rstrip()} to {percent(high or 0.0)}"
 
 
 def where_in_words(data: TrialData, answer: Importances, question: Question) -> str:

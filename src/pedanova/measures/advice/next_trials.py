@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -135,12 +135,6 @@ def interval_of(trial: NextTrial) -> str:
     return "" if trial.low is None else f"{short(trial.low)} to {short(trial.high)}"
 
 
-def check_goal(goal: object) -> Goal:
-    if goal not in get_args(Goal):
-        raise QueryError(Arg("goal", goal), " must be 'know', 'win' or 'both'")
-    return goal  # type: ignore[return-value]
-
-
 def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
     """The configurations that lie in a region, and in a box or condition on their values."""
     for j, name in enumerate(rules.names):
@@ -181,7 +175,7 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 
 
 def choose_next(
-    model: ObjectiveModel, candidates: Settings, goals: list[Goal], best: float, *, even: slice, gaps: bool
+    model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
     """A candidate for each goal: its index, goal and reason; with `gaps`, every other one fills a gap.
 
@@ -228,7 +222,7 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
     return (best - mean) * normal_below(gap) + deviation * density
 
 
-def reason_for(goal: Goal, fill: bool, below: float, deviation: float) -> str:
+def reason_for(goal: str, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
         return f"better than any trial so far with probability {chance} (without noise)"

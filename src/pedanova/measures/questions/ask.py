@@ -20,6 +20,7 @@ from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.observations import Observations
+from pedanova.data.options import check_choice
 from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
@@ -373,6 +374,7 @@ class Comparison(Table, Mapping[str, Answer]):
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
 
+By: TypeAlias = Literal["measure", "objective"]
 TOP = 30  # parameters that a forest is fitted to where there are more
 FOREST_VALUES = 100_000  # of a table that it is fitted to: of more rows, a sample
 
@@ -381,8 +383,7 @@ def compare(
     data: TrialData, by: str, target: object, region: object = DEFAULT.region, top: object = TOP, **how: Unpack[How]
 ) -> Comparison[Any]:
     """Several measures, or several objectives, side by side."""
-    if by not in ("measure", "objective"):
-        raise QueryError(Arg("by", by), " must be 'measure' or 'objective'")
+    check_choice("by", by, By)
     if by == "objective":
         return compare_objectives(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +19,7 @@ from pedanova.counting.countable import InMemory, assembled, levels_for
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
-from pedanova.data.options import NanPolicy
+from pedanova.data.options import NanPolicy, check_choice
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import as_region, needs_rows
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
@@ -280,8 +280,7 @@ def pooled_studies(
 def as_selection(within: object, parts: str) -> tuple[object, ...]:
     """The rows of each study to use: one selection, or several that must all be met; None for all rows."""
     selection = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
-    if parts not in PARTS:
-        raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
+    check_choice("parts", parts, Parts)
     for one in selection:
         if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
             words = " must be a box or a condition, which applies to every study; use region= for a part of the rows"
@@ -447,7 +446,7 @@ def part_of(observed: Observations, rows: Any) -> Observations:
 _GROUPS: WeakKeyDictionary[TrialData, ResultCache[GroupData]] = WeakKeyDictionary()
 DRAWS = 500  # behind the interval of one study: only their mean is used
 KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
-PARTS = ("selected", "all")  # rows that a quantile is a part of, where some are selected
+Parts: TypeAlias = Literal["selected", "all"]  # rows that a quantile is a part of, where some are selected
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pedanova.base.progress import watched
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations
-from pedanova.data.options import NanPolicy, Reading
+from pedanova.data.options import NanPolicy, Reading, check_choice
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
 from pedanova.data.regions import Region, as_region, columns_in, needs_rows
@@ -39,7 +39,7 @@ Values: TypeAlias = Callable[
 ]  # rows at a budget, and their objective if not its column's
 STEP = "step"  # what the budget of values on the way is called
 MOST = 12  # budgets that are asked, where none is named
-AMONG = ("all", "full")
+Among: TypeAlias = Literal["all", "full"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,8 +245,7 @@ def along_budgets(
 ) -> Along:
     """The importances at each budget, and the budget from which on the ranking is that of the full budget."""
     check_parts(question.target, question.region)
-    if among not in AMONG:
-        raise QueryError(Arg("among", among), " must be 'all' or 'full'")
+    check_choice("among", among, Among)
     budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
     least = math.ceil(LEAST_TARGET / part_of(question.target)) if not question.force else 2
     selected, notes = chosen(budgets, at, least)

@@ -34,14 +34,14 @@ def draw_densities(
     drawing, noise = density.drawn(), row is not None and is_faint(row)
     if noise:
         ink = ink | {"target": mixed(ink["noise"], ink["ink"], 0.25)}
-    if drawing.edges is None:
+    if drawing.bins.edges is None:
         _draw_bars(drawing, density.words, ink, ax)
     else:
-        top = _draw_range(drawing, drawing.edges, density.words, ink, ax)
-        name_ticks(ax, float(drawing.edges[0]), float(drawing.edges[-1]), log=drawing.log)
+        top = _draw_range(drawing, drawing.bins.edges, density.words, ink, ax)
+        name_ticks(ax, float(drawing.bins.edges[0]), float(drawing.bins.edges[-1]), log=drawing.bins.log)
         ax.set_ylabel(DENSITY)
         ax.set_ylim(0, max(LEAST_TOP, 1.08 * top))
-    beside = 0.4 if drawing.edges is None else 0.0
+    beside = 0.4 if drawing.bins.edges is None else 0.0
     for low, high in () if noise else drawing.good:  # a thick line under good values
         span = (low - beside, high + beside)
         ax.plot(span, (0, 0), color=ink["target"], linewidth=5, solid_capstyle="butt", clip_on=False, gid="good")
@@ -53,8 +53,8 @@ def draw_densities(
 
 def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
     """Draw densities over numbers as curves or steps, and return the largest height."""
-    middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.log else (edges[:-1] + edges[1:]) / 2
-    steps = drawing.kind == "steps"
+    middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.bins.log else (edges[:-1] + edges[1:]) / 2
+    steps = drawing.bins.kind == "steps"
     places = np.repeat(edges, 2)[1:-1] if steps else np.concatenate([edges[:1], middles, edges[-1:]])
 
     def height(parts: Reals) -> Reals:
@@ -80,7 +80,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
     fills = [ink["target"] if strange else mixed(ink["target"], ink["ground"], 0.6) for strange in drawing.more]
     ax.bar(places, target, 0.6, color=fills, edgecolor=ink["target"], linewidth=1, label=words[0])
     ax.hlines(region, places - 0.46, places + 0.46, color=ink["ink"], linewidth=1.5, label=words[1])
-    name_places(ax, drawing.labels)
+    name_places(ax, drawing.bins.labels)
     ax.set_xlim(-0.6, len(places) - 0.4)
     ax.set_ylabel("rows (%)")
     ax.set_ylim(0, max(1.08 * float(np.max([target, high])), LEAST_TOP * float(np.median(region))))
@@ -103,13 +103,13 @@ def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None, *
     ink, drawing = colours_of(ax), density.drawn()
     domains = verdict.pieces or (verdict.after,)
     kept = np.array([any(_has(domain, verdict.before, cell) for domain in domains) for cell in density.cells])
-    if drawing.edges is None:
+    if drawing.bins.edges is None:
         whole, left = drawing.bins.gather(np.ones(len(kept))), drawing.bins.gather(kept)
         _hatch(ax, [(place - 0.5, place + 0.5) for place in np.flatnonzero(2 * left < whole)])
     else:
         turns = np.flatnonzero(np.diff(np.concatenate([[True], kept, [True]]).astype(int)))
-        edges = density.edges if density.edges is not None else drawing.edges
-        _hatch(ax, np.clip(edges[turns].reshape(-1, 2), drawing.edges[0], drawing.edges[-1]))
+        edges = density.edges if density.edges is not None else drawing.bins.edges
+        _hatch(ax, np.clip(edges[turns].reshape(-1, 2), drawing.bins.edges[0], drawing.bins.edges[-1]))
         if isinstance(verdict.after, Categorical | Ordinal):  # one value is left
             ax.axvline(values_of(verdict.after)[0], color=ink["ink"], linewidth=2)
     for bound, place, to in zip(verdict.beyond, (0.02, 0.98), ("◀", "▶"), strict=True):

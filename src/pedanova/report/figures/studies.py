@@ -251,7 +251,7 @@ def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes |
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
-    if first.edges is None or second.edges is None:
+    if first.bins.edges is None or second.bins.edges is None:
         _bars(first, second, names, ink, ax)
     else:
         _lines(first, second, names, ink, ax)
@@ -264,7 +264,7 @@ def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes |
 def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
     low, high, top = [], [], LEAST_TOP
     for drawing, name, colour in ((first, names[0], "A"), (second, names[1], "B")):
-        edges: Reals = drawing.edges if drawing.edges is not None else np.arange(len(drawing) + 1.0)
+        edges: Reals = drawing.bins.edges if drawing.bins.edges is not None else np.arange(len(drawing) + 1.0)
         heights = drawing.heights(drawing.target)
         ax.stairs(heights, edges, baseline=None, color=ink[colour], linewidth=2, label=plain(name))
         ax.stairs(heights, edges, fill=True, color=ink[colour], alpha=0.14, linewidth=0)
@@ -274,15 +274,15 @@ def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[st
         top = max(top, 1.08 * float(heights.max(initial=0.0)))
         low.append(float(edges[0]))
         high.append(float(edges[-1]))
-    name_ticks(ax, min(low), max(high), log=first.log and second.log)
+    name_ticks(ax, min(low), max(high), log=first.bins.log and second.bins.log)
     ax.set_ylabel(DENSITY)
     ax.set_ylim(0, top)
 
 
 def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
-    labels = list(dict.fromkeys([*first.labels, *second.labels]))
+    labels = list(dict.fromkeys([*first.bins.labels, *second.bins.labels]))
     for drawing, name, colour, offset in ((first, names[0], "A", -0.2), (second, names[1], "B", 0.2)):
-        places = np.array([labels.index(label) for label in drawing.labels], dtype=float) + offset
+        places = np.array([labels.index(label) for label in drawing.bins.labels], dtype=float) + offset
         ax.bar(places, 100 * drawing.target, 0.36, color=ink[colour], label=plain(name))
         ax.hlines(100 * drawing.region, places - 0.19, places + 0.19, color=ink["ink"], linewidth=1.3)
     name_places(ax, labels)

@@ -80,7 +80,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
     """The target as an area over the region's line; every value of a list has the same width."""
     count = len(drawing)
-    columns = room if drawing.edges is not None else count * max(1, room // count)
+    columns = room if drawing.bins.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
     bins = np.searchsorted(np.cumsum(widths)[:-1], (np.arange(columns) + 0.5) / columns, side="right")
     target, region = ((parts / widths)[bins] for parts in (drawing.target, drawing.region))
