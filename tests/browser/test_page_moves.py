@@ -167,7 +167,7 @@ def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     page.open(report)
     page.click(".density[data-parameter=lr] .card-name")
     assert page.run("return document.getElementById('sheet').open")
-    assert "Share for whether" in page.text("#sheet")
+    assert "Importance for whether" in page.text("#sheet")
     assert page.run("return document.querySelectorAll('#sheet .plot .target').length") == 1
     page.press("#sheet summary", " ")
     assert page.run("return document.querySelectorAll('#sheet tbody tr').length") > 5

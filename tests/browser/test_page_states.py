@@ -255,9 +255,9 @@ def test_all_that_matters_is_on_one_screen(page: Page) -> None:
         for css in ("#matters", ".density", ".tabbar"):
             assert page.run(low, css) <= 900, css
         heads = "return [...document.querySelectorAll('.rank-head > span')].map((one) => one.textContent)"
-        assert page.run(heads)[-2:] == ["share", "ratio"]
+        assert page.run(heads)[-2:] == ["importance", "ratio"]
         sentence = page.text("#headline")
-        assert "for whether a row is in the best 10 %: share " in sentence
+        assert "for whether a row is in the best 10 %: importance " in sentence
         page.run("pedanova.state.select('x0', {range: [0.01, 0.5]})")
         page.settle()
         assert page.text("#headline").startswith("With x0 0.01 … 0.5: x")

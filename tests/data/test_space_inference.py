@@ -79,17 +79,17 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "whole floats with holes": (np.tile([1.0, 5.0], 10), Ordinal((1, 5)), "only 2 different numbers"),
     "twelve twice": (np.repeat(np.arange(12.0) ** 2, 2), Ordinal(tuple(i * i for i in range(12))), "only 12 different"),
     "two hundred ten times": (np.repeat(EVEN, 10), Ordinal(tuple(EVEN.tolist())), "only 200 different numbers"),
-    "constant": ([7] * 20, Ordinal((7,)), "is constant (7): it can explain nothing"),
-    "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5): it can explain nothing"),
+    "constant": ([7] * 20, Ordinal((7,)), "is constant (7), so it cannot explain anything"),
+    "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5), so it cannot explain anything"),
     "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "is constant (7)"),
     "one row": ([7], Ordinal((7,)), "is constant (7)"),
     "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
     "booleans with gaps": ([True, None, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
-    "always true": ([True] * 9, Categorical((True,)), "is constant (True): it can explain nothing"),
+    "always true": ([True] * 9, Categorical((True,)), "is constant (True), so it cannot explain anything"),
     "always false, with gaps": ([False, None] * 9, Categorical((False,)), "is constant (False)"),
     "words": (["b", "a"] * 9, Categorical(("a", "b")), "2 categories"),
     "words with gaps": (["b", "a", None] * 9, Categorical(("a", "b")), "2 categories"),
-    "one word": (["a"] * 9, Categorical(("a",)), "is constant ('a'): it can explain nothing"),
+    "one word": (["a"] * 9, Categorical(("a",)), "is constant ('a'), so it cannot explain anything"),
     "mixed": (["a", 1, 2.5] * 9, Categorical((1, 2.5, "a")), "3 categories of mixed types"),
     "truth and words": (["a", True] * 9, Categorical((True, "a")), "2 categories of mixed types"),
     "truth and numbers": ([1, True] * 9, Categorical(("1", "True")), "2 categories"),
@@ -160,17 +160,17 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
     "too many words": (
         "x",
         [f"w{i % 1500}" for i in range(4500)],
-        "1500 categories are more than 1001; left out",
+        "has more than 1001 categories (1500); left out",
         None,
     ),
     "within rounding": ("x", 1 + np.arange(300) * 2.0**-52, "all values within rounding of 1; left out", None),
     "too far apart": (
         "x",
         np.linspace(-1, 1, 200)[SHUFFLED] * 1.7e308,
-        "cannot be cut into 1001 cells; left out",
+        "cannot be divided into 1001 cells; left out",
         None,
     ),
-    "too near zero": ("x", SHUFFLED * 5e-324, "cannot be cut into 1001 cells; left out", None),
+    "too near zero": ("x", SHUFFLED * 5e-324, "cannot be divided into 1001 cells; left out", None),
 }
 
 
@@ -358,8 +358,8 @@ def test_what_is_special() -> None:
     assert words["part"].startswith("auto or 9e-4")
     assert all(isinstance(parameter, pa.Switch) and parameter.is_own for parameter in space.values())
     notes = pa.analyze(MIXED_TABLE, "loss").notes
-    assert any("decay: 0 is taken as a special value beside the range" in note for note in notes)
-    assert any("part: auto beside a range of numbers" in note for note in notes)
+    assert any("decay: 0 is treated as a special value outside the range" in note for note in notes)
+    assert any("part: a range of numbers, and the special values auto" in note for note in notes)
 
 
 @pytest.mark.parametrize(

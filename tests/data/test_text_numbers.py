@@ -149,7 +149,7 @@ def test_a_bare_word_among_words_is_a_category(word: str, stream: bool, tmp_path
     a = pa.analyze(str(file), "loss", scan=pa.Scan(stream=stream))
     assert set(a.space["aug"].choices) == {word, "flip"}  # type: ignore[union-attr]
     assert a.space["aug"].when == ()
-    assert any(word in note and "not as a gap" in note for note in a.notes)
+    assert any(word in note and "not as a missing value" in note for note in a.notes)
     tally = a.data.tallies["aug"]
     assert tally.counts[:, tally.grid.missing].sum() == np.sum(aug == "")
 

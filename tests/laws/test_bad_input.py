@@ -49,7 +49,7 @@ def analyze(data: object = TABLE, objective: object = "loss", **options: Any) ->
         pytest.param([True] * ROWS, ("1 in every row",), id="constant boolean"),
         pytest.param([np.inf] * ROWS, ("inf in every row",), id="all infinite"),
         pytest.param(np.full(ROWS, np.nan), (f"no number in {ROWS} rows",), id="all NaN"),
-        pytest.param([None] * ROWS, (f"no value in {ROWS} rows",), id="all None"),
+        pytest.param([None] * ROWS, (f"no value in any of {ROWS} rows",), id="all None"),
         pytest.param([1.0, 2.0], ("2 rows", f"{ROWS}"), id="too short"),
         pytest.param([], ("0 rows", f"{ROWS}"), id="empty list"),
         pytest.param(5, ("5",), id="a number"),

@@ -148,7 +148,7 @@ def test_a_sparse_regime_is_told(random: np.random.Generator) -> None:
     value = np.where(gate == "on", random.random(600), np.nan)
     y = np.where(gate == "on", 1.0, 0.0) + random.random(600) * 0.5
     notes = pa.analyze({"gate": gate, "v": value, "y": y}, "y").importance(**COUNTS).notes
-    assert any(note.startswith("v: 0 of") and "nothing can be said" in note for note in notes)
+    assert any(note.startswith("v: only 0 of") and "too few to measure" in note for note in notes)
 
 
 def test_nested_conditions_through_a_number_with_gaps(random: np.random.Generator) -> None:

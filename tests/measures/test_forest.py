@@ -185,7 +185,7 @@ def test_conditional_parameters() -> None:
     assert next(iter(found)) == "momentum"
     assert "momentum" in str(found.notes)
     assert "middle of its range" in str(found.notes)
-    assert "a category of their own" in str(found.notes)
+    assert "a separate category" in str(found.notes)
 
 
 def test_rows_that_do_not_count() -> None:

@@ -545,7 +545,7 @@ class Analysis(Output):
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
             category. None for the default of the tool's space (ConfigSpace, SMAC), or the medians if there is none.
         region
-            The rows that limit the tuning, as in `importance`: values stay between those of these rows.
+            Rows as in `importance`; tuned values stay inside the range of these rows.
         seed
             The model's random seed: the same seed gives the same numbers.
 

@@ -186,9 +186,10 @@ def _ink(text: str, ink: str, colour: bool) -> str:
 
 
 def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
-    """A plain table: names left, numbers right; columns that do not fit continue below."""
+    """A plain table: names and words left, numbers right; columns that do not fit continue below."""
     first, *others = [
-        _safe(replace(c, kind="number" if i else "name"), max(16, width // 3)) for i, c in enumerate(columns)
+        _safe(replace(c, kind=("words" if c.kind == "words" else "number") if i else "name"), max(16, width // 3))
+        for i, c in enumerate(columns)
     ]
     parts, line, taken = [], [first], first.width
     for column in others:

@@ -16,7 +16,7 @@ from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
-from pedanova.base.terminal import draw_table
+from pedanova.base.terminal import TableColumn, draw_table
 from pedanova.cli.inputs import (
     as_argument,
     as_float,
@@ -388,9 +388,11 @@ def run_seeds(options: argparse.Namespace) -> int:
 WINS = (
     "gain: improvement if only this parameter is tuned. worst loses: the loss at its worst value. if left: the largest "
     "loss if this parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay "
-    "at their defaults together."
+    "at their defaults together. Importance (pedanova analyze) is about reaching the best trials, gains are about the "
+    "objective's value compared with the default; so another parameter may come first there."
 )
 
+PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."
 MARKED = (
     "To save these trials: --format csv -o next.csv. Keep the column pedanova_next in your log: it tells a later "
     "analysis that these trials were not drawn at random."
@@ -423,7 +425,9 @@ def run_next(options: argparse.Namespace) -> int:
     needed = a.needed(seed=options.seed, force=True).summary()
 
     def drawn(trials: NextTrials, look: TerminalStyle) -> str:
-        return look.titled("Run next", look.table(trials.printed()), MARKED, needed)
+        columns = [TableColumn("trial", [str(number) for number in range(1, len(trials) + 1)]), *trials.printed()]
+        table = draw_table(columns, width=look.width, colour=look.colour)
+        return look.titled("Run next", table, PREDICTED, MARKED, needed)
 
     return answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])
 

@@ -142,7 +142,7 @@ def assembled(
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])
-        raise SpaceError(f"{name}: its condition {condition} is true in no row; check the values")
+        raise SpaceError(f"{name}: its condition {condition} is never true; check the values")
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))

@@ -106,5 +106,5 @@ def _in_order(column: Column) -> bool:
 def _note(name: str, why: str, results: Sequence[str]) -> Note:
     others = [other for other in results if other != name]
     beside = f", such as {listed(others, most=3)}" if others else ""
-    words = f"{name} is taken as the objective: {why}; pass "
+    words = f"{name} is used as the objective ({why}); pass "
     return Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")

@@ -104,9 +104,9 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     if column.labels is not None:
         words = [str(column.labels[code]) for code in _likeliest_form(column.labels)[1]]
         if words and all(state_of(word) not in (None, "complete") for word in words):
-            raise DataError(f"objective {name!r} holds no number, but {listed(words, most=3)}; name another objective")
+            raise DataError(f"objective {name!r} has no numbers, only {listed(words, most=3)}; name another objective")
         if not words:
-            raise DataError(f"objective {name!r} holds no value in {len(column)} rows: no trial has a result")
+            raise DataError(f"objective {name!r} has no value in any of {len(column)} rows: no trial has a result")
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
         content = f"text ({listed(words, most=3)}); it must hold numbers, or be compared"
         raise DataError(f'objective {name!r} holds {content}: "{compared}"')
@@ -241,7 +241,7 @@ def _guess(
     if objective in directions:
         return directions[objective], None
     if objective not in columns:
-        return "maximize", _unsure(repr(objective), "maximize", "rows where it is true are taken as the good ones")
+        return "maximize", _unsure(repr(objective), "maximize", "rows where it is true count as good")
     direction = None if objective in metadata.unclear else direction_by_name(objective)
     if direction is not None:
         return direction, _guessed(objective, direction)

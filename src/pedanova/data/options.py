@@ -104,7 +104,7 @@ class Scan:
     Parameters
     ----------
     stream
-        Whether to read files, lazy frames and relations in parts, with constant memory; None: only large ones.
+        Whether to read files, lazy frames and relations in parts, with constant memory; None: only if they are large.
     executor
         The executor whose workers read the parts: any executor like those of ``concurrent.futures``, such as Dask's
         ``client.get_executor(retries=2)``.
@@ -112,10 +112,10 @@ class Scan:
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
     pushdown
         Whether the engine of a DuckDB relation, a Polars lazy frame or an ibis table counts the rows, so that only
-        counts and the objective are transferred; None: only for ibis tables.
+        counts and the objective are transferred; None does so only for ibis tables.
     engine
         Where arrays on a GPU are counted (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
-        ``"cpu"`` in main memory, where every question is possible. None: on the GPU, unless they are small.
+        ``"cpu"`` in main memory, where every question is possible. None means the GPU, unless the arrays are small.
     threads
         The number of threads; None for all cores.
 

@@ -73,7 +73,7 @@ def guessed(parameter: Parameter, words: str) -> Guess:
 
 
 def constant(parameter: Parameter, value: object) -> Guess:
-    return guessed(parameter, f"is constant ({value!r}): it can explain nothing")
+    return guessed(parameter, f"is constant ({value!r}), so it cannot explain anything")
 
 
 def guess(column: Column) -> Guess:
@@ -99,13 +99,13 @@ def _guess_labels(column: Column, present: NDArray[Any]) -> Guess:
     if mixed_numbers is not None:
         return mixed_numbers
     if len(used) > MAX_CELLS:
-        return unused(f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
+        return unused(f"has more than {MAX_CELLS} categories ({len(used)}); left out (group the rare ones to use it)")
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     if len(used) == 1:
         return constant(Categorical(tuple(used)), used[0])
     words = [label for label in used if is_gap(label)]
-    gaps = f", {listed(words)} taken as one of them and not as a gap" if words else ""
+    gaps = f"; {listed(words)} counts as a category, not as a missing value" if words else ""
     return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}{gaps}")
 
 
@@ -117,7 +117,7 @@ def _guess_numbers(present: NDArray[Any]) -> Guess:
     if special is not None:
         rest = finite[finite != special]
         whole = _are_whole(rest)
-        beside = _beside([special], rest, f"{special} is taken as a special value beside the range", whole=whole)
+        beside = _beside([special], rest, f"{special} is treated as a special value outside the range", whole=whole)
         return beside or _guess_range(rest, whole=whole)
     distinct = few_distinct(finite)
     whole = _are_whole(finite)
@@ -170,7 +170,7 @@ def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -
     finite = numbers.values[~numbers.absent()]
     shown = listed([str(word) for word in words])
     rest = finite[np.isfinite(finite)]
-    return _beside(words, rest, f"{shown} beside a range of numbers", whole=finite.dtype.kind == "i")
+    return _beside(words, rest, f"a range of numbers, and the special values {shown}", whole=finite.dtype.kind == "i")
 
 
 def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
@@ -186,7 +186,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
         parameter = Float(float(low), float(high), log=log)
         grid_of(parameter)
     except SpaceError:  # bounds near the largest or the smallest float
-        return unused(f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells; left out, rescale it to use it")
+        return unused(f"{low:g} to {high:g} cannot be divided into {MAX_CELLS} cells; left out (rescale it to use it)")
     return guessed(parameter, f"{bounds}, {scale}")
 
 
@@ -340,9 +340,10 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
     words = (
-        f"half of its values lie in the lowest {CORNER:.0%} of the range that was declared, where a linear scale hardly"
+        f"half of its values lie in the lowest {CORNER:.0%} of the declared range, so that a linear scale hardly "
+        f"distinguishes them; declare it as {better}"
     )
-    return Note("doubt", f"{words} tells them apart; declare it as {better}", subject=column.name)
+    return Note("doubt", words, subject=column.name)
 
 
 def _guessed(

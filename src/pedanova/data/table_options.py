@@ -228,7 +228,7 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
             candidate += "_"
         results[name] = candidate if candidate in known else name
     notes = [
-        Note("source", f"{name} is a setting and a result; the result, {result}, is the objective")
+        Note("source", f"{name} is both a parameter and a result; the result ({result}) is used as the objective")
         for name, result in results.items()
         if result != name
     ]
@@ -263,7 +263,8 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
             goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
-            raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(settings), most=40)}")
+            words = f" names {name!r}, which is not a parameter here; there are: {listed(list(settings), most=40)}"
+            raise QueryError(Arg("exclude"), words)
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
         raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep at least one")
@@ -307,7 +308,7 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
     if len(rows) == count:
         return records, request
     words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
-    note = Note("rows", words, Arg("where", shown='"…"'), " on it for others")
+    note = Note("rows", words, Arg("where", shown='"…"'), " to choose other rows")
     fewer, request = select_rows(records, request, rows)
     return replace(fewer, notes=(*records.notes, note)), request
 

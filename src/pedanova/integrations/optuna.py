@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # trials that can be metadata apart
+FEWEST = 2  # trials that can be compared
 WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 

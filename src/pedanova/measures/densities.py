@@ -218,7 +218,7 @@ def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """The parts of the rows by bar or step, and what to say about them."""
+    """The parts of the rows by bar or step, with the band of chance and the good values."""
 
     bins: Bins
     target: Reals  # (bins,) parts of the rows, which add to one, as do those of region and uniform

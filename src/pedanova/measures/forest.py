@@ -246,8 +246,8 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         columns.append(column)
         axes.append(axis)
         if lost := int(np.sum(cells[name][rows] == grid_of(parameter).missing)):
-            fate = "taken as the middle of its range" if _has_middle(parameter) else "taken as a category of their own"
-            notes.append(Note("rows", f"{lost:,} rows have no value; {fate}", subject=name))
+            fate = "are put in the middle of its range" if _has_middle(parameter) else "are a separate category"
+            notes.append(Note("rows", f"{lost:,} rows have no value and {fate}", subject=name))
     matrix = np.stack(columns, axis=1).astype(np.float32)
     return Encoded(matrix, objective, tuple(axes), tuple(notes))
 

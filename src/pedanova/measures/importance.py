@@ -584,8 +584,8 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
         for block in contrast.grid.blocks:
             target, region = (int(c[block.cells].sum()) for c in (contrast.target, contrast.region))
             if len(block) > 1 and target < LEAST_TARGET and region < contrast.region.sum():
-                rows = f"{target} of {region:,} active rows" if region else "no active row"
-                words = f"{rows} are in the target; nothing can be said about its value there"
+                rows = f"only {target} of {region:,} active rows are" if region else "no active row is"
+                words = f"{rows} in the target, too few to measure the effect of its value"
                 notes.append(Note("answer", words, subject=contrast.name))
     return notes
 

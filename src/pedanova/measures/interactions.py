@@ -275,7 +275,7 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 def measure_pairs(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every pair, the largest interaction first; shares are measured from `shown`."""
+    """One row for every pair, the largest interaction first; p-values come from `tally`, shares from `shown`."""
     design = design_of(tally.region)
     own = design if shown is tally else design_of(shown.region)
     parts = shares_of(own, shown.target, corrected=corrected)
@@ -337,7 +337,7 @@ def strongest(
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every set, the largest interaction first; shares are measured from `shown`."""
+    """One row for every set, the largest interaction first; p-values come from `tally`, shares from `shown`."""
     cells, sets = tally.cells(), tally.sets
     target, region, *others = (
         table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)

@@ -267,7 +267,7 @@ def pile_in_words(
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Remove values that are cut off from all conditions; a parameter whose condition can never be true is dropped."""
+    """Remove cut-off values from all conditions, and drop parameters whose condition can no longer be true."""
     after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
     settled = list(verdicts)
     if not any(parameter is not None and parameter.when for parameter in after.values()):
@@ -277,7 +277,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "it exists only for values of another parameter that are cut off" if gone else verdict.reason
+                reason = "active only for values of another parameter that are cut off" if gone else verdict.reason
                 advice: Advice = "drop" if gone else verdict.advice
                 part = 0.0 if gone else verdict.part
                 settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)

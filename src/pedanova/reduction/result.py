@@ -199,14 +199,13 @@ class ReducedSpace(NamedTable[Verdict]):
             likelier = f", and a random draw is {short(e.enrichment, 2)} times as likely to be in the target as before"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
-            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds "
-            f"together; on held-out rows {e.kept}, and of the best fifth of these {e.best}."
+            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
+            f"For held-out rows, the estimate is {e.kept}; for their best fifth it is {e.best}."
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (
-                f" The ranges are chosen for the best of the target: each keeps about {percent(self.keep)} of it, "
-                "and fewer rows of the whole target. So they may be narrower or wider than the good values, which are "
-                "those of the whole target."
+                f" Each range keeps about {percent(self.keep)} of the very best rows of the target. So it may be "
+                "narrower or wider than the good values, which describe the whole target."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 

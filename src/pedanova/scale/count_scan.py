@@ -77,7 +77,7 @@ class Rescan(Countable):
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
-            raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
+            raise DataError(f"{why}; an earlier count included it: restore it, or analyze the rest") from None
 
     def ranked(self) -> RankedObjective:
         """The objective by rank; reads it once more, or two or three times if the first reading was not enough."""

@@ -50,7 +50,7 @@ def choose(
     """The option that `study` names, or the only one; `label` formats an option for the error message."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
-    there = f"are: {names}" if len(options) > 1 else f"is {names} alone; leave it out"
+    there = f"are: {names}" if len(options) > 1 else f"is only {names}; leave it out"
     if study is not None and study not in options:
         raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; there {there}")
     if study is None and len(options) > 1:

@@ -255,10 +255,10 @@ def check_no_pickle(place: Path) -> None:
     if place.suffix.lower() not in PICKLES:
         return
     raise DataError(
-        f"{place}: a pickle can run any program when it is loaded, so none is. If you trust it and it is a study of "
-        f'Optuna: `study = pickle.load(open({str(place)!r}, "rb"))` (or joblib.load), then '
+        f"{place}: a pickle can run any program when it is loaded, so it is not read. If you trust it and it is an "
+        f'Optuna study: `study = pickle.load(open({str(place)!r}, "rb"))` (or joblib.load), then '
         '`optuna.create_study(storage="sqlite:///study.db", directions=study.directions).add_trials(study.trials)`, '
-        "and give study.db; of other trials, write a table or JSON"
+        "and pass study.db; for other trials, write a table or JSON"
     )
 
 
@@ -271,7 +271,7 @@ def check_known(place: Path) -> None:
         return  # whoever reads it says why it cannot be read
     if start.startswith(LFS):
         raise DataError(
-            f"{place} is a pointer of Git LFS, not the file itself; fetch it by `git lfs pull --include "
+            f"{place} is a pointer of Git LFS, not the file itself; fetch it with `git lfs pull --include "
             f"{shlex.quote(place.name)}`"
         )
     if place.name in RUN_FILES:

@@ -95,7 +95,7 @@ def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """The change of one parameter's domain; it is new without a domain before, gone without one now."""
+    """The change of one parameter's domain; `before` is None for a new parameter, `after` for a removed one."""
 
     name: str
     before: Parameter | None
@@ -185,13 +185,13 @@ def _domain_notes(
     strange = [study for study in theirs if study not in fitting]
     notes = []
     if absent:
-        words = f"{listed(absent)} of {len(spaces)} studies did not vary it and say nothing about it"
+        words = f"not varied in {len(absent)} of {len(spaces)} studies, left out ({listed(absent)})"
         notes.append(Note("space", words, subject=name))
     if strange:
-        words = f"{listed(strange)} of {len(spaces)} studies have another kind of domain and say nothing about it"
+        words = f"another kind of domain in {len(strange)} of {len(spaces)} studies, left out ({listed(strange)})"
         notes.append(Note("doubt", words, subject=name))
     if len({one.when for one in fitting.values()}) > 1:
-        words = "studies differ in when it exists; it is taken to exist as in most of them"
+        words = "its conditions differ between studies; the most frequent condition is used"
         notes.append(Note("condition", words, subject=name))
     return notes
 

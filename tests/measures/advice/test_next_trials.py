@@ -67,7 +67,7 @@ def test_proposals_lie_in_a_conditional_space(goal: str) -> None:
     for trial in proposed:
         check_valid(dict(trial.values))
         assert trial.low <= trial.expected <= trial.high
-        assert ("better than any trial so far" in trial.reason) == (trial.goal == "win")
+        assert ("better than all trials so far" in trial.reason) == (trial.goal == "win")
     assert proposed.header()[-3:] == ["expected", "95 % interval", "why"]
     assert short(proposed.rows[0].expected) in str(proposed)
     goals = [trial.goal for trial in proposed]

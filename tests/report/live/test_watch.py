@@ -264,7 +264,7 @@ def test_sentences() -> None:
     ]
     wide = tuple(DomainChange(name, Float(0, 1), Float(0, 2)) for name in "abcdef")
     assert said_of_source(Update(None, domains=wide), "") == [
-        "the domains of a, b, c and 3 others have changed with new values"
+        "new values have changed the domains of a, b, c and 3 others"
     ]
     assert stability(Standings((), frozenset(), 10, 11)) == "the ranking has been stable for 1 trial"
     assert stability(None) == "no ranking yet"

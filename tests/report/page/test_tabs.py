@@ -243,7 +243,7 @@ def test_of_many_some_are_shown_with_intervals_and_the_rest_is_counted() -> None
     assert found["studies"][0]["name"] == ODD
     assert all(row["low"] is not None for study in found["studies"] for row in study["importances"])
     assert "estimator='counts'" in found["lines"]["python"]
-    assert found["notes"][0].startswith("plain counts answer in all 30 studies")
+    assert found["notes"][0].startswith("all 30 studies use plain counts")
     assert session.ask({"part": "groups", "question": {}, "limit": 0})["studies"] == []
 
 

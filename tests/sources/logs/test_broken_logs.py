@@ -180,7 +180,7 @@ def test_a_setting_and_a_result_of_one_name() -> None:
     study = run(lambda trial: trial.suggest_float("value", 0, 1) + trial.suggest_float("y", 0, 1))
     a = pa.analyze(study, "value")
     assert (a.objective, list(a.space)) == ("value_", ["value", "y"])
-    assert "value is a setting and a result; the result, value_, is the objective" in a.notes
+    assert "value is both a parameter and a result; the result (value_) is used as the objective" in a.notes
 
 
 def test_infinite_results_are_told() -> None:

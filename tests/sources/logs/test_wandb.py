@@ -61,7 +61,7 @@ def test_marked_columns(tmp_path: Path) -> None:
 def test_plain_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export(""))
     guessed = pedanova.analyze(path, scan=pedanova.Scan(threads=1))
-    assert any("val_loss is taken as the objective" in note for note in guessed.notes)
+    assert any("val_loss is used as the objective" in note for note in guessed.notes)
     a = pedanova.analyze(path, "val_loss", scan=pedanova.Scan(threads=1))
     assert set(a.data.tallies) == {"lr", "opt"}
     assert not [note for note in a.notes if note.kind == "doubt"]

@@ -96,7 +96,7 @@ def test_a_delimiter_that_is_none(tmp_path: Path) -> None:
         refuse(
             QueryError,
             "delimiter=",
-            "one sign",
+            "one character",
             of=lambda wrong=wrong: pa.analyze(str(path), "loss", reading=pa.Reading(delimiter=wrong)),
         )
     refuse(
@@ -141,7 +141,7 @@ def test_a_field_more_or_less_than_headings(tmp_path: Path) -> None:
     lines = FRAME.to_csv(index=False).splitlines()
     path.write_text("\n".join([lines[0] + ",additional", *lines[1:]]))
     assert tallies(str(path)) == JUDGE
-    assert any("'additional' is taken as empty" in note for note in read_records(path).notes)
+    assert any("'additional' counts as empty" in note for note in read_records(path).notes)
     path.write_text("\n".join([lines[0], *(f"r{i},{line}" for i, line in enumerate(lines[1:]))]))
     assert tallies(str(path)) == JUDGE
 

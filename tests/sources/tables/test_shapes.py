@@ -96,7 +96,7 @@ def test_what_was_passed_over_is_said(tmp_path: Path) -> None:
     for shape, words in (
         ("comments above", "2 lines stand above the table"),
         ("comments between", "2 lines begin with #"),
-        ("a row that lacks its end", "1 row has fewer fields than the header, first line 42"),
+        ("a row that lacks its end", "1 row has fewer fields than the header (first: line 42)"),
     ):
         path.write_text(SHAPES[shape])
         assert any(words in note for note in read_records(path).notes)

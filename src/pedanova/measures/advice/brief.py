@@ -44,8 +44,8 @@ SCHEMA: dict[str, Any] = {
                 "properties": {
                     "topic": {"enum": list(TOPICS)},
                     "text": {"type": "string"},
-                    "call": {"type": "string", "description": "the Python call that proves it"},
-                    "command": {"type": "string", "description": "the same in a shell, behind pedanova"},
+                    "call": {"type": "string", "description": "the Python call that computes it"},
+                    "command": {"type": "string", "description": "the same in a shell, after the word pedanova"},
                 },
                 "additionalProperties": False,
             },
@@ -227,7 +227,8 @@ def sure_in_words(needed: Needed) -> str:
     if not needed.stop.settled and needed.stop.better is not None and needed.stop.first_stays >= FIRST_STAYS:
         go_on = "more trials may improve the best value"
     stays = f"{first} stays first with {percent(needed.stop.first_stays)} probability"
-    apart = f"told apart from {second}" if needed.apart.more == 0 else f"{needed.apart} more separate it from {second}"
+    apart = f"clearly ahead of {second}" if needed.apart.more == 0 else f"not clearly ahead of {second}"
+    apart += "" if needed.apart.more == 0 else f" (needs {needed.apart} more)"
     return f"{go_on}; {stays}; {apart}"
 
 
@@ -244,6 +245,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not about the objective itself"
+    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not the objective's value"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and not causes"
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and no proof of causes"

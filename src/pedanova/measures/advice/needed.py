@@ -114,7 +114,7 @@ class StopAdvice:
     negligible: float
 
     def __str__(self) -> str:
-        stays = f"{self.first} stays first with a probability of {percent(self.first_stays)}"
+        stays = f"{self.first} stays first with {percent(self.first_stays)} probability"
         if self.better is None:
             return (
                 f"It is not clear whether to stop: {stays}, and no model can predict how much the best value improves."
@@ -123,9 +123,9 @@ class StopAdvice:
         if self.settled:
             return f"More trials will hardly change this: {stays}, and {gain}."
         if self.first_stays >= FIRST_STAYS:
-            limit = f"at most {short(self.better, 2)} ({short(self.negligible, 2)} would be negligible)"
-            return f"More trials may still improve the best value, by {limit}; {stays}."
-        return f"Run more trials: {stays}, and {gain} ({short(self.negligible, 2)} would be negligible)."
+            limit = f"up to {short(self.better, 2)} (below {short(self.negligible, 2)} is negligible)"
+            return f"More trials may still improve the best value by {limit}; {stays}."
+        return f"Run more trials: {stays}, and {gain} (below {short(self.negligible, 2)} is negligible)."
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -126,7 +126,7 @@ class NextTrials(Table):
         return [
             *names,
             self.column("expected", lambda row: short(row.expected)),
-            self.column("95 % interval", interval_of, leave=1),
+            self.column("95 % interval", interval_of),
             self.column("why", lambda row: row.reason, kind="words"),
         ]
 
@@ -225,8 +225,8 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
 def reason_for(goal: str, fill: bool, below: float, deviation: float) -> str:
     chance = percent(float(normal_below(np.array([below / deviation]))[0]))
     if goal == "win":
-        return f"better than any trial so far with probability {chance} (without noise)"
-    return "far from all trials" if fill else f"in the best {percent(TARGET)} with probability {chance}"
+        return f"better than all trials so far with {chance} probability"
+    return "far from all trials" if fill else f"in the best {percent(TARGET)} with {chance} probability"
 
 
 def check_movable(rules: Rules) -> None:

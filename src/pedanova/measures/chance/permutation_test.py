@@ -444,7 +444,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the smaller p-value; the one without the shift is doubled, because it is rarely needed."""
+    """The p-value of the minimum of both p-values; the one without the shift counts double, as it is rarely needed."""
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:

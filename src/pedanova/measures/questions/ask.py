@@ -132,11 +132,12 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
-        (same, "because they have the same rows as the next stricter target (ties)"),
-        (beyond, "because they contain none or all of the region's rows"),
+        (same, "with the same rows as the next stricter target (ties)"),
+        (beyond, "with none or all of the region's rows"),
     )
     for some, why in whys:
-        notes += [Note("question", f"left out, {why}: {', '.join(map(part_in_words, some))}")] if some else []
+        which = ", ".join(map(part_in_words, some))
+        notes += [Note("question", f"targets {why} are left out: {which}")] if some else []
     by_model = any(result.model_query is not None for result in answers)
     return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), "surrogate" if by_model else "counts")
 

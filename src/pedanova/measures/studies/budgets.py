@@ -137,7 +137,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
     if column.labels is not None or column.is_time:
         raise QueryError(Arg("budget", name), " must be a column of numbers; it holds text or dates")
     if name in {goal.column for goal in observed.goals}:
-        raise QueryError(Arg("budget", name), " is the objective; name the column of what each trial was given")
+        raise QueryError(Arg("budget", name), " is the objective; name the column of budgets, such as epochs")
     numbers = np.where(column.absent(), np.nan, column.values.astype(np.float64))
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
@@ -221,7 +221,7 @@ def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[li
         for one in at:
             if isinstance(one, bool) or not isinstance(one, int | float) or float(one) not in known:
                 shown = listed([f"{value:g}" for value in budgets.values], most=20)
-                raise QueryError(Arg("at"), f" has {one!r}, no budget of {budgets.name}; there are {shown}")
+                raise QueryError(Arg("at"), f" has {one!r}, which is not a budget of {budgets.name}; there are {shown}")
         if not at:
             raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
         return sorted({float(one) for one in at}), []

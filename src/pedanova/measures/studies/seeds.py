@@ -262,7 +262,7 @@ def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tupl
     for name in named:
         if name not in observed.space:
             raise QueryError(
-                Arg("exclude"), f" names {name!r}, no parameter here: {listed(list(observed.space), most=40)}"
+                Arg("exclude"), f" names {name!r}, which is not a parameter: {listed(list(observed.space), most=40)}"
             )
     seeds = [name for name in observed.space if name in named or SEED_NAMES.match(name)]
     left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})

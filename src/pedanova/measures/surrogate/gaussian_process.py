@@ -366,7 +366,7 @@ class PriorFunctions:
 
     @classmethod
     def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
-        """Draw functions; 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v, which is drawn too."""
+        """Draw functions; the kernel 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v."""
         deviation = math.sqrt(process.scale)
         features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
         frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]

@@ -199,8 +199,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     root, deviation
         (parameters,) Roots of the model's shares and their standard deviations.
     together
-        The part of the objective's variance that is due to interactions: if it is large, a curve on which the samples
-        disagree is hardly an effect of one parameter.
+        The part of the objective's variance that is due to interactions. If it is large, a curve on which the samples
+        disagree is probably not the effect of one parameter.
     pairs
         The expansions of both residuals; None for a parameter with a single cell.
     """

@@ -79,7 +79,7 @@ pedanova.compare = (function () {
 
   function sentence() {
     const clear = found.rows.filter((row) => row.clear);
-    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No parameter matters clearly more or less in B than in A." : "These shares come from counts without intervals, so a difference may be chance.";
+    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No parameter matters clearly more or less in B than in A." : "These importances come from counts without intervals, so a difference may be chance.";
     const row = clear[0];
     return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)}, ${interval(row)}.`;
   }
@@ -95,7 +95,7 @@ pedanova.compare = (function () {
       make("span", row.clear ? "clear" : "unclear", signed(row.difference)), interval(row), row.low === null ? "" : row.clear ? "clear" : "may be chance",
     ]);
     const save = pedanova.exports.buttons({ key: "difference", what: "the differences", csv: lines });
-    const details = make("details", "compare-all", make("summary", "", "All differences"), make("div", "scroll", pane.table("compare-table", ["parameter", "share in A", "share in B", "B less A", "95 % interval", ""], rows)), save);
+    const details = make("details", "compare-all", make("summary", "", "All differences"), make("div", "scroll", pane.table("compare-table", ["parameter", "importance in A", "importance in B", "B minus A", "95 % interval", ""], rows)), save);
     details.open = open;
     return details;
   }

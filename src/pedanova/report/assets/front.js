@@ -30,7 +30,7 @@ pedanova.front = (function () {
     const target = pane.bandWords(question.target, true);
     pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}: this file has the objectives only for the question that it opens with.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
-    pane.said(table.note, `Shares for all objectives together, and for ${target} of each single objective.`);
+    pane.said(table.note, `Importances for all objectives together, and for ${target} of each single objective.`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));
   }
 
@@ -100,7 +100,7 @@ pedanova.front = (function () {
 
   function inWords(found) {
     const front = found.cells.reduce((sum, cell) => sum + cell[4], 0), good = found.cells.reduce((sum, cell) => sum + cell[3], 0);
-    return `${found.axes[0].name} across, ${found.axes[1].name} up: ${pedanova.plural(good, "good row")}, ${pedanova.count(front)} on the front`;
+    return `x: ${found.axes[0].name}, y: ${found.axes[1].name}; ${pedanova.plural(good, "good row")}, ${pedanova.count(front)} on the front`;
   }
 
   function importances(by, state) {

@@ -330,11 +330,11 @@ pedanova.page = (function () {
     const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
     const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
-    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are computed; the others follow.`;
+    if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are ready; the others are being computed.`;
     if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
-    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it has ${percent(row.ratio)} of the sum of all shares`, ""] : [`${nameOf(row.parameter)} ${importances.some((one) => one.share > row.share) ? "has the clearest effect on" : "matters most for"} ${goal}`, `: share ${percent(row.share)}`];
+    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it has ${percent(row.ratio)} of the sum of all importances`, ""] : [`${nameOf(row.parameter)} ${importances.some((one) => one.share > row.share) ? "has the clearest effect on" : "matters most for"} ${goal}`, `: importance ${percent(row.share)}`];
     let text = `${where}${lead}${of}${row.share > 1 ? "" : interval}`;
     if (text.length > LONGEST) text = `${where}${lead}${of}`;
     for (const [i, other] of others.entries()) {

@@ -21,8 +21,8 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    last = headed("ratio", "The share divided by the sum of all shares;\nwhile you compare with a pinned question A: the share now (B) minus the share in A");
-    const head = make("div", "rank-head", make("span", "", fit), axis, headed("share", "How well the parameter alone explains whether\na row is in the target: 0 % not at all, 100 % fully"), last);
+    last = headed("ratio", "The importance divided by the sum of all importances;\nwhile you compare with a pinned question A: the importance now (B) minus that in A");
+    const head = make("div", "rank-head", make("span", "", fit), axis, headed("importance", "How well the parameter alone explains whether\na row is in the target: 0 % not at all, 100 % fully"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);
     box.addEventListener("scroll", pedanova.eachFrame(() => { lines(); pedanova.page.more(); }));
@@ -202,8 +202,8 @@ pedanova.ranking = (function () {
     const name = also.length ? `${row.parameter} (the same as ${also.join(", ")})` : row.parameter;
     if (isStill(row)) return `${name}${joint}never varied in these rows`;
     const known = row.low !== null && row.high !== null;
-    const parts = [name, `has a share of ${percent(row.share)} on its own${known ?  ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
-    if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all shares`);
+    const parts = [name, `has an importance of ${percent(row.share)}${known ?  ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
+    if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all importances`);
     if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "no clear effect, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
     if (active) parts.push(active);
     return parts.join(joint);

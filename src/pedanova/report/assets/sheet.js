@@ -70,9 +70,9 @@ pedanova.sheet = (function () {
     if (!row) return "";
     if (row.varied === false) return "The parameter never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
-    const noise = row.significant === false ? " No clear effect: chance alone may explain this share." : "";
-    const part = row.ratio === null ? "" : `; ${percent(row.ratio)} of the sum of all shares`;
-    return `Share for whether a row is in ${pedanova.pane.bandWords(pedanova.asked().target, true)}: ${percent(row.share)}${sure}${part}.${noise}`;
+    const noise = row.significant === false ? " No clear effect: chance alone may explain this." : "";
+    const part = row.ratio === null ? "" : `; ${percent(row.ratio)} of the sum of all importances`;
+    return `Importance for whether a row is in ${pedanova.pane.bandWords(pedanova.asked().target, true)}: ${percent(row.share)}${sure}${part}.${noise}`;
   }
 
   function tip(parameter, density, baseline, scale) {

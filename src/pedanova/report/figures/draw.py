@@ -85,7 +85,7 @@ def trim(ax: Axes, sides: Sequence[str] = ("top", "right")) -> None:
 
 
 def name_bars(ax: Axes, labels: Sequence[str], words: str) -> None:
-    """Label horizontal bars from the bottom up, and the axis of their length."""
+    """Label horizontal bars from the bottom up, and the axis that shows their length."""
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(-0.6, len(labels) - 0.4)
     ax.set_xlabel(words)

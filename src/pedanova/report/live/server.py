@@ -104,7 +104,7 @@ class Access:
         elif request.url.path == "/":
             return None
         if not same(only(request, HEADER) or "", self.token):
-            return 403, "open the address that pedanova shows: it lets one browser in"
+            return 403, "open the address that pedanova printed; it works for one browser"
         return None
 
 

@@ -61,7 +61,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
             f"{names_in_words(gone)} {'is no longer a parameter' if len(gone) == 1 else 'are no longer parameters'}"
         )
     if len(other) > MOST_NAMED:
-        return [*said, f"the domains of {names_in_words(other)} have changed with new values"]
+        return [*said, f"new values have changed the domains of {names_in_words(other)}"]
     return [*said, *(f"the domain of {name} is {in_words(after)} now" for name, after in other.items())]
 
 

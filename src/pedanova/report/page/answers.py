@@ -327,7 +327,7 @@ def side_by_side(
     how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"
-        notes = [f"plain counts answer in all {len(studies):,} studies; a single study may be answered by a model"]
+        notes = [f"all {len(studies):,} studies use plain counts; a single study may use a model"]
     parts = "selected" if question.good == "selection" or a.levels.several else "all"
     within = list(question.rows()) if question.selects else None
     asking = Question(question.target, question.region, **how)

@@ -25,7 +25,7 @@ SCRIPTS = (
     "notes.js", "compare.js", "exports.js", "watch.js", "page.js",
 )  # fmt: skip
 ASSETS = resources.files("pedanova.report") / "assets"
-FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is loaded from anywhere.</p></noscript>"
+FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; it loads nothing from the network.</p></noscript>"
 
 
 def draw_page(payload: Payload, nonce: str = "") -> str:

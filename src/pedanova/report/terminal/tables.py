@@ -56,9 +56,9 @@ LEAST_LETTERS = 6  # of a name in a set
 LONGEST_VALUES = 28  # letters of good values
 SET_MEANINGS = {
     "interaction": "how much better the set explains whether a row is in the target than its smaller sets do; "
-    "~ no clear effect.",
+    "~ marks no clear effect.",
     "together": "the part that the set explains as a whole.",
-    "added": "the part that its parameters explain one by one, added up.",
+    "added": "the sum of the parts that its parameters explain alone.",
     "by smaller sets": "the part that the smaller sets explain.",
     "overlap": "the part that both parameters explain, because they depend on each other in these rows.",
     "p": "how often chance alone would give this, adjusted for the number of sets.",
@@ -309,7 +309,7 @@ MOST_NAMED = 8
 MOST_NOTES = 3
 NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
     "unused": ("left out: ", ("; ", Arg("params"), " names the columns to use")),
-    "condition": ("conditional, because missing for some values of another parameter: ", ()),
+    "condition": ("conditional (missing for some values of another parameter): ", ()),
     "space": ("ranges guessed from the data: ", ("; ", Arg("space"), " sets them")),
 }
 
@@ -352,19 +352,19 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 # --- several studies, budgets and seeds ------------------------------------------------------------
 
 MOST_STUDIES = 12  # in a table
-SHORT = {"between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles in a terminal
+SHORT = {"share": "importance", "between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles
 POOLED_MEANINGS = {
-    "share": "how well the parameter alone explains whether a row is in the target: the mean over studies, each with "
-    "about the same weight (random effects).",
-    "between": "standard deviation of the share between studies, beyond chance.",
+    "importance": "how well the parameter alone explains whether a row is in the target: the mean over studies, which "
+    "have about equal weights (random effects).",
+    "between": "standard deviation of the importance between studies, beyond chance.",
     "rank": "mean rank over studies; 1 is the most important.",
     "top 3": "the part of the studies in which the parameter is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
-    "difference": "share in the first study minus share in the second; ~ marks no clear difference.",
-    "p": "how often equal shares would differ this much, adjusted for the number of parameters (Holm).",
-    "ratios": "difference of the ratios (share divided by the sum of all shares).",
-    "in common": "the part of the target's density that both studies have in common.",
+    "difference": "importance in the first study minus importance in the second; ~ marks no clear difference.",
+    "p": "how often equal importances would differ this much by chance, adjusted for the number of parameters (Holm).",
+    "ratios": "difference of the ratios (importance divided by the sum of all importances).",
+    "in common": "how much the densities of the target overlap in both studies.",
 }
 
 
@@ -437,16 +437,16 @@ def draw_changes(differences: Differences, look: TerminalStyle) -> str:
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
 LEAST_STEPS = 3  # budgets from which on a small curve is drawn
 SHARES = (
-    "share: how well the parameter alone explains whether a row is in the target, among the rows of that budget; "
-    "~ no clear effect."
+    "importance: how well the parameter alone explains whether a row is in the target, among the rows of that budget; "
+    "~ marks no clear effect."
 )
 RANKING = (
-    "Spearman: rank correlation of the shares with those at the full budget. ranking: the same as at the full budget; "
-    "another if two parameters are clearly in the opposite order; ? if there are too few rows to decide. "
+    "Spearman: rank correlation of the importances with those at the full budget. ranking: the same as at the full "
+    "budget; another if two parameters are clearly in the opposite order; ? if there are too few rows to decide. "
     "cost: what the study would cost if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
-    "the seed's: the part of the variance that is among runs of one configuration. ceiling: the rest, the most that "
+    "the seed's: the part of the variance between runs of the same configuration. ceiling: the rest, the most that "
     "parameters can explain. averaged: the ceiling if the runs of each configuration are averaged."
 )
 

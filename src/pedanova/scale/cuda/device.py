@@ -114,7 +114,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
         return None
     elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
     if elsewhere:
-        raise DataError(f"{listed(elsewhere)}: not on the GPU as the other columns are; move it there")
+        raise DataError(f"{listed(elsewhere)}: not on the GPU, unlike the other columns; move it there")
     return {str(name): values for name, values in data.items()}
 
 

@@ -168,7 +168,7 @@ def read_deepcave(place: Path) -> Records:
     notes += left_out(lost, "trials have no configuration in configs.json")
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append(Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one"))
+        notes.append(Note("source", "the time that DeepCAVE stores with every objective is not used as an objective"))
     metadata = SourceMetadata(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),

@@ -182,7 +182,7 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        many = f"results are averaged over {len(instances)} instances; few configurations may have met all"
+        many = f"results are averaged over {len(instances)} instances; a configuration may not have run on all of them"
         words.append(Note("source", many))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})

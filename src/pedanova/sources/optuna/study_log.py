@@ -106,7 +106,7 @@ def is_study(data: object) -> bool:
 
 def read_study(study: Any, name: str | None = None) -> Records:
     if name is not None and name != study.study_name:
-        raise DataError(Arg("study", name), f" is not the study that was given, {study.study_name!r}; leave it out")
+        raise DataError(Arg("study", name), f" is not the name of the given study, {study.study_name!r}; leave it out")
     return as_records(log_of_study(study, study.get_trials(deepcopy=False)))
 
 
@@ -318,7 +318,7 @@ def _mixed(name: str, setting: Setting, rows: int) -> Column:
 
 
 def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Parameter:
-    """The domain; if it differs between trials: by another parameter, over time, or by trial."""
+    """The domain of a parameter, which may depend on another parameter, change over time, or differ by trial."""
     kinds = {(d.kind, d.log) for d in setting.distributions}
     if len(setting.distributions) == 1:
         return setting.distributions[0].domain

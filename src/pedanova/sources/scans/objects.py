@@ -181,10 +181,10 @@ def store_system(address: SplitResult) -> Any:
     if address.scheme == "s3":
         return s3_system(address)
     if address.scheme == "az":
-        metadata = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
-        if not metadata:
-            raise DataError("az://… needs the name of the metadata; set AZURE_STORAGE_ACCOUNT")
-        address = address._replace(scheme="abfs", netloc=f"{address.netloc}@{metadata}.dfs.core.windows.net")
+        account = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+        if not account:
+            raise DataError("az://… needs the name of the storage account; set AZURE_STORAGE_ACCOUNT")
+        address = address._replace(scheme="abfs", netloc=f"{address.netloc}@{account}.dfs.core.windows.net")
     with plain_words(address.geturl()):
         made, _ = fs.FileSystem.from_uri(address.geturl())
     return made

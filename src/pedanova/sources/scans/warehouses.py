@@ -94,7 +94,7 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
     table = next(((str(folder), kind) for folder, kind in kinds.items()), None)
     if table is not None:
         raise DataError(
-            f"{shown}: its files belong to the {table[1]} table {table[0]}, which keeps outdated ones among them; "
+            f"{shown}: its files belong to the {table[1]} table {table[0]}, and some of them are outdated; "
             "give the folder of the table"
         )
 

@@ -185,11 +185,11 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
         return as_choices(values, ordered=True) if isinstance(values, list) else Categorical(values)
     low, high = given.get("min"), given.get("max")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
-        raise SpaceError(f"{shown(dict(given))} has no min and max; write them for what has no bounds")
+        raise SpaceError(f"{shown(dict(given))} needs min and max, because it has no bounds")
     law = given.get("distribution")
     if law == "log_uniform":  # its bounds are exponents
         if max(low, high) > MOST_EXPONENT:
-            raise SpaceError(f"max={high!r} is an exponent of e, and too large for one; is it a value?")
+            raise SpaceError(f"max={high!r} is too large for an exponent of e; use log_uniform_values for values")
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
         raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")

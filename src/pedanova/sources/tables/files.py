@@ -25,10 +25,10 @@ SUFFIXES = {
     ".csv": "CSV", ".tsv": "TSV", ".txt": "TSV", ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
     ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow IPC", ".feather": "Arrow IPC", ".ipc": "Arrow IPC",
 }  # fmt: skip
-NO_DATABASE = "this file is not a SQLite database, as logs of that name are; if it should be one, copy it again"
+NO_DATABASE = "despite its suffix, this file is not a SQLite database; if it should be one, copy it again"
 FOREIGN = {
-    ".rds": "in R: write.csv(readRDS('{0}.rds'), '{0}.csv', row.names=FALSE), then give {0}.csv",
-    ".rdata": "in R: load it, write.csv(TABLE, '{0}.csv', row.names=FALSE), then give {0}.csv",
+    ".rds": "run write.csv(readRDS('{0}.rds'), '{0}.csv', row.names=FALSE) in R, then pass {0}.csv",
+    ".rdata": "run load('{0}.rdata'); write.csv(TABLE, '{0}.csv', row.names=FALSE) in R, then pass {0}.csv",
     ".ipynb": "a notebook is not a table; run df.to_csv('{0}.csv', index=False) in it, then pass {0}.csv",
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), NO_DATABASE),
     ".md": "Markdown is for reading; save its table as CSV",

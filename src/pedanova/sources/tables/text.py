@@ -80,7 +80,7 @@ def as_delimiter(given: object) -> str | None:
         return None
     sign = NAMES.get(given, given) if isinstance(given, str) else given
     if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n':
-        raise QueryError(Arg("delimiter", given), " must be one sign, such as ';', or 'tab'")
+        raise QueryError(Arg("delimiter", given), " must be one character, such as ';', or 'tab'")
     return sign
 
 
@@ -350,7 +350,7 @@ def evened(
             raise FormatError(
                 f"{file}: every row has {many + 1} fields where the header has {many}; name the additional column in it"
             )
-        words = "the rows have one field more than the header; the first is taken as their index"
+        words = "the rows have one more field than the header; the first is used as their index"
         return as_names(["", *header]), [Note("source", words)]
     long = [i for i, row in enumerate(rows) if len(row) > many]
     if long and REMARKS.match(header[-1]):  # a remark with the sign in it, not quoted
@@ -369,12 +369,12 @@ def evened(
     for i in short:
         rows[i] += [""] * (many - len(rows[i]))
     if all_lack_one:
-        words = f"the rows have one field less than the header; {header[-1]!r} is taken as empty"
+        words = f"the rows have one field fewer than the header; {header[-1]!r} counts as empty"
         return header, [Note("source", words)]
     if not short:
         return header, []
-    words = f"{len(short)} rows have fewer fields than the header, first line {places[short[0]]}; "
-    return header, [Note("doubt", f"{words}the last are taken as empty")]
+    words = f"{len(short)} rows have fewer fields than the header (first: line {places[short[0]]}); "
+    return header, [Note("doubt", f"{words}the last fields count as empty")]
 
 
 LONGEST_INDEX = 19  # digits
