@@ -62,8 +62,8 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
         "Height 1: as frequent as in an even spread over the range. Values are good where █ is above the line; ━ on "
-        "the axis marks where this is more than chance (95 %). In bars, ┃ marks the region's part, ~ a difference that may "
-        "be chance."
+        "the axis marks where this is more than chance (95 %). In bars, ┃ marks the region's part, ~ a difference "
+        "that may be chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 
