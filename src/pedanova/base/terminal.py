@@ -24,10 +24,6 @@ def _shown(letter: str) -> str:
     return " " if unicodedata.category(letter) == "Zs" else UNSEEN
 
 
-def printable_lines(text: str) -> str:
-    return "\n".join(printable(line) for line in text.split("\n"))
-
-
 def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
     """The text in lines of this width; "10 %" is not broken."""
     kept = text.replace(" %", "\u00a0%")

@@ -18,7 +18,6 @@ from typing import Any, Generic, TypeVar
 from pedanova.errors import Arg, QueryError
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
-MANY_PIECES = 50  # small ones that are worth several threads
 SMALL_PIECE = 1 << 20  # a thread gets no second one of fewer rows: to hand it over would take longer than to wait
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -32,11 +31,6 @@ def as_threads(threads: object) -> int:
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise QueryError(Arg("threads", threads), " must be a whole number from 1 up, or None for all cores")
     return int(threads)
-
-
-def threads_for(pieces: int) -> int:
-    """The number of threads that is useful for this amount of work."""
-    return as_threads(None) if pieces > MANY_PIECES else 1
 
 
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
@@ -135,10 +129,6 @@ class ResultCache(Generic[Value]):
             raise
         waiting.set_result(value)
         return value
-
-    def clear(self) -> None:
-        with self._lock:
-            self._made.clear()
 
     def __len__(self) -> int:
         return len(self._made)

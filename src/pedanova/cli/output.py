@@ -21,7 +21,7 @@ from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
-from pedanova.base.terminal import printable, printable_lines, shorten
+from pedanova.base.terminal import printable, shorten
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
 from pedanova.report.sentences import aim_in_words, doubts_in_words
@@ -65,7 +65,7 @@ def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without these letters still gets the numbers
     if sys.stdout.isatty() and not coloured:
-        text = printable_lines(text)
+        text = "\n".join(map(printable, text.split("\n")))
     sys.stdout.write(text)
     sys.stdout.flush()
 

@@ -213,7 +213,7 @@ class RunningCounts:
         """The table of a column so far; the order of cells depends on the form of the column."""
         key = job.name, job.order is None
         if key not in self._tables:
-            self._tables[key] = job, kernel.empty_table(self.levels + 1, job.grid.width)
+            self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)
         return self._tables[key][1]
 
     def take(self) -> dict[str, list[NDArray[Any]]]:

@@ -211,7 +211,7 @@ class Importances(ShareTable[Importance]):
         if self.trials:
             best = {row.name: known_percent(row, row.ratio) for row in self.trials}
             columns.append(self.column("in best trials", lambda row: best[row.name]))
-        columns.append(self.column("divergence", divergence_in_words))
+        columns.append(self.column("divergence", lambda row: short(row.divergence) if row.varied else UNKNOWN))
         columns.append(self.column("raw share", lambda row: known_percent(row, row.raw_share)))
         if self.is_conditional:
             columns.append(self.column("by presence", presence_in_words))
@@ -332,10 +332,6 @@ def known_percent(row: Importance, part: float) -> str:
 def marked_share(row: Importance) -> str:
     """The share, with ~ if there is no clear effect, and – if the parameter never varied."""
     return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
-
-
-def divergence_in_words(row: Importance) -> str:
-    return short(row.divergence) if row.varied else UNKNOWN
 
 
 def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.threads import spread, threads_for
+from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import LEAST_TARGET, LEVEL, divergence_interval, holm, share_interval
 from pedanova.measures.importance import WORTH_A_WORD, Importance
@@ -199,6 +199,7 @@ def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
 
 
 DRAWS = 2000
+WORTH_THREADS = 50  # parameters, from which on several threads are quicker
 FIRST_LOOK = 500  # draws; where CLEAR of them score as high, more would tell nothing
 CLEAR = 0.15
 MARGIN = 1.25  # by which a tail is taken to be longer than its fit
@@ -261,7 +262,8 @@ def infer(
     # What the limit law tells is too quick for threads, which wait for each other then; draws are not.
     each = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
     left = [place for place in range(len(rows)) if each.get(place) is None]
-    each.update(zip(left, spread(sureness_of, left, threads=threads_for(len(left))), strict=True))
+    threads = as_threads(None) if len(left) > WORTH_THREADS else 1
+    each.update(zip(left, spread(sureness_of, left, threads=threads), strict=True))
     return [one for place in range(len(rows)) if (one := each[place]) is not None]
 
 

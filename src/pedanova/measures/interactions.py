@@ -226,10 +226,6 @@ def find_interactions(
     return Interactions(rows, "", "", most, bool(corrected), every, "counts" if counter is None else "surrogate")
 
 
-def as_order(order: object) -> int:
-    return as_whole(order, "order", 2, MOST_ORDER + 1)
-
-
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
     """The number of cells for each parameter: as given, or by the number of target rows.
 

@@ -191,7 +191,8 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=options.pushdown)
-    look = look_at(workers, plan)
+    window = window_of(workers, plan)
+    look = workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine)
@@ -208,11 +209,6 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
 
 def is_file(part: object) -> bool:
     return isinstance(part, FilePart)
-
-
-def look_at(workers: Workers | SparkWorkers, plan: Plan) -> FirstLook:
-    window = window_of(workers, plan)
-    return workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
 
 
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:

@@ -357,7 +357,9 @@ class Space(Mapping[str, Parameter]):
         Space
             Checked.
         """
-        return cls(parameters_from_dict(plain))
+        if not isinstance(plain, Mapping):
+            raise SpaceError(f"{plain!r} must be a dict of parameters by name")
+        return cls({name: parameter_from_dict(name, fields) for name, fields in plain.items()})
 
 
 def as_space(space: Space | Mapping[str, Parameter]) -> Space:
@@ -410,12 +412,6 @@ def in_condition(values: Sequence[Value]) -> str:
     ranges = [str(value) for value in values if isinstance(value, Interval)]
     labels = [repr(value) for value in values if not isinstance(value, Interval)]
     return " or ".join([*([f"is {' or '.join(labels)}"] if labels else []), *ranges])
-
-
-def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter]:
-    if not isinstance(plain, Mapping):
-        raise SpaceError(f"{plain!r} must be a dict of parameters by name")
-    return {name: parameter_from_dict(name, fields) for name, fields in plain.items()}
 
 
 def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:

@@ -214,11 +214,6 @@ def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
     return (_pointer * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
 
 
-def empty_table(levels: int, width: int) -> NDArray[Any]:
-    """(level, sorted position) A table of zeros."""
-    return np.zeros((levels, width), dtype=ENTRY)
-
-
 def count_features(
     placed: Sequence[Placed],
     levels: NDArray[Any],

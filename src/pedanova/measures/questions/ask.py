@@ -176,9 +176,9 @@ def interactions_of(
     params: Iterable[str] | None = None,
 ) -> Interactions:
     """What sets of parameters explain together, beyond their smaller sets."""
-    from pedanova.measures.interactions import as_order, find_interactions
+    from pedanova.measures.interactions import MOST_ORDER, find_interactions
 
-    size = as_order(order)
+    size = as_whole(order, "order", 2, MOST_ORDER + 1)
     data, resolved, codes, contrasts, words, notes = _counted(data, question)
     result = find_interactions(
         data.observed(),

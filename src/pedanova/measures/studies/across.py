@@ -50,7 +50,6 @@ class Studies(NamedTable[StudyRow]):
     """`StudyRow` by name, in the order given."""
 
     rows: tuple[StudyRow, ...]
-    notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, list[Cell]]:
         rows = self.rows

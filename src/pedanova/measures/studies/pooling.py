@@ -14,7 +14,6 @@ from functools import cache
 import numpy as np
 
 from pedanova.base.digits import chance, short
-from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.measures.chance.ranked_rows import mid_ranks
@@ -235,7 +234,6 @@ class Disagreements(Table):
     """Parameters that matter clearly more or less in one study than in all others, the clearest first."""
 
     rows: tuple[Disagreement, ...]
-    notes: tuple[Note, ...] = ()
 
     def of(self, study: str) -> tuple[Disagreement, ...]:
         """The disagreements of one study."""

@@ -56,10 +56,6 @@ class ScoreCurve:
             result = np.where(beyond, values[end] + slope * (scores - known[end]), result)
         return result
 
-    def score(self, values: Reals) -> Reals:
-        result: Reals = np.interp(values, self.values, self.scores)
-        return result
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveModel:
