@@ -66,7 +66,6 @@ LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is not use
 SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
 LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
 VORONOI = 4  # every fourth point looks for its nearest row
-COMPRESSED_PART, COMPRESSION = 0.1, 0.3  # scores beyond that of this best part keep so much of their distance to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,6 @@ def with_samples(
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
     scores = scores_of(configurations.levels, weights)
     eager = sampler.adaptive and not sampler.designed  # most rows are good ones
-    scores = compressed(scores) if eager else scores
     likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
     settings = likelihood.best(settings, steps=data.effort.steps)
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
@@ -266,16 +264,6 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
     middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
     least = 0.25 / len(levels)
     return normal_quantile(np.clip(middles, least, 1.0 - least))
-
-
-def compressed(scores: Reals) -> Reals:
-    """The scores in the same order, with the best ones moved closer together.
-
-    If most rows are good, small differences among them would dominate the fit, and the few bad rows would look like
-    noise.
-    """
-    edge = best_score(COMPRESSED_PART)
-    return np.where(scores < edge, edge + COMPRESSION * (scores - edge), scores)
 
 
 def best_score(part: float) -> float:

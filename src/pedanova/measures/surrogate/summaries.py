@@ -48,10 +48,9 @@ class SampledShares:
         """The estimate from the samples only; bounds are symmetric for the root of the share.
 
         The mean over samples counts disagreement between them as an effect, but the share of their mean density does
-        not. After an adaptive sampler, the samples disagree much, but the effects are real.
+        not.
         """
-        weight = 0.0 if adaptive else COMMON
-        share: Reals = (1.0 - weight) * self.each.mean(axis=0) + weight * self.common
+        share: Reals = (1.0 - COMMON) * self.each.mean(axis=0) + COMMON * self.common
         middle, deviation = self.roots()
         below, above = (
             np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
