@@ -103,7 +103,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     doubts = result_like_notes(guessed, records.columns, rows.goals, rows.keep)
     doubts += [note for goal in rows.goals for note in sentinel_notes(goal, rows.keep)]
     if request.repeats != "all" and rows.status is not None:
-        records, rows, choice = _collapse(records, rows, choice, request)
+        records, rows, choice = _collapse(records, rows, rows.status, choice, request)
     observed = place(rows, choice.space, records.columns)
     trials = trial_numbers(records.columns, records.rows, ordered=records.metadata.ordered)
     marked = [~records.columns[name].absent() for name in mark_columns(records.columns)]
@@ -135,12 +135,10 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
 
 
 def _collapse(
-    records: Records, rows: ChosenRows, choice: Choice, request: TableOptions
+    records: Records, rows: ChosenRows, status: RowStatus, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
     """One row for each configuration with a row that counts; the space is then guessed again."""
-    status, how = rows.status, request.repeats or "all"
-    if status is None:
-        raise DataError("repeats need the rows one by one")
+    how = request.repeats or "all"
     observed = place(rows, choice.space, records.columns)
     groups = configurations(settings_of(observed))
     goals = average(rows.goals, status, groups, how)

@@ -222,7 +222,7 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
     names = list(objective) if isinstance(objective, list | tuple) else [objective]
     known = {*records.metadata.objectives, *records.metadata.metrics}
     results = {}
-    for name in (name for name in names if isinstance(name, str)):
+    for name in objectives_of(request):
         candidate = name  # a result whose name was taken has underscores behind it
         while candidate in records.columns and candidate not in known:
             candidate += "_"
@@ -256,11 +256,9 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
     if not metadata.params:
         return None
     exclude = request.exclude or ()
-    objective = request.objective
     goals: set[str] = set()  # columns that are an objective, or that a condition as objective is made of
-    for name in objective if isinstance(objective, list | tuple) else [objective]:
-        if isinstance(name, str):
-            goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
+    for name in objectives_of(request):
+        goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
             words = f" names {name!r}, which is not a parameter here; there are: {listed(list(settings), most=40)}"

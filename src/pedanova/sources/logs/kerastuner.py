@@ -11,6 +11,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.data.objectives import DIRECTIONS
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, FormatError, SpaceError, listed
@@ -21,7 +22,6 @@ from pedanova.space.parameters import Categorical, Domain, Space
 from pedanova.space.values import Condition, as_conditions
 
 STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
-DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 EPOCHS = "tuner/epochs"  # what Hyperband gave a trial
 FILES = ("oracle.json", "tuner0.json")
 Dict = Mapping[str, Any]

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pedanova.data.objectives import DIRECTIONS
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.data.regions import Direction
 from pedanova.errors import PedanovaError
 from pedanova.sources.logs.trials import (
     Trial,
@@ -36,7 +36,6 @@ from pedanova.sources.tables.json_text import flatten
 
 STATE_FILES = "experiment_state-*.json"
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 KEPT = ("training_iteration", "time_total_s")  # no results, but of use in where=
 GROUPS = ("config", "timers", "perf")  # of bookkeeping
 ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not ended

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
+from pedanova.data.objectives import DIRECTIONS
 from pedanova.data.records import Point, Records, SourceMetadata
-from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, folder_meant, holds_runs, length_notes, parse_number, tell, value_of
 from pedanova.sources.reader import has, read_json
@@ -25,7 +25,6 @@ SETTING, OWN = "config_", ("st_", "trial_id", "cost_")
 ITERATION = "st_worker_iter"
 ENDS = {"STOP": "PRUNED", "PAUSE": "PRUNED"}  # what the scheduler said last; anything else went on to the end
 MOST_TIMES = 200  # as large as the packed file
-DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
 
 Row = dict[str, str]
 Dict = dict[str, Any]
