@@ -498,7 +498,7 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            How many.
+            The number of rows.
 
         Returns
         -------
@@ -519,7 +519,7 @@ class Analysis(Output):
         Parameters
         ----------
         objective
-            Its name.
+            The name of the objective.
 
         Returns
         -------
@@ -578,9 +578,9 @@ class Analysis(Output):
         Parameters
         ----------
         n
-            How many.
+            The number of trials.
         goal
-            ``"know"``: trials that make the ranking surer; ``"win"``: trials that are likely good; ``"both"``: in turn.
+            ``"know"``: to make the ranking more certain; ``"win"``: trials that are likely good; ``"both"``: in turn.
         within
             A box or a condition that the proposed trials must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
         seed
@@ -644,7 +644,7 @@ class Analysis(Output):
         Parameters
         ----------
         seed
-            Of the model.
+            The model's random seed.
 
         Returns
         -------

@@ -105,11 +105,14 @@ QUESTION = (
         choices=get_args(Baseline),
     ),
     question(
-        "smoothing", "of densities: auto (default), none, or a bandwidth in cells", metavar="S", shell_default="auto"
+        "smoothing",
+        "smoothing of densities: auto (default), none, or a width in cells",
+        metavar="S",
+        shell_default="auto",
     ),
     question(
         "estimator",
-        "counts: count the rows; surrogate: a model, for few rows; auto (default): the more accurate of both",
+        "counts: count the rows; surrogate: a model, for few rows; auto (default): the more accurate of the two",
         choices=get_args(Estimator),
     ),
     question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),

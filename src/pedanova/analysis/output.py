@@ -271,7 +271,7 @@ class Output:
         Parameters
         ----------
         title
-            Of the page.
+            The title of the page.
         start
             (target, region) of the first question, as quantiles or values of the objective.
         source

@@ -94,7 +94,7 @@ NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", typ
 GOAL = Option(
     "goal",
     "both",
-    "know: trials that make the ranking surer; win: trials that are likely good; both: in turn (default)",
+    "know: trials that make the ranking more certain; win: trials that are likely good; both (default): in turn",
     choices=("know", "win", "both"),
 )
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')

@@ -368,7 +368,7 @@ def crowd(density: Reals, prior: Reals, end: int) -> float:
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """Bounds to try where good values pile up at an end: extended by the distance that they reach inwards."""
+    """Bounds to try where good values pile up at an end, moved outwards as far as these values reach inwards."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):

@@ -119,7 +119,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """The leaf at the number of boundaries that are at most sign * column."""
+    """The entry of `leaves` whose index is the number of boundaries that are at most sign * column."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(

@@ -355,7 +355,7 @@ class Space(Mapping[str, Parameter]):
         Returns
         -------
         Space
-            Checked.
+            The checked space.
         """
         if not isinstance(plain, Mapping):
             raise SpaceError(f"{plain!r} must be a dict of parameters by name")

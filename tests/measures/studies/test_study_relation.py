@@ -49,7 +49,7 @@ def test_configurations_run_again() -> None:
     data = table(200, 0)
     found = relation_of(data, data | {"loss": data["loss"] + np.random.default_rng(1).normal(0, 0.1, 200)})
     assert (found.kind, found.common) == ("again", 1.0)
-    assert "another seed of the training" in found.in_words()
+    assert "another training seed" in found.in_words()
 
 
 def test_another_seed_and_another_sampler() -> None:

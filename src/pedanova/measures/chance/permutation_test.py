@@ -380,8 +380,8 @@ class Permutations:
         """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
         The statistic is computed with and without the shift, because the order outside the target may be the opposite
-        one: a model type that is never the best may be the safest choice. The smaller p-value is compared with the
-        smaller p-values of permuted scores.
+        one: a model type that is never the best may be the safest choice. The smaller of the two p-values is compared
+        with its distribution under permutation.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:

@@ -96,7 +96,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
     else:
         few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
         raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
-    change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target that can be answered"
+    change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target with enough rows"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 
 

@@ -155,7 +155,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
         Parameters
         ----------
         count
-            How many.
+            The number of configurations.
         seed
             The same seed gives the same draws.
 

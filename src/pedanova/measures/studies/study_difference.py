@@ -54,12 +54,12 @@ class StudyRelation:
             "continued": "the {} study continues the {}: it contains the other's rows".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
-            "again": f"the same configurations were run again ({self.common:.0%}), with other results: "
-            "another seed of the training, or another task",
+            "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
+            "another training seed, or another task",
             "other": "other configurations were run",
             "unknown": "the rows are no longer available, so it is not known whether one continues the other",
         }[self.kind]
-        search = "in the same space, drawn alike"
+        search = "the spaces are the same, and values were sampled in the same way"
         if not self.space:
             search = "the search spaces differ"
         elif self.drawn:

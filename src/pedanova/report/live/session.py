@@ -91,19 +91,19 @@ class Session:
     Parameters
     ----------
     analysis
-        What is asked.
+        The analysis that answers.
     title
-        Of the page.
+        The title of the page.
     start
-        Target and region that are shown first.
+        The target and region that the page shows first.
     options
-        Those of `Analysis.importance`, for every answer; checked before anybody asks.
+        The options of `Analysis.importance` for every answer; they are checked at the start.
     source
-        What the shown shell line names as its source; with ``objective`` and the like behind it.
+        The source in the shell commands that the page shows, with options such as ``--objective`` after it.
     watch
         Whether a newer analysis may take the place of this one (`renew`).
     group
-        The column that names the study of each row, where there are several to be shown side by side.
+        The column that names the study of each row, if studies are shown side by side.
     """
 
     def __init__(
