@@ -587,7 +587,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 
 
 def is_even(contrast: Contrast) -> bool:
-    """Whether the region's rows are so even that `sampler_notes` has nothing to say, whatever the target.
+    """Whether the region's rows are so even that `sampler_notes` gives no note for any target.
 
     If no cell has more than 1.5 times its uniform part, a divergence d becomes at most 1.5 · (d + 1) - 1 against a
     uniform baseline, which is below the 2 · d + 0.5 of a note.

@@ -412,7 +412,7 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """Some rows, given by a slice or by positions; several objectives are ordered anew.
+    """Some rows, given by a slice or by positions; several objectives are ordered again.
 
     A column that is used several times is copied once.
     """

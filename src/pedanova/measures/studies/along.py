@@ -49,7 +49,8 @@ class Agreement:
     def verdict(self) -> Verdict:
         """Whether the two rankings are the same, different, or not known.
 
-        The observed correlation must also be above 0.6: few rows are no reason to call two rankings the same.
+        The observed correlation must also be above 0.6, so that two rankings are not called the same only because rows
+        are few.
         """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"

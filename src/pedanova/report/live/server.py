@@ -193,7 +193,7 @@ def kind_of(request: PageRequest) -> str:
 
 
 async def in_thread(work: Callable[[], Value]) -> Value:
-    """The result of work done elsewhere. The thread is nobody's to wait for: an end never waits for a count."""
+    """The result of work in a daemon thread, so that the server can stop without waiting for it."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Value] = loop.create_future()
 
