@@ -57,7 +57,7 @@ def test_numbers_that_came_out_of_a_trial(name: str) -> None:
 
 @pytest.mark.parametrize("name", NO_RESULTS.split())
 def test_numbers_that_were_set(name: str) -> None:
-    assert role_of(name, real()) == "setting"
+    assert role_of(name, real()) == "parameter"
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_names_beside_the_objective(objective: str, name: str) -> None:
 
 
 def test_a_name_that_begins_like_the_objective_may_still_be_a_setting() -> None:
-    assert role_of("loss_weight", real(), "loss") == "setting"
-    assert role_of("loss", RNG.choice(["hinge", "log"], ROWS), "error") == "setting"
+    assert role_of("loss_weight", real(), "loss") == "parameter"
+    assert role_of("loss", RNG.choice(["hinge", "log"], ROWS), "error") == "parameter"
 
 
 OTHERS: dict[str, tuple[str, Any, str]] = {
@@ -116,7 +116,7 @@ def test_what_is_neither_set_nor_a_result(case: str) -> None:
 def test_a_latin_hypercube_has_a_permutation_in_every_column() -> None:
     design = {name: RNG.permutation(ROWS) for name in "abc"}
     decided = roles({**design, "trial": np.arange(ROWS), "y": real()}, "y")
-    assert [decided[name].name for name in design] == ["setting"] * 3
+    assert [decided[name].name for name in design] == ["parameter"] * 3
     assert decided["trial"].name == "identifier"
 
 
@@ -220,13 +220,13 @@ def test_what_stands_between_results_or_right_before_the_objective_of_a_grid() -
 @pytest.mark.parametrize("name", ["overfitting", "delta", "improvement"])
 def test_differences_have_both_signs(name: str) -> None:
     assert role_of(name, real(-1, 1)) == "result"
-    assert role_of("huber_delta", real(0.1, 1)) == "setting"
+    assert role_of("huber_delta", real(0.1, 1)) == "parameter"
 
 
 def test_false_negatives_are_no_function_and_a_spread_may_be_set() -> None:
     assert role_of("test_FN", RNG.integers(0, 500, ROWS)) == "result"
     assert role_of("CV_Std", real()) == "result"
-    assert role_of("init_std", real()) == "setting"
+    assert role_of("init_std", real()) == "parameter"
 
 
 def test_behind_an_objective_with_one_column_before_it_nothing_is_sure() -> None:
@@ -238,11 +238,11 @@ def test_behind_an_objective_with_one_column_before_it_nothing_is_sure() -> None
 def test_lists_of_results_and_ranges_that_were_set() -> None:
     lists = np.array([f"[{i}, 0.5]" for i in range(5)])
     assert role_of("all_fitnesses", lists[RNG.integers(0, 5, ROWS)]) == "result"
-    assert role_of("hidden_layers", lists[RNG.integers(0, 5, ROWS)]) == "setting"
+    assert role_of("hidden_layers", lists[RNG.integers(0, 5, ROWS)]) == "parameter"
     few = {"roll_min": RNG.choice([1, 2], ROWS), "roll_max": RNG.choice([5, 9], ROWS)}
     assert all(role.is_setting for role in roles({**SETTINGS, **few, "r2": real()}, "r2").values())
     few = {"ran_mean": RNG.choice([0.1, 0.2], ROWS), "ran_std": RNG.choice([0.5, 0.9], ROWS)}
-    assert [role_of(name, few[name]) for name in few] == ["setting", "setting"]
+    assert [role_of(name, few[name]) for name in few] == ["parameter", "parameter"]
     assert {roles({**SETTINGS, **few, "r2": real()}, "r2")[name].name for name in few} == {"result"}
 
 
@@ -254,7 +254,7 @@ def test_a_number_of_the_trial_beside_a_full_grid_is_an_id() -> None:
 def test_means_and_deviations_of_one_result() -> None:
     decided = roles({**SETTINGS, "noise_std": real(), "spread_mean": real(), "spread_std": real()}, "y")
     assert [decided[name].name for name in ("noise_std", "spread_mean", "spread_std")] == [
-        "setting",
+        "parameter",
         "result",
         "result",
     ]
@@ -388,4 +388,4 @@ def test_flags_and_seeds_beside_a_full_grid() -> None:
 def test_summaries_without_a_stem_and_speeds() -> None:
     decided = roles({**SETTINGS, "best": real(), "worst": real(), "std": real()}, "avg")
     assert {decided[name].name for name in ("best", "worst", "std")} == {"result"}
-    assert role_of("V (m/s)", real()) == "setting"
+    assert role_of("V (m/s)", real()) == "parameter"

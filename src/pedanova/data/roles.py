@@ -45,7 +45,7 @@ from pedanova.data.vocabulary import (
 from pedanova.errors import Arg, Word, listed
 
 RoleName: TypeAlias = Literal[
-    "objective", "setting", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
+    "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
 ]  # fmt: skip
 ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
 PRIOR = 2  # weight for a setting of whatever is not known to be anything else
@@ -111,7 +111,7 @@ class Role:
 
     @property
     def is_setting(self) -> bool:
-        return self.name == "setting"
+        return self.name == "parameter"
 
     def in_words(self) -> str:
         """The reason for the role, or the reason for a doubt."""
@@ -158,13 +158,13 @@ def roles_of(
     >>> columns = {name: as_column(name, values) for name, values in table.items()}
     >>> _, roles = roles_of(list(table), lambda names: columns, ["val_loss"])
     >>> {name: role.name for name, role in roles.items()}
-    {'run_id': 'identifier', 'lr': 'setting', 'val_acc': 'result'}
+    {'run_id': 'identifier', 'lr': 'parameter', 'val_acc': 'result'}
     """
     marks = marked(names)
     columns = read(marks or names)
     if marks:
         others = Role("result", f"names such as {marks[0]!r} mark the parameters")
-        mark = Clue("setting", PRIOR, "its name marks it as a parameter")
+        mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *(c for c in _by_name(n, Values.of(columns[n])) if c.role == "seed")] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     values = {name: Values.of(columns[name]) for name in names}
@@ -194,15 +194,15 @@ def roles_of(
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
-    weights: dict[RoleName, float] = {"setting": PRIOR}
+    weights: dict[RoleName, float] = {"parameter": PRIOR}
     for clue in clues:
         weights[clue.role] = weights.get(clue.role, 0) + clue.weight
-    best = max(weights, key=lambda role: (weights[role], role == "setting"))
+    best = max(weights, key=lambda role: (weights[role], role == "parameter"))
     why = "; ".join(dict.fromkeys(clue.why for clue in clues if clue.role == best))
-    if best != "setting":
+    if best != "parameter":
         return Role(best, why)
-    others = [clue for clue in clues if clue.role != "setting" and weights[clue.role] >= weights["setting"] - 1]
-    return Role("setting", why or "nothing suggests another role", max(others, key=lambda c: c.weight, default=None))
+    others = [clue for clue in clues if clue.role != "parameter" and weights[clue.role] >= weights["parameter"] - 1]
+    return Role("parameter", why or "nothing suggests another role", max(others, key=lambda c: c.weight, default=None))
 
 
 def marked(names: Sequence[str]) -> list[str]:
@@ -248,7 +248,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
         yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
     elif _has_head(name):
-        yield Clue("setting", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
+        yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
         return
     elif len(words) > 1 and words[-1] in DEVIATIONS and SPLITS.issuperset(words[:-1]):
         yield Clue("result", SURE, f"its name ends in {words[-1]!r}, like the spread of a result")
@@ -401,9 +401,9 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
     if known.is_sorted():
         return {}
     settings, values = known.settings(doubted=True), known.values
-    kinds = {name: role.name for name, role in known.roles.items() if role.name in ("result", "setting")}
+    kinds = {name: role.name for name, role in known.roles.items() if role.name in ("result", "parameter")}
     row = [name for name in known.table if name in known.objectives or name in kinds]
-    results = {place for place, name in enumerate(row) if kinds.get(name) != "setting"}
+    results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
     first, last = min(results, default=0), max(results, default=0)
     if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
         return {}  # too few of them: half of three or more, or two of three
@@ -487,7 +487,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 def _moving_together(known: KnownColumns) -> dict[str, Role]:
     """Numbers without a parameter's name that rise and fall with several others, like results of one run."""
     settings, values = known.settings(), known.values
-    measured = {n: values[n] for n, role in known.roles.items() if role.name in ("setting", "result")}
+    measured = {n: values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
     whole = {name: one for name, one in whole.items() if values[name].kind == "numbers" and not values[name].is_few}
     if len(whole) > MOST_COMPARED:

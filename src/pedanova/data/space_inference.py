@@ -275,7 +275,7 @@ def column_roles(
     left = [name for name in table if name not in roles and name not in spoken]
     named = request.params if request.params is not None else request.space
     if named is not None:
-        roles |= {name: Role("setting", "named by the source, the space or params") for name in left if name in named}
+        roles |= {name: Role("parameter", "named by the source, the space or params") for name in left if name in named}
         others = Role("result", "not named by the source, the space or params")
         roles |= {name: others for name in left if name not in named}
     else:
