@@ -44,7 +44,6 @@ class Twins:
 
     one: str
     two: str
-    strength: float  # how far, 0 to 1: ρ² where both are ordered, Goodman and Kruskal's τ elsewhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +104,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
     gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
-    twins = tuple(Twins(names[i], names[j], float(both[i, j])) for i, j in pairs)
+    twins = tuple(Twins(names[i], names[j]) for i, j in pairs)
     return Dependence(names, gates, twins, copies, strength, linked)
 
 

@@ -121,7 +121,6 @@ class FittedModel:
 
     skill: Skill
     sampler: SamplerEvidence
-    configurations: int
     samples: PosteriorSamples | None
     objection: str = ""  # in words, where there are no samples
     settings: KernelSettings | None = None
@@ -168,7 +167,7 @@ def fit(
         count = len(configurations)
         full = replace(FULL, points=SOME_POINTS) if count <= FEW_ROWS else FULL
         effort = full if near is None else QUICK
-        none = FittedModel(Skill(0.0, count), sampler, count, None)
+        none = FittedModel(Skill(0.0, count), sampler, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
             return replace(none, objection="nothing varies that a model could learn from")
