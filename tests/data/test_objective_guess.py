@@ -38,6 +38,7 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only validation result"),
         ({"train_loss": A, "acc": B}, "acc", "not from training"),
         ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "all results rank the rows alike"),
+        ({"val_loss": A, "val_acc": -A - 0.5 * B, "acc": B}, "val_acc", "the only validation result that is not a"),
     ],
 )  # fmt: skip
 def test_the_result_that_a_table_was_made_for(columns: dict[str, Any], objective: str, why: str) -> None:
@@ -51,6 +52,7 @@ def test_the_result_that_a_table_was_made_for(columns: dict[str, Any], objective
     "columns",
     [
         {"recall": A, "qps": B},  # a trade-off
+        {"val_acc": A, "val_loss": B},  # they have nothing in common
         {"acc": A, "loss": A},  # one is good where the other is bad
         {"depth": A, "width": B},
         {"loss_weight": A, "acc_threshold": B},

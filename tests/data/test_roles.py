@@ -279,6 +279,10 @@ CURVES: dict[str, tuple[dict[str, Any], str | None]] = {
         {"epoch": EPOCHS, "reward": RNG.random(100), "entropy": RNG.random(100)},
         "epoch",
     ),
+    "a counter beside it": (
+        {"epoch": EPOCHS, "val_loss": 1 / EPOCHS, "patience": RNG.integers(0, 3, 100), "lr": 0.1 * 0.97**EPOCHS},
+        "epoch",
+    ),
     "trials in the order of their run": ({"iteration": np.arange(ROWS), **SETTINGS, "loss": real()}, None),
     "trials at several epochs": ({"epoch": np.tile([1, 2, 3], 20), **SETTINGS, "loss": real()}, None),
 }
@@ -389,3 +393,82 @@ def test_summaries_without_a_stem_and_speeds() -> None:
     decided = roles({**SETTINGS, "best": real(), "worst": real(), "std": real()}, "avg")
     assert {decided[name].name for name in ("best", "worst", "std")} == {"result"}
     assert role_of("V (m/s)", real()) == "parameter"
+
+
+def doubted(decided: dict[str, Role]) -> list[str]:
+    return [name for name, role in decided.items() if role.doubt is not None]
+
+
+def test_what_was_counted_after_a_run_is_doubted_beside_a_grid_whatever_its_name() -> None:
+    grid = {"beta": BETA, "depth": DEPTH, "width": WIDTH}
+    decided = in_order({**grid, "trees": 40 + GRID * 7 % 31, "score": np.sin(GRID)}, "score")
+    assert doubted(decided) == ["trees"]
+    grid["batch_size"] = 2 ** (BETA + DEPTH)  # made of two of the settings
+    assert not doubted(in_order({**grid, "score": np.sin(GRID)}, "score"))
+    seeds = {"beta": BETA, "depth": DEPTH, "seed": WIDTH, "chosen": BETA * DEPTH % 3, "reached": GRID * 7 % 3}
+    assert doubted(in_order({**seeds, "score": np.sin(GRID)}, "score")) == ["reached"]  # the other is every seed's
+    few = {"start": RNG.choice(["a", "b"], ROWS), "n": RNG.choice([10, 20], ROWS), "lr": np.tile([0.1, 0.2], 30)}
+    assert doubted(in_order({**few, "error": real(), "iterations": RNG.integers(20, 90, ROWS)}, "error")) == [
+        "iterations"
+    ]
+
+
+def test_numbers_behind_the_objective_of_drawn_settings_and_past_participles() -> None:
+    drawn = {"lr": real(), "alpha": real(), "val_loss": real(), "val_acc": real(), "sparsity": real()}
+    assert doubted(in_order(drawn, "val_loss")) == ["sparsity"]
+    assert doubted(in_order({**drawn, "gamma": real()}, "val_loss")) == []  # settings stand behind it, too
+    assert doubted(roles({**SETTINGS, "n_features_selected": RNG.integers(5, 90, ROWS)})) == ["n_features_selected"]
+    assert not doubted(
+        roles({**SETTINGS, "wind_speed": real(), "text_embed": real(), "clip_fixed": BETA[:20].tolist() * 3})
+    )
+
+
+def test_a_marked_path_is_doubted() -> None:
+    paths = {"config.checkpoint_name": [f"runs/{i}.pt" for i in range(ROWS)], "config.lr": real()}
+    assert doubted(roles({**paths, "loss": real()}, "loss")) == ["config.checkpoint_name"]
+
+
+def test_a_long_row_of_unknown_numbers_among_results_or_before_a_cost() -> None:
+    unknown = {name: real().round(2) for name in ("calmar", "psr", "dsr", "skew")}
+    results = {"val_sharpe": real(), **unknown, "max_drawdown": real(), "win_rate": real(), "train_sharpe": real()}
+    more = {"val_min": real(), "discard_reason": RNG.choice(["", "few trades"], ROWS)}
+    decided = in_order({**results, **more}, "val_sharpe")
+    assert [name for name, role in decided.items() if role.is_setting] == doubted(decided) == [*unknown]
+    decided = in_order({"lr": real(), "acc": real(), "kept_share": real(), "fit_time": real()}, "acc")
+    assert doubted(decided) == ["kept_share"]
+    decided = in_order({"created_at": 1_700_000_000 + 60 * np.arange(ROWS), "x": real(), "acc": real()}, "acc")
+    assert decided["x"].is_setting
+
+
+def test_few_values_are_settings_though_their_names_hold_a_result_or_a_split() -> None:
+    few = {"bin_loss_w": np.tile([0.1, 0.3, 0.5], 20), "train_subset": np.tile([0.1, 1.0], 30)}
+    decided = roles({**SETTINGS, **few, "val_loss": real()}, "val_loss")
+    assert all(decided[name].is_setting for name in few)
+    assert doubted(decided) == ["train_subset"]
+    assert role_of("valid_a_picp_original", np.tile(["[0, '']", "[1, '']"], 30)) == "result"
+    assert role_of("valid_a_picp_original", np.tile([0, 1.5], 30)) == "result"
+
+
+def test_many_values_where_all_settings_take_few_and_lattices_of_many_digits() -> None:
+    few = {"opt": RNG.choice(["a", "b"], ROWS), "n_layer": RNG.choice([1, 2], ROWS), "dropout": np.tile([0, 0.1], 30)}
+    scores = {"blimp": real().round(3), "entity_tracking": real().round(3), "ewok": real().round(3)}
+    assert doubted(in_order({**few, **scores, "loss": real()}, "loss")) == [*scores]
+    assert doubted(in_order({**few, **scores, "lr": real(), "loss": real()}, "loss")) == []
+    lattice = {"gran": np.tile([8, 9], 150), "quantile": np.repeat(np.linspace(0.1, 0.9, 30), 10)}
+    lattice |= {"threshold": np.tile(np.linspace(0.01, 0.7, 30), 10), "kernel": np.tile([1, 2, 3], 100)}
+    assert not doubted(in_order({**lattice, "f1": RNG.random(300)}, "f1"))
+    assert doubted(in_order({"type": few["opt"], "view1": real(), "acc": real()}, "acc")) == ["view1"]
+
+
+def test_dicts_of_results_columns_without_a_name_and_long_lists() -> None:
+    scores = {"bleu.bleu": real(), "bleu.length_ratio": real(), "bleu.brevity_penalty": real()}
+    decided = roles({**SETTINGS, **scores, "loss.alpha": real(), "Unnamed: 7": RNG.choice(["LR", "UD"], ROWS)}, "y")
+    assert {name for name, role in decided.items() if role.is_setting} == {*SETTINGS, "loss.alpha"}
+    table = {
+        "width": [1, 2, 3, 4],
+        "log": [str([{"step": i}] * 9) for i in range(4)],
+        "layers": ["[1]", "[2]", "[3]", "[4]"],
+    }
+    assert [role.name for role in roles(table, "y").values()] == ["parameter", "text", "parameter"]
+    names = {"model": np.repeat(["a", "b"], 30), "device": np.repeat([1, 2], 30), "jobs": np.repeat([3, 4], 30)}
+    assert not doubted(roles({**SETTINGS, **names, "pool": np.repeat([5, 6], 30)}, "y"))  # so few tell no configuration

@@ -165,3 +165,20 @@ def test_a_file_of_another_kind_is_not_to_be_renamed(suffix: str, tmp_path: Path
     with pytest.raises(PedanovaError) as refused:
         pa.analyze(str(tmp_path / f"t{suffix}"), "loss")
     assert "rename" not in str(refused.value)
+
+
+def test_a_refusal_of_few_rows_says_that_they_are_the_last_steps_of_runs() -> None:
+    table = {"round": np.tile(np.arange(20), 6), "rate": np.repeat([1, 2, 3, 4, 5, 6], 20)}
+    table["loss"] = np.repeat([0, 1, 1, 1, 1, 1], 20)
+    with pytest.raises(PedanovaError, match=r"6 rows .*\(the rows are steps of 6 runs, counted by round; the last"):
+        pa.analyze(table, "loss").importance(**FAST)
+
+
+def test_what_changes_while_the_objective_stays_the_same_is_doubted() -> None:
+    rng = np.random.default_rng(1)
+    runs = {"width": np.repeat([8, 16, 8, 32, 16], 50), "loss": np.repeat([0.4, 0.2, 0.3, 0.9, 0.5], 50)}
+    a = pa.analyze({"distance": rng.uniform(size=250), **runs}, "loss")
+    assert [note.subject for note in a.notes if note.severity == "warning" and note.kind == "roles"] == ["distance"]
+    for scores in (np.sort(runs["loss"]), rng.permutation(runs["loss"])):  # in order, or equal by chance
+        a = pa.analyze({"distance": rng.uniform(size=250), **runs, "loss": scores}, "loss")
+        assert not [note for note in a.notes if note.kind == "roles" and note.severity == "warning"]

@@ -208,7 +208,7 @@ def count(
     if isinstance(opened, TableScan):
         from pedanova.scale.count_scan import count_table
 
-        return count_table(opened, request, scan, levels)
+        return count_table(opened, with_space_beside(opened, request, data), scan, levels)
     delimiter = delimiter if opened is data else None  # the fields have been cut already
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
     return count_records(records, with_space_beside(records, request, data), levels)

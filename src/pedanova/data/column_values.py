@@ -66,6 +66,10 @@ class Values:
         return self.kind == "flags" or self.levels is not None
 
     @property
+    def some(self) -> NDArray[Any]:
+        return self.present[:: max(1, len(self.present) // A_LOOK)]
+
+    @property
     def varies(self) -> bool:
         return len(self.present) > 0 and bool(np.any(self.present != self.present[0]))
 
@@ -79,21 +83,15 @@ class Values:
         return len(times) > 1 and bool(times.min() == times.max())
 
     @property
-    def differs(self) -> bool:
-        """Whether nearly every row has a different number that is not an integer."""
-        return not self.whole and self.has_own
-
-    @property
     def has_own(self) -> bool:
         """Whether nearly every row has a different number."""
         few = self.kind != "numbers" or self.levels is not None
-        some = self.present[:: max(1, len(self.present) // A_LOOK)]
-        return not few and len(np.unique(some)) > 0.8 * len(some)
+        return not few and len(np.unique(self.some)) > 0.8 * len(self.some)
 
     @property
     def has_many_digits(self) -> bool:
         """Whether most numbers have more than five digits, which is rare for values that people choose."""
-        some = self.present[:: max(1, len(self.present) // A_LOOK)]
+        some = self.some
         if self.kind != "numbers" or some.dtype.kind != "f" or not np.any(some):
             return False
         some = np.abs(some[some != 0])
@@ -200,6 +198,12 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     if len(factors) < 2 or count < LEAST_GRID or len(np.unique(np.bincount(grid))) > 1:
         return [], []
     return list(factors), others
+
+
+def is_told(name: str, others: Collection[str], columns: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether the others together determine this column."""
+    rows = np.stack([np.unique(columns[one], return_inverse=True)[1] for one in (*others, name)])
+    return len(np.unique(rows, axis=1).T) == len(np.unique(rows[:-1], axis=1).T)
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:

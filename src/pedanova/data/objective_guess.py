@@ -19,8 +19,9 @@ PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
 LEAST_VALUES = 12  # of a column whose name may be a setting's as well
 LEAST_ROWS = 10  # that are in order; fewer are so by chance
 A_LOOK = 1_000
-ALIKE = 0.9  # correlation of the ranks
+ALIKE, PARTLY = 0.9, 0.5  # correlations of the ranks
 TRAINING = {"train", "training"}
+LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # which stand in for what is wanted
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
@@ -78,12 +79,15 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
     yield no_training, "the only result not from training"
     likely = validation or no_training
-    if _rank_alike(likely, columns):
+    if _rank_alike(likely, columns, ALIKE):
         yield [max(likely, key=lambda name: len(np.unique(columns[name].values)))], "all results rank the rows alike"
+    if _rank_alike(validation, columns, PARTLY):
+        scores = [name for name in validation if LOSSES.isdisjoint(words_of(name))]
+        yield scores, "the only validation result that is not a loss"
 
 
-def _rank_alike(names: Sequence[str], columns: Mapping[str, Column]) -> bool:
-    """Whether results rank the rows in nearly the same order, best first."""
+def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
+    """Whether results rank the rows in the same order, best first, up to this correlation of ranks."""
     ranks = []
     for name in names:
         column, direction = columns[name], direction_by_name(name)
@@ -92,7 +96,7 @@ def _rank_alike(names: Sequence[str], columns: Mapping[str, Column]) -> bool:
         ranks.append(sign_of(direction) * np.unique(column.values, return_inverse=True)[1].astype(np.float64))
     if len(ranks) < 2 or len(ranks[0]) < LEAST_ROWS:
         return False
-    return all(np.corrcoef(ranks[0], other)[0, 1] > ALIKE for other in ranks[1:])
+    return all(np.corrcoef(ranks[0], other)[0, 1] > least for other in ranks[1:])
 
 
 def _in_order(column: Column) -> bool:

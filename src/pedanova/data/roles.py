@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import dropwhile, groupby, islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
-from pedanova.data.column_values import A_LOOK, LEAST_GRID, LEAST_ROWS, Values, full_grid, moving_together, told_by
+from pedanova.data.column_values import LEAST_GRID, LEAST_ROWS, Values, full_grid, is_told, moving_together, told_by
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     BOOKKEEPING,
@@ -29,6 +29,7 @@ from pedanova.data.vocabulary import (
     HEADS,
     MEMORY,
     OUTCOMES,
+    PAST,
     RESULTS,
     SPLITS,
     STATES,
@@ -74,7 +75,9 @@ TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
-REMARKS = re.compile(r"^(description|notes?|comments?|remarks?|message|.*error_?(message|msg)|traceback|reason)$", re.I)
+REMARKS = re.compile(
+    r"^(description|notes?|comments?|remarks?|message|.*error_?(message|msg)|traceback|.*reason)$", re.IGNORECASE
+)
 STEP_NAMES = re.compile(
     r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
     re.I,
@@ -88,7 +91,6 @@ LONG_TEXT = 60  # letters, on average
 MOST_STATES = 50  # words of a column that tells how trials ended
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
 MOST_COMPARED = 300  # columns, each with each
-BETWEEN = (1, 1), (1, 2), (2, 1)  # places to results on either side; more columns between them are the settings
 MOST_GRID = 10_000  # rows of a table in which a grid is looked for
 
 
@@ -165,7 +167,7 @@ def roles_of(
     if marks:
         others = Role("result", f"names such as {marks[0]!r} mark the parameters")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
-        clues = {n: [mark, *(c for c in _by_name(n, Values.of(columns[n])) if c.role == "seed")] for n in marks}
+        clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     values = {name: Values.of(columns[name]) for name in names}
     # Several columns that are permutations are a design, such as a Latin hypercube; one is a number of the rows.
@@ -173,12 +175,17 @@ def roles_of(
     families: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for name in names:
         families.setdefault(_stem(name), []).append(words_of(name))
+    # A dict of results, such as bleu.bleu and bleu.length_ratio
+    nested = (name.rpartition(".") for name in names)
+    dicts = {parent for parent, _, child in nested if _tells(parent) and _tells(child)}
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
         alike = families[_stem(name)]
         ends = {words[-1] for words in alike if words != _stem(name)}
         summary = _stem(name) != words_of(name) and len(alike) > 1
+        if name.rpartition(".")[0] in dicts:
+            clues_on.append(Clue("result", SURE, "belongs to a result"))
         if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
@@ -193,6 +200,10 @@ def roles_of(
     return columns, roles
 
 
+def _tells(name: str) -> bool:
+    return (last_telling(name) or ("",))[0] in RESULTS - UNCLEAR
+
+
 def _decided(clues: Sequence[Clue]) -> Role:
     weights: dict[RoleName, float] = {"parameter": PRIOR}
     for clue in clues:
@@ -203,6 +214,13 @@ def _decided(clues: Sequence[Clue]) -> Role:
         return Role(best, why)
     others = [clue for clue in clues if clue.role != "parameter" and weights[clue.role] >= weights["parameter"] - 1]
     return Role("parameter", why or "nothing suggests another role", max(others, key=lambda c: c.weight, default=None))
+
+
+def _against_mark(name: str, values: Values) -> Iterator[Clue]:
+    """Seeds are none of the parameters that names mark; names and paths are doubted."""
+    yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
+    if values.kind == "words":
+        yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
 
 
 def marked(names: Sequence[str]) -> list[str]:
@@ -239,8 +257,9 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     if BOOKKEEPING.match(name):
         yield Clue("time", SURE, "has a name that loggers use for their own fields")
     elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
-        if not is_limit(name):
-            yield Clue("time", SLIGHT if few and telling in UNCLEAR else SURE, "looks like the cost of a trial")
+        if not is_limit(name) or values.has_own:
+            unsure = is_limit(name) or (few and telling in UNCLEAR)
+            yield Clue("time", SLIGHT if unsure else SURE, "looks like the cost of a trial")
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
@@ -257,7 +276,10 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
-        yield Clue("result", FAIR, f"its name begins with {words[0]!r}, like that of a result")
+        weight = SLIGHT if few and words[0] in SPLITS and len(words) == 2 else FAIR  # train_subset
+        yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
+    if len(words) > 1 and not few and PAST.search(words[-1]):
+        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like what is counted after a run")
     if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
@@ -267,6 +289,8 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
 
 
 def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
+    if name.startswith("Unnamed: ") and not values.whole:
+        yield Clue("text", SURE, "has no name in the header")
     if values.kind == "dates":
         yield Clue("time", SURE, "contains dates or times")
     elif values.kind == "empty":
@@ -299,9 +323,10 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
-    if (last_telling(name) or ("",))[0] in RESULTS and _kind_of_texts(texts) == "lists":
+    if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "named like a result, and contains lists")
-    many = len(texts) > 0.5 * rows and rows >= LEAST_ROWS
+    long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # a text for each of few rows
+    many = len(texts) > 0.5 * rows and (rows >= LEAST_ROWS or long)
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
         what = _kind_of_texts(texts)
         role: RoleName = "identifier" if what == "texts" else "text"
@@ -380,8 +405,9 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
         return {}
-    some = {name: present[:: max(1, len(present) // A_LOOK)] for name, present in _in_every_row(names).items()}
-    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in some.items() if names[name].varies}
+    some = {name: names[name].some for name in _in_every_row(names) if names[name].varies}
+    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in some.items()}
+    configurations = np.unique(np.stack([*codes.values()]), axis=1).shape[1] if codes else 0
     for name in codes:
         named = _is_id(name)
         if values[name].kind != "words" and not named:
@@ -389,7 +415,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
         told = told_by(name, codes)
         repeats = codes[name].max() + 1 < len(codes[name])
         every = len(told) == len(codes) - 1
-        if len(told) > 1 and (named or every or len(told) > 2):
+        if len(told) > 1 and (named or every or (len(told) > 2 and 2 * (codes[name].max() + 1) >= configurations)):
             why = f"determines {listed(told, most=3)}, like the name of a configuration"
             sure = repeats and (every or named)
             new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
@@ -397,63 +423,72 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _among_results(known: KnownColumns) -> dict[str, Role]:
-    """Numbers between the first and the last result, if most columns there are results."""
+    """Numbers between the first and the last result (or cost after the objective), if most columns there are results.
+
+    More than two such columns in a row, of which one looks like a parameter, are the parameters.
+    """
     if known.is_sorted():
         return {}
-    settings, values = known.settings(doubted=True), known.values
-    kinds = {name: role.name for name, role in known.roles.items() if role.name in ("result", "parameter")}
+    values = known.values
+    kinds: dict[str, str] = {
+        name: role.name for name, role in known.roles.items() if role.name in ("result", "parameter")
+    }
+    kinds |= {name: "doubted" for name, role in known.roles.items() if role.doubt and role.doubt.role == "result"}
+    behind = dropwhile(lambda name: name not in known.objectives, known.table)
+    kinds |= {name: "result" for name in behind if name in known.roles and known.roles[name].name == "time"}
     row = [name for name in known.table if name in known.objectives or name in kinds]
     results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
     first, last = min(results, default=0), max(results, default=0)
     if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
         return {}  # too few of them: half of three or more, or two of three
     new = {}
-    for place, name in enumerate(row[first:last], start=first):
-        close = any({place - before, place + after} <= results for before, after in BETWEEN)
-        if name not in settings or values[name].kind not in ("numbers", "flags") or not close:
+    for is_result, group in groupby(range(first, last), key=results.__contains__):
+        gap = list(group)
+        names = [row[place] for place in gap]
+        if is_result or (len(gap) > 2 and any(_has_head(name) or values[name].is_few for name in names)):
             continue
-        if values[name].has_own and (not _has_head(name) or {place - 1, place + 1} <= results):
-            new[name] = Role("result", "different in every row and between results")
-            results.add(place)
-        elif known.roles[name].doubt is None and not (_has_head(name) and values[name].is_few):
-            new[name] = known.doubted(name, "between results")
+        sure = "doubted" not in (kinds.get(row[gap[0] - 1]), kinds.get(row[gap[-1] + 1]))
+        single = sum(map(_has_head, names)) == 1 and all(values[name].has_own for name in names)
+        for name in (name for name in names if values[name].kind in ("numbers", "flags")):
+            if sure and values[name].has_own and (single or not _has_head(name)):
+                new[name] = Role("result", "different in every row and between results")
+            elif not values[name].is_few or (sure and not _has_head(name)):
+                new[name] = known.doubted(name, "between results")
     return new
 
 
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
-    """Numbers with many values, unlike the other parameters, and those after the objective of a grid."""
+    """Numbers with many values, unlike the other parameters, and those after the objective."""
     settings, values, table = known.settings(doubted=True), known.values, known.table
     places = {name: place for place, name in enumerate(table)}
     first = min((places[name] for name in known.objectives if name in places), default=len(table))
     order = [name for name in table if name in settings]
     ahead = [name for name in order if places[name] < first]
-    behind = order[len(ahead) :]
+    numbers = [name for name in order if values[name].kind == "numbers"]
     grid = [name for name in ahead if values[name].is_few or values[name].counts_rows]
-    unlike = [name for name in ahead[1:] if name not in grid and not _has_head(name)]
+    others = [name for name in ahead if name not in grid]
+    unlike = [name for name in others if name != ahead[0] and not _has_head(name)]
+    is_grid = bool(grid) and others == unlike
     new = {}
-    if grid and not known.is_sorted() and len(grid) + len(unlike) == len(ahead):
-        beside = "next to the objective of what looks like a grid search, where results usually are"
-        numbers = [
-            name
-            for name in behind
-            if values[name].kind == "numbers" or (values[name].kind == "flags" and values[name].full)
-        ]
-        own = [name for name in numbers if values[name].has_own and not _has_head(name)]
-        split = any(_has_head(name) and values[name].kind == "numbers" for name in behind)
-        if len(grid) > 1 and not split:
-            new = {
-                name: Role(
-                    "result", "different in every row, and behind the objective of what looks like a grid search"
-                )
-                for name in own
-            }
-        others = own if split or len(grid) == 1 else [*unlike, *numbers]
-        new |= {name: known.doubted(name, beside) for name in others if name not in new}
+    if not known.is_sorted() and (is_grid or (ahead and all(map(_has_head, others)))):
+        behind = [name for name in order if places[name] > first]
+        many = [name for name in behind if name in numbers and not values[name].is_few]
+        late = [name for name in many if not _has_head(name) or (is_grid and values[name].whole)]
+        split = any(_has_head(name) and name in numbers and name not in late for name in behind)
+        if is_grid and len(grid) > 1 and not split:
+            why = "different in every row, and behind the objective of what looks like a grid search"
+            new = {name: Role("result", why) for name in late if values[name].has_own and not _has_head(name)}
+            late = [name for name in behind if name in numbers or (values[name].kind == "flags" and values[name].full)]
+        why = "behind the objective, where results usually are"
+        new |= {name: known.doubted(name, why) for name in late if name not in new and (is_grid or not split)}
     few = [name for name in order if values[name].is_few and not values[name].has_many_digits and name not in new]
-    if len(few) > 1 and not any(_has_head(name) and not values[name].is_few for name in order if name not in new):
-        why = f"more digits than {listed(few, most=3)}, like measured numbers"
-        left = (name for name in order if name not in new and not _has_head(name))
-        new |= {name: known.doubted(name, why) for name in left if values[name].has_many_digits}
+    known_ones = (name for name in order if name not in new and known.roles[name].doubt is None)
+    drawn = any(_has_head(name) and name not in few and not name.endswith("ing") for name in known_ones)
+    if (len(few) > 1 or (few and few == order[:1] and values[few[0]].kind == "words")) and not drawn:
+        for name in (n for n in numbers if n not in new and not _has_head(n) and not values[n].counts_rows):
+            if values[name].has_many_digits or (not values[name].is_few and name != order[0]):
+                what = "digits" if values[name].has_many_digits else "values"
+                new[name] = known.doubted(name, f"more {what} than {listed(few, most=3)}, like measured numbers")
     return {name: role for name, role in new.items() if not role.is_setting or known.roles[name].doubt is None}
 
 
@@ -470,6 +505,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     places = {name: place for place, name in enumerate(known.table)}
     first = min((places[name] for name in known.objectives if name in places), default=0)
     why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
+    once = rows == np.prod([len(np.unique(whole[name])) for name in factors])  # else others may be settings, too
     new = {}
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
         if _is_id(name) and settings[name].whole:
@@ -479,8 +515,12 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
         if behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
-        elif not _has_head(name):
-            new[name] = known.doubted(name, why)
+        elif not _has_head(name) or not settings[name].is_few:
+            # a setting may be made of others, and is the same for all seeds
+            without = factors if _has_head(name) else [factor for factor in factors if factor in seeds]
+            made = (is_told(name, [one for one in factors if one != left], whole) for left in without)
+            if not any(made) and (once or not settings[name].is_few):
+                new[name] = known.doubted(name, why)
     return new
 
 
@@ -527,7 +567,8 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
         # forget_qa_prob beside forget_qa_rouge, lut_change_pct beside latency_change_pct
         alike = len(own) > 2 and own[:-1] == list(words[: len(own) - 1])
         alike |= len(words_of(objective)) > 2 and words[1:] == words_of(objective)[1:]
-        after = shared or (long_enough and list(words[: len(own)]) == own)
+        inside = values.is_few and last_telling(name) is None  # bin_loss_w beside val_loss
+        after = (shared and not inside) or (long_enough and list(words[: len(own)]) == own)
         if alike or (after and not _has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
@@ -545,7 +586,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
             continue
         settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
         epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # no trial is numbered so
-        if all(one.is_smooth or (epochs and one.differs) for one in settings if len(one.texts) != 1):
+        if epochs or all(one.is_smooth for one in settings if len(one.texts) != 1):
             return name
     return None
 

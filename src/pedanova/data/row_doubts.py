@@ -6,7 +6,7 @@ Also guesses the direction from rows if the objective's name does not show it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e
 NEARLY_ALL = 0.9
 FEWEST_ALIKE = 3  # rows with one score
 APART = 0.1  # of the range of the other scores, between them and that score
+BLOCK, LEAST_BLOCKS = 20, 3  # rows with one score side by side, and how many such
 STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
 LEAST_STEPS = 3  # of a run, on average
 RANKS = ("rank", "ranking", "place")
@@ -137,6 +138,23 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
     name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
     words = f"the best {alike} rows all have {goal.name} {score}, apart from the others; if these trials crashed, pass "
     return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
+
+
+def block_notes(names: Iterable[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None) -> list[Note]:
+    """A warning for what changes in blocks of rows with one score: such rows are parts of runs, not trials."""
+    rows = slice(None) if keep is None else keep
+    scores = goal.values[rows]
+    same = scores[1:] == scores[:-1]
+    blocks = len(scores) - np.count_nonzero(same)
+    if not LEAST_BLOCKS <= blocks <= len(scores) / BLOCK or len(scores) > MOST_ROWS or goal.column is None:
+        return []
+    in_order = (scores[1:] >= scores[:-1]).all() or (scores[1:] <= scores[:-1]).all()
+    if in_order or blocks > 1.1 * len(np.unique(scores)):
+        return []
+    within = {name: columns[name].values[rows] for name in names}
+    changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]
+    why = f"changes where {goal.name} stays the same ({blocks} times); exclude it if such rows are parts of one run"
+    return [Note("roles", why, subject=name, severity="warning") for name in changing]
 
 
 def direction_by_rows(

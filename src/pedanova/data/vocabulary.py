@@ -101,6 +101,7 @@ COUNTED = re.compile(
 )
 DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
+PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # seed, speed and embed are none
 HEADS = _words(
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
     "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "

@@ -71,6 +71,13 @@ def test_two_spaces_or_rows_outside_are_said(tmp_path: Path) -> None:
     assert a.space["depth"] != Int(1, 9)
 
 
+def test_a_table_in_parts_names_the_space_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "space.json").write_text(json.dumps(SPACE))
+    a = pa.analyze(table(tmp_path), "loss", scan=pa.Scan(stream=True))
+    assert space_notes(a) == ["space.json may be the search space; pass space=FILE to use it"]
+    assert a.space["depth"] != Int(1, 9)
+
+
 @pytest.mark.parametrize("at", ["multirun.yaml", "0/.hydra/hydra.yaml"])
 def test_the_sweep_that_hydra_wrote_into_a_multirun(tmp_path: Path, at: str) -> None:
     for i in range(12):

@@ -106,6 +106,8 @@ def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined("10,20,0.5984", "10,40,0.684"))
     refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text(joined("10,20,0.5984,,", "10,40,0.684,1,"))  # as wide as its longest row
+    refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
     path.write_text(joined("0,1,2", "10,40,0.684"))  # as pandas names columns
     assert list(read_records(path).columns) == ["0", "1", "2"]
 
@@ -114,3 +116,24 @@ def test_an_index_of_thousands_of_digits_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined("x,loss", "1" * 4_301 + ",1,2", "2" * 4_301 + ",3,4"))
     refuse(FormatError, "every row has 3 fields where the header has 2", of=lambda: read_records(path))
+
+
+def test_a_markdown_table_and_a_table_with_a_run_in_each_column_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined("| lr | loss |", "| --- | ---: |", "| 0.1 | 2.5 |", "| 0.2 | 2.6 |"))
+    refuse(
+        FormatError, "is a Markdown table; save it as CSV, without the line of dashes", of=lambda: read_records(path)
+    )
+    path.write_text(joined(",0,1,2", "opt,adam,sgd,sgd", "lr,0.1,0.2,0.3", "loss,2.5,2.6,2.4"))
+    refuse(FormatError, "has a run in each column, not in each row; turn it: pd.read_csv('t.csv', index_col=0).T",
+           of=lambda: read_records(path))  # fmt: skip
+    pd.read_csv(path, index_col=0).T.to_csv(tmp_path / "turned.csv", index=False)
+    assert list(read_records(tmp_path / "turned.csv").columns) == ["opt", "lr", "loss"]
+    path.write_text(joined(",0,1", "run_a,0.1,2.5", "run_b,0.2,2.6"))  # names of rows, and columns without names
+    assert list(read_records(path).columns)[1:] == ["0", "1"]
+
+
+def test_a_line_with_one_field(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined("x,y,loss", "1,2,3", "1", "1,2,3"))
+    refuse(FormatError, "line 3 has 1 field where the header has 3", of=lambda: read_records(path))

@@ -95,7 +95,8 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
                 break
     else:
         few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
-        raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
+        with explaining(data.notes):
+            raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
     change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target with enough rows"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 

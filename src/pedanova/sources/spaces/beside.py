@@ -13,6 +13,7 @@ from pedanova.data.records import Records
 from pedanova.data.roles import MARKS
 from pedanova.data.table_options import TableOptions, objectives_of
 from pedanova.errors import Arg, PedanovaError, listed
+from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.spaces.read import SUFFIXES, read_space_file
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Space, Switch
@@ -22,12 +23,14 @@ OF_JOB = (".hydra", "hydra.yaml")  # where Hydra writes the sweep into the folde
 LARGEST = 1_000_000  # bytes of a file that people write
 
 
-def with_space_beside(records: Records, request: TableOptions, data: object) -> TableOptions:
+def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
     """The options with the space found beside the log, and a note if it is not certain that it belongs to it.
 
     A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
     """
-    settled = request.space is not None or request.params is not None or records.metadata.space is not None
+    whole = records if isinstance(records, Records) else None  # rows in parts are not compared with a space
+    settled = request.space is not None or request.params is not None
+    settled |= whole is not None and whole.metadata.space is not None
     if settled or not isinstance(data, str | os.PathLike) or "://" in os.fspath(data):
         return request
     fitting = {}
@@ -41,12 +44,12 @@ def with_space_beside(records: Records, request: TableOptions, data: object) -> 
     if not fitting:
         return request
     file, space = next(iter(fitting.items()))
-    outside = [name for name in space if not _holds_all_rows(space, name, records)]
-    if len(fitting) == 1 and not outside:
+    outside = [name for name in space if whole and not _holds_all_rows(space, name, whole)]
+    if len(fitting) == 1 and whole and not outside:
         words = f"the space is read from {file.name} beside the log; pass "
         note = Note("space", words, Arg("space", shown="FILE"), " for another")
         return replace(request, space=space, notes=(*request.notes, note))
-    why = "" if len(fitting) > 1 else f", but some rows lie outside of it ({listed(outside)})"
+    why = f", but some rows lie outside of it ({listed(outside)})" if outside and len(fitting) == 1 else ""
     words = f"{' or '.join(one.name for one in fitting)} may be the search space{why}; pass "
     note = Note("space", words, Arg("space", shown="FILE"), " to use it", severity="warning")
     return replace(request, notes=(*request.notes, note))
@@ -65,7 +68,7 @@ def _candidates(place: Path) -> Iterator[Path]:
         yield from sorted(place.glob("/".join(("*", *OF_JOB))))[:1]
 
 
-def _named_as_columns(space: Space, records: Records) -> Space | None:
+def _named_as_columns(space: Space, records: Records | TableScan) -> Space | None:
     """The space with the names of the columns, which may have a prefix such as params_; None for another table."""
     columns = {name.removeprefix(mark): name for name in records.columns for mark in MARKS if name.startswith(mark)}
     columns |= {name: name for name in records.columns}

@@ -23,7 +23,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some
 from pedanova.data.records import Records
-from pedanova.data.roles import ID_NAMES, REMARKS
+from pedanova.data.roles import ID_NAMES, INDEX_NAMES, REMARKS
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
 from pedanova.sources.tables.frames import as_names, read_frame
 from pedanova.space.values import shown
@@ -176,6 +176,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
     records = read(file, layout)
     _check_closed(file, records)
+    _check_upright(file, records)
     notes = [*layout.notes, *records.notes]
     if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # another sign than the suffix promises
         words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
@@ -189,6 +190,17 @@ def _check_closed(file: Path, records: Records) -> None:
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
         raise FormatError(f"{file}: the quote before {shown(last)} is never closed; close it or drop it")
+
+
+def _check_upright(file: Path, records: Records) -> None:
+    """Markdown has a line of dashes below its header; a table that was turned has its parameters in rows."""
+    names, firsts = list(records.columns), [column.labels or () for column in records.columns.values()]
+    if len(names) > 2 and all(labels and set(str(labels[0])) <= {*" :-"} for labels in firsts[1:-1]):
+        raise FormatError(f"{file} is a Markdown table; save it as CSV, without the line of dashes")
+    turned = INDEX_NAMES.match(names[0]) and len(firsts[0]) == records.rows and all(firsts)
+    if turned and len(names) > 2 and names[1:] == [str(i) for i in range(len(names) - 1)]:
+        remedy = f"pd.read_csv({file.name!r}, index_col=0).T.to_csv('turned.csv', index=False)"
+        raise FormatError(f"{file} has a run in each column, not in each row; turn it: {remedy}")
 
 
 def peek_header(file: Path) -> list[str]:
@@ -209,7 +221,7 @@ def _header(file: Path, delimiter: str, above: int) -> list[str]:
     names = [name.strip() for name in header]
     if not any(names):
         raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
-    if all(map(REAL.fullmatch, names)) and any("." in name for name in names):
+    if all(map(REAL.fullmatch, filter(None, names))) and any("." in name for name in names):
         raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
     return as_names(names, where=f"{file}: ", error=FormatError)
 
@@ -362,9 +374,9 @@ def evened(
     few = len(short) <= MOST_SHORT * len(rows) and all(len(rows[i]) > 1 for i in short)
     if long or (short and not all_lack_one and not few) or (all_lack_one and many <= 2):
         wrong = (long or short)[0]
+        fields = "1 field" if counts[wrong] == 1 else f"{counts[wrong]} fields"
         raise FormatError(
-            f"{file}: line {places[wrong]} has {counts[wrong]} fields where the header has {many}; "
-            "correct the line or its quotes"
+            f"{file}: line {places[wrong]} has {fields} where the header has {many}; correct the line or its quotes"
         )
     for i in short:
         rows[i] += [""] * (many - len(rows[i]))
