@@ -101,7 +101,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     first = " ".join(out.split("\n\n")[0].split())
     assert (code, "trades may not be a parameter: --exclude trades if so, --roles says why" in first) == (0, True)
     _, roles, _ = run("analyze", str(file), "--roles")
-    assert "perhaps a result: next to the objective" in " ".join(roles.split())
+    assert "perhaps a result: behind the objective" in " ".join(roles.split())
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

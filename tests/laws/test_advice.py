@@ -170,7 +170,7 @@ def test_a_file_of_another_kind_is_not_to_be_renamed(suffix: str, tmp_path: Path
 def test_a_refusal_of_few_rows_says_that_they_are_the_last_steps_of_runs() -> None:
     table = {"round": np.tile(np.arange(20), 6), "rate": np.repeat([1, 2, 3, 4, 5, 6], 20)}
     table["loss"] = np.repeat([0, 1, 1, 1, 1, 1], 20)
-    with pytest.raises(PedanovaError, match=r"6 rows .*\(the rows are steps of 6 runs, counted by round; the last"):
+    with pytest.raises(PedanovaError, match=r"6 rows .*\(the rows are the steps of 6 runs \(round\); the last"):
         pa.analyze(table, "loss").importance(**FAST)
 
 
