@@ -60,7 +60,7 @@ def test_a_child_is_as_often_active_as_what_is_left_of_its_parent_allows() -> No
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 3, 3000)
     half = np.where(kind == 0, rng.integers(0, 2, 3000), -1)
-    axes = {"half": axis_of("half", grid_of(pa.Int(0, 1))), "kind": axis_of("kind", grid_of(pa.Categorical(KINDS)))}
+    axes = {"half": axis_of(grid_of(pa.Int(0, 1))), "kind": axis_of(grid_of(pa.Categorical(KINDS)))}
     cloud = Cloud(axes, {"half": half, "kind": kind}, np.full((3000, 1), 1 / 3000), parents=frozenset({"kind"}))
     both, child = Box({"half": (0,), "kind": (0,)}), Box({"half": (0,)})
     assert both.volume(cloud) == pytest.approx(1 / 6)

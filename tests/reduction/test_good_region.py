@@ -188,7 +188,7 @@ def test_what_judges_was_not_learned_from_under_another_number() -> None:
 
 
 def test_what_nobody_looked_at_is_not_cut_off() -> None:
-    axes = {name: axis_of(name, grid_of(domain)) for name, domain in SPACE.items()}
+    axes = {name: axis_of(grid_of(domain)) for name, domain in SPACE.items()}
     box = Box({"lr": tuple(range(5, 12)), "kind": (1,)})
     looks = np.array([*range(4, 12)] * 3 + [0] * (LEAST_TRIED - 1))
     kinds = np.array([0] * LEAST_OF_CATEGORY + [1] * 9 + [2] * (LEAST_OF_CATEGORY - 1))
@@ -199,14 +199,14 @@ def test_what_nobody_looked_at_is_not_cut_off() -> None:
 
 def test_a_range_goes_on_to_the_next_value_that_was_tried() -> None:
     """A grid leaves gaps: between its values nobody has looked."""
-    axes = {"lr": axis_of("lr", grid_of(SPACE["lr"]))}
+    axes = {"lr": axis_of(grid_of(SPACE["lr"]))}
     grid = np.array([2] * 9 + [8] * 9 + [15] * 9)
     assert looked_at(Box({"lr": (8,)}), axes, {"lr": grid}).left["lr"] == tuple(range(3, 15))
 
 
 def few_with_a_value(active: int) -> tuple[Cloud, dict[str, Any]]:
     """Ten rows decide, some of which have a value, all in one slice; others have looked all over."""
-    axis = axis_of("lr", grid_of(SPACE["lr"]), SLICES)
+    axis = axis_of(grid_of(SPACE["lr"]), SLICES)
     places = np.where(np.arange(10) < active, 50, -1)
     mass = np.full(10, 0.1)
     cloud = Cloud(
@@ -228,9 +228,9 @@ def test_ranges_are_widened_by_two_mean_gaps() -> None:
 
 
 def test_fine_slices_lie_in_wider_ones() -> None:
-    axis = axis_of("lr", grid_of(SPACE["lr"]), SLICES)
+    axis = axis_of(grid_of(SPACE["lr"]), SLICES)
     np.testing.assert_array_equal(np.bincount(axis.coarse()), np.full(MOST_GROUPS, SLICES // MOST_GROUPS))
-    kind = axis_of("kind", grid_of(SPACE["kind"]))
+    kind = axis_of(grid_of(SPACE["kind"]))
     np.testing.assert_array_equal(kind.coarse(), [0, 1, 2])
     cloud, _ = few_with_a_value(10)
     fine, wide = cloud.density("lr"), cloud.density("lr", axis.coarse())
@@ -263,7 +263,7 @@ def fine_cloud(seed: int, rows: int) -> tuple[Cloud, dict[str, Any]]:
     observed = pa.analyze(table, loss, space=SPACE).data.observations
     assert observed is not None
     cells = few_rows(observed, np.arange(len(observed))).cells
-    axes: dict[str, Axis] = {name: axis_of(name, grid_of(domain), SLICES) for name, domain in SPACE.items()}
+    axes: dict[str, Axis] = {name: axis_of(grid_of(domain), SLICES) for name, domain in SPACE.items()}
     cloud = cloud_of(observed, cells, axes, np.arange(rows) % len(loss), np.random.default_rng(seed))
     return cloud, {name: axis.place(cells[name]) for name, axis in axes.items()}
 

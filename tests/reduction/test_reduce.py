@@ -361,7 +361,7 @@ domains: st.SearchStrategy[Domain] = st.one_of(
 
 @given(domains, st.data())
 def test_a_shrunk_domain_lies_inside(domain: Domain, data: st.DataObject) -> None:
-    axis, grid = axis_of("x", grid_of(domain)), grid_of(domain)
+    axis, grid = axis_of(grid_of(domain)), grid_of(domain)
     if axis.ordered:
         first = data.draw(st.integers(0, axis.groups - 1))
         groups = list(range(first, data.draw(st.integers(first, axis.groups - 1)) + 1))
@@ -399,7 +399,7 @@ def test_a_widened_domain_lies_around(domain: Any, low: bool, high: bool) -> Non
 def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float) -> None:
     random = np.random.default_rng(seed)
     space: dict[str, Domain] = {"a": pa.Float(0, 1), "b": pa.Categorical(list("xyz")), "c": pa.Int(1, 9)}
-    axes = {name: axis_of(name, grid_of(domain)) for name, domain in space.items()}
+    axes = {name: axis_of(grid_of(domain)) for name, domain in space.items()}
     places = {name: random.integers(-1, axis.groups, 500) for name, axis in axes.items()}
     mass = random.random((500, 2)) ** 4 * (places["a"] > random.integers(0, 19))[:, None] + 1e-9
     cloud = Cloud(axes, places, mass / mass.sum(axis=0))

@@ -36,7 +36,6 @@ Groups = NDArray[np.int64]
 class Axis:
     """The cells of one parameter in groups; -1 for cells that no draw can hit."""
 
-    name: str
     ordered: bool
     group_of: Groups  # (cells,)
     prior: Reals  # (groups,)
@@ -64,7 +63,7 @@ class Axis:
 
 
 @lru_cache(maxsize=2048)
-def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
+def axis_of(grid: Grid, most: int = MOST_GROUPS) -> Axis:
     """Make groups: one for each level, or at most `most` groups that cover about equal parts of the space."""
     (block,) = grid.blocks
     live = grid.prior > 0
@@ -76,7 +75,7 @@ def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
         groups = np.searchsorted(np.unique(rough[live]), rough)
     groups = np.where(live, groups, -1).astype(np.int64)
     mass = np.bincount(groups[live], weights=grid.prior[live]).astype(np.float64)
-    return Axis(name, block.ordered, groups, mass)
+    return Axis(block.ordered, groups, mass)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -399,7 +399,7 @@ def laid_out(
 ) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
     """The axes and groups of every parameter that has a single domain."""
     axes = {
-        name: axis_of(name, grid_of(parameter), most)
+        name: axis_of(grid_of(parameter), most)
         for name, parameter in observed.space.items()
         if isinstance(parameter, Float | Int | Ordinal | Categorical)
     }

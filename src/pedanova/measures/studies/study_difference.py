@@ -23,6 +23,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
+from pedanova.measures.chance.ranked_rows import mixed
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm
 from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances
@@ -35,7 +36,6 @@ MOST = 0.9  # of the rows of the smaller study: found in the other, they are the
 MANY = 0.5  # of its configurations: run again
 MOST_ROWS = 2_000_000  # beyond, rows are not compared one by one
 BINS, LEAST = 10, 5  # of a comparison of counts, and rows that each must expect
-MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
         return None
     rows = np.flatnonzero(counted_rows(observed, a.levels.nan))
-    keys = np.full(len(rows), START)
+    keys = np.zeros(len(rows), dtype=np.uint64)
     for name in names:
-        keys = mixed(keys, bits_of(observed.table[name])[rows])
+        keys = mixed(keys ^ bits_of(observed.table[name])[rows])
     objective = np.asarray(observed.objective, dtype=np.float64)[rows] + 0.0
-    return keys, mixed(keys, objective.view(np.uint64))
+    return keys, mixed(keys ^ objective.view(np.uint64))
 
 
 def bits_of(column: Column) -> Keys:
@@ -126,12 +126,6 @@ def bits_of(column: Column) -> Keys:
         return table[np.where(column.values < 0, len(codes), column.values)]
     numbers: NDArray[Any] = np.asarray(column.values, dtype=np.float64) + 0.0
     return numbers.view(np.uint64)
-
-
-def mixed(keys: Keys, values: Keys) -> Keys:
-    with np.errstate(over="ignore"):
-        turned = (keys ^ values) * MIX
-    return turned ^ (turned >> np.uint64(29))
 
 
 def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
