@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
+from zlib import crc32
 
 from shared import by_tpe, optuna_study, tunability
 
@@ -56,7 +57,7 @@ class World:
         return Sample(self.space, columns, self.function(columns, rng.normal(size=rows)))
 
     def sample(self, sampler: str, rows: int, seed: int) -> Sample:
-        rng = np.random.default_rng([seed, rows, 15])
+        rng = np.random.default_rng([seed, rows, crc32(self.name.encode())])  # no two worlds have the same columns
         if sampler == "uniform":
             return self.rows(rows, rng)
         settings: list[dict[str, Any]] = []
@@ -65,7 +66,7 @@ class World:
             settings.append(suggested(trial, self.space))
             return float(self.function(self.columns_of(settings[-1:]), rng.normal(size=1))[0])
 
-        study = by_tpe(evaluate, rows, seed)
+        study = by_tpe(evaluate, rows, crc32(f"{self.name} {seed}".encode()))
         objective = np.array([trial.value for trial in study.trials])
         return Sample(self.space, self.columns_of(settings), objective, sampler == "tpe")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from shared import by_tpe
 
@@ -94,7 +95,8 @@ def read_table(folder: Path, name: str) -> Table:
 def sample(table: Table, sampler: str, rows: int, seed: int) -> NDArray[np.int64]:
     """Rows of a table, drawn uniformly or by TPE."""
     if sampler == "uniform":
-        return np.random.default_rng([seed, rows]).choice(len(table.objective), rows, replace=False)
+        rng = np.random.default_rng([seed, rows, crc32(table.name.encode())])
+        return rng.choice(len(table.objective), rows, replace=False)
     space = table.space()
     place = None if table.codes is None else np.argsort(table.codes @ table.strides, kind="stable")
     taken: list[int] = []
@@ -106,7 +108,7 @@ def sample(table: Table, sampler: str, rows: int, seed: int) -> NDArray[np.int64
         taken.append(row if place is None else int(place[row]))
         return float(table.objective[taken[-1]])
 
-    by_tpe(evaluate, rows, seed)
+    by_tpe(evaluate, rows, crc32(f"{table.name} {seed}".encode()))
     return np.array(taken)
 
 

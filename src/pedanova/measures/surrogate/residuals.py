@@ -25,7 +25,7 @@ from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.distributions import LAW, normal_below
 from pedanova.measures.surrogate.posterior import PosteriorSamples, RankRange
-from pedanova.measures.surrogate.summaries import COMMON, FINEST, NORMAL, EstimatedShares, SampledShares
+from pedanova.measures.surrogate.summaries import FINEST, NORMAL, EstimatedShares, SampledShares
 from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Reals
 
@@ -178,7 +178,7 @@ def corrected(
     inside, mass = points
     grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
-    root = np.sqrt(np.maximum((1.0 - COMMON) * shares.each.mean(axis=0) + COMMON * shares.common, 0.0))
+    root = np.sqrt(np.maximum(shares.common, 0.0))
     alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # those of one shape are expanded side by side
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
         alike.setdefault((grid.blocks, name in children), []).append(j)

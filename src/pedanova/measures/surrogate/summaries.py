@@ -26,7 +26,6 @@ from pedanova.space.grid import Grid, Reals
 WIDEN = 1.5  # times the deviation of the samples, which take the settings as known
 WIDEN_SETTLED = 2.7  # upwards after an adaptive sampler, which leaves most bad values untried
 LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
-COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares
 NORMAL = 1.96
 FINEST = 0.005  # no share is known better than that
 LEAST_POINTS = 20  # of the target in each sample, and of the rest of the region
@@ -47,18 +46,16 @@ class SampledShares:
     def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
         """The estimate from the samples only; bounds are symmetric for the root of the share.
 
-        The mean over samples counts disagreement between them as an effect, but the share of their mean density does
-        not.
+        The share is that of the mean density, because the mean of the shares would count disagreement as an effect.
         """
-        share: Reals = (1.0 - COMMON) * self.each.mean(axis=0) + COMMON * self.common
         middle, deviation = self.roots()
         below, above = (
             np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
             for widen in (WIDEN, WIDEN_SETTLED if adaptive else WIDEN)
         )
         low, high = np.maximum(middle - below, 0.0) ** 2 - FINEST, (middle + above) ** 2 + FINEST
-        spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(share)
-        return EstimatedShares(share, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
+        spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(middle)
+        return EstimatedShares(self.common, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
     def copied(self, sources: list[int]) -> SampledShares:
         """The same shares, with those of each copy replaced by those of its original."""
