@@ -356,6 +356,11 @@ class Space(Mapping[str, Parameter]):
         -------
         Space
             The checked space.
+
+        Raises
+        ------
+        SpaceError
+            A domain is incomplete or impossible.
         """
         if not isinstance(plain, Mapping):
             raise SpaceError(f"{plain!r} must be a dict of parameters by name")
