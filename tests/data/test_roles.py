@@ -423,6 +423,12 @@ def test_numbers_behind_the_objective_of_drawn_settings_and_past_participles() -
     )
 
 
+def test_a_single_number_behind_several_results_is_doubted() -> None:
+    names = {"model": [f"m{i}" for i in range(ROWS)], "train_score": real(), "test_score": real()}
+    assert doubted(in_order({**names, "iterations": RNG.integers(100, 900, ROWS)}, "test_score")) == ["iterations"]
+    assert not doubted(in_order({**names, "units": RNG.choice([8, 16], ROWS)}, "test_score"))
+
+
 def test_a_marked_path_is_doubted() -> None:
     paths = {"config.checkpoint_name": [f"runs/{i}.pt" for i in range(ROWS)], "config.lr": real()}
     assert doubted(roles({**paths, "loss": real()}, "loss")) == ["config.checkpoint_name"]

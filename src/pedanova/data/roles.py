@@ -75,9 +75,7 @@ TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
-REMARKS = re.compile(
-    r"^(description|notes?|comments?|remarks?|message|.*error_?(message|msg)|traceback|.*reason)$", re.IGNORECASE
-)
+REMARKS = re.compile(r"(description|notes?|comments?|remarks?|message|.*error_?m(essage|sg)|traceback|.*reason)$", re.I)
 STEP_NAMES = re.compile(
     r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
     re.I,
@@ -176,8 +174,7 @@ def roles_of(
     for name in names:
         families.setdefault(_stem(name), []).append(words_of(name))
     # A dict of results, such as bleu.bleu and bleu.length_ratio
-    nested = (name.rpartition(".") for name in names)
-    dicts = {parent for parent, _, child in nested if _tells(parent) and _tells(child)}
+    dicts = {parts[0] for parts in (name.rpartition(".") for name in names) if _tells(parts[0]) and _tells(parts[2])}
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
@@ -389,6 +386,10 @@ class KnownColumns:
         """Whether the columns are in alphabetical order; if so, their order says nothing about their roles."""
         return list(self.table) == sorted(self.table)
 
+    def behind(self) -> list[str]:
+        """The columns after the first objective, if the order is known."""
+        return [name for name in dropwhile(lambda name: name not in self.objectives, self.table) if name in self.roles]
+
     def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
         return replace(self.roles[name], doubt=Clue(other, SLIGHT, why))
 
@@ -430,12 +431,11 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
     if known.is_sorted():
         return {}
     values = known.values
-    kinds: dict[str, str] = {
-        name: role.name for name, role in known.roles.items() if role.name in ("result", "parameter")
+    roles = {name: role for name, role in known.roles.items() if role.name in ("result", "parameter")}
+    roles |= {name: known.roles[name] for name in known.behind() if known.roles[name].name == "time"}
+    kinds = {
+        name: "doubted" if role.doubt and role.doubt.role == "result" else role.name for name, role in roles.items()
     }
-    kinds |= {name: "doubted" for name, role in known.roles.items() if role.doubt and role.doubt.role == "result"}
-    behind = dropwhile(lambda name: name not in known.objectives, known.table)
-    kinds |= {name: "result" for name in behind if name in known.roles and known.roles[name].name == "time"}
     row = [name for name in known.table if name in known.objectives or name in kinds]
     results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
     first, last = min(results, default=0), max(results, default=0)
@@ -459,31 +459,31 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
 
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
     """Numbers with many values, unlike the other parameters, and those after the objective."""
-    settings, values, table = known.settings(doubted=True), known.values, known.table
-    places = {name: place for place, name in enumerate(table)}
-    first = min((places[name] for name in known.objectives if name in places), default=len(table))
-    order = [name for name in table if name in settings]
-    ahead = [name for name in order if places[name] < first]
-    numbers = [name for name in order if values[name].kind == "numbers"]
-    grid = [name for name in ahead if values[name].is_few or values[name].counts_rows]
+    settings, values = known.settings(doubted=True), known.values
+    order = [name for name in known.table if name in settings]
+    behind = [name for name in known.behind() if name in settings]
+    ahead = order[: len(order) - len(behind)]
+    numbers = dict.fromkeys(name for name in order if values[name].kind == "numbers")
+    grid = {name for name in ahead if values[name].is_few or values[name].counts_rows}
     others = [name for name in ahead if name not in grid]
     unlike = [name for name in others if name != ahead[0] and not _has_head(name)]
     is_grid = bool(grid) and others == unlike
+    is_grid |= len(order) == 1 and not ahead and any(role.name == "result" for role in known.roles.values())
     new = {}
     if not known.is_sorted() and (is_grid or (ahead and all(map(_has_head, others)))):
-        behind = [name for name in order if places[name] > first]
-        many = [name for name in behind if name in numbers and not values[name].is_few]
-        late = [name for name in many if not _has_head(name) or (is_grid and values[name].whole)]
-        split = any(_has_head(name) and name in numbers and name not in late for name in behind)
+        counted = {name for name in behind if is_grid and values[name].whole and not values[name].is_few}
+        split = any(_has_head(name) and name in numbers and name not in counted for name in behind)
+        late = [n for n in behind if n in counted or (n in numbers and not values[n].is_few and not _has_head(n))]
         if is_grid and len(grid) > 1 and not split:
             why = "different in every row, and behind the objective of what looks like a grid search"
             new = {name: Role("result", why) for name in late if values[name].has_own and not _has_head(name)}
             late = [name for name in behind if name in numbers or (values[name].kind == "flags" and values[name].full)]
         why = "behind the objective, where results usually are"
         new |= {name: known.doubted(name, why) for name in late if name not in new and (is_grid or not split)}
-    few = [name for name in order if values[name].is_few and not values[name].has_many_digits and name not in new]
-    known_ones = (name for name in order if name not in new and known.roles[name].doubt is None)
-    drawn = any(_has_head(name) and name not in few and not name.endswith("ing") for name in known_ones)
+    left = [name for name in order if name not in new]
+    few = [name for name in left if values[name].is_few and not values[name].has_many_digits]
+    sure = (values[n] for n in left if _has_head(n) and not n.endswith("ing") and known.roles[n].doubt is None)
+    drawn = any(not one.is_few or one.has_many_digits for one in sure)
     if (len(few) > 1 or (few and few == order[:1] and values[few[0]].kind == "words")) and not drawn:
         for name in (n for n in numbers if n not in new and not _has_head(n) and not values[n].counts_rows):
             if values[name].has_many_digits or (not values[name].is_few and name != order[0]):
@@ -502,8 +502,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
         return {}
     factors, others = full_grid(whole)
-    places = {name: place for place, name in enumerate(known.table)}
-    first = min((places[name] for name in known.objectives if name in places), default=0)
+    behind = known.behind()
     why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
     once = rows == np.prod([len(np.unique(whole[name])) for name in factors])  # else others may be settings, too
     new = {}
@@ -511,9 +510,8 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
         if _is_id(name) and settings[name].whole:
             new[name] = Role("identifier", f"looks like an id, and {why}")
             continue
-        behind = places.get(name, -1) > first
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
-        if behind or (measured and not _has_head(name)):
+        if name in behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
         elif not _has_head(name) or not settings[name].is_few:
             # a setting may be made of others, and is the same for all seeds

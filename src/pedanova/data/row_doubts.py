@@ -144,12 +144,10 @@ def block_notes(names: Iterable[str], columns: Mapping[str, Column], goal: Goal,
     """A warning for what changes in blocks of rows with one score: such rows are parts of runs, not trials."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
-    same = scores[1:] == scores[:-1]
+    same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))
     blocks = len(scores) - np.count_nonzero(same)
-    if not LEAST_BLOCKS <= blocks <= len(scores) / BLOCK or len(scores) > MOST_ROWS or goal.column is None:
-        return []
-    in_order = (scores[1:] >= scores[:-1]).all() or (scores[1:] <= scores[:-1]).all()
-    if in_order or blocks > 1.1 * len(np.unique(scores)):
+    large = LEAST_BLOCKS <= blocks <= len(scores) / BLOCK and len(scores) <= MOST_ROWS and goal.column is not None
+    if not large or not up.any() or not down.any() or blocks > 1.1 * len(np.unique(scores)):
         return []
     within = {name: columns[name].values[rows] for name in names}
     changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]

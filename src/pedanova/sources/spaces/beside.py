@@ -29,8 +29,7 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
     A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
     """
     whole = records if isinstance(records, Records) else None  # rows in parts are not compared with a space
-    settled = request.space is not None or request.params is not None
-    settled |= whole is not None and whole.metadata.space is not None
+    settled = request.space is not None or request.params is not None or (whole and whole.metadata.space is not None)
     if settled or not isinstance(data, str | os.PathLike) or "://" in os.fspath(data):
         return request
     fitting = {}
