@@ -157,3 +157,12 @@ def test_progress_is_for_terminals_alone(capsys: pytest.CaptureFixture[str], mon
     said = capsys.readouterr().err
     assert "reading rows: 3 of 5" in said
     assert said.endswith("\x1b[K")  # nothing is left standing
+
+
+def test_a_table_of_results_alone_names_the_option_of_the_command_line(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("val_acc,val_f1\n" + "\n".join(f"{i * 7 % 40},{i * 11 % 40}" for i in range(40)) + "\n")
+    status, _, err = run("analyze", str(file), "--objective", "val_acc")
+    assert status == 2
+    assert "left out, name it in --params to keep it); name some in --params" in err
+    assert "params=" not in err

@@ -382,7 +382,7 @@ def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: Colu
     return with_conditions(space, evidence.presence(children, parents), children)
 
 
-def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) -> tuple[str | Arg, ...]:
+def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) -> tuple[Word, ...]:
     if set(table) <= own:
         beside = "".join(f" {name!r}" for name in sorted(own))
         return (f"the table has no column beside the objective{beside}; add the hyperparameters",)
@@ -390,8 +390,9 @@ def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) ->
         left = f" leave none of {len(table)} columns; keep at least one"
         return (Arg("space"), " and ", Arg("exclude"), left)
     notes = [note for note in notes if note.kind != "roles"]
-    most = "; ".join(notes[:3]) + (f"; and {len(notes) - 3} more" if len(notes) > 3 else "")
-    return (f"no column can serve as a parameter ({most}); name some in ", Arg("params"))
+    words = [word for note in notes[:3] for word in ("; ", f"{note.subject}: ", *note.words)][1:]
+    more = f"; and {len(notes) - 3} more" * (len(notes) > 3)
+    return ("no column can serve as a parameter (", *words, f"{more}); name some in ", Arg("params"))
 
 
 def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: list[str]) -> list[str]:
