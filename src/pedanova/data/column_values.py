@@ -91,10 +91,9 @@ class Values:
     @property
     def has_many_digits(self) -> bool:
         """Whether most numbers have more than five digits, which is rare for values that people choose."""
-        some = self.some
-        if self.kind != "numbers" or some.dtype.kind != "f" or not np.any(some):
+        some = np.abs(self.some[self.some != 0]) if self.kind == "numbers" else self.some[:0]
+        if some.dtype.kind != "f" or not len(some):
             return False
-        some = np.abs(some[some != 0])
         with np.errstate(all="ignore"):  # numbers near the ends of what a double holds
             tens = some / 10.0 ** (np.floor(np.log10(some)) - 4)
             return bool(np.mean(np.abs(tens - np.round(tens)) > 0.01) > 0.5)

@@ -480,10 +480,10 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
             late = [name for name in behind if name in numbers or (values[name].kind == "flags" and values[name].full)]
         why = "behind the objective, where results usually are"
         new |= {name: known.doubted(name, why) for name in late if name not in new and (is_grid or not split)}
-    left = [name for name in order if name not in new]
-    few = [name for name in left if values[name].is_few and not values[name].has_many_digits]
-    sure = (values[n] for n in left if _has_head(n) and not n.endswith("ing") and known.roles[n].doubt is None)
-    drawn = any(not one.is_few or one.has_many_digits for one in sure)
+    coarse = {name: values[name].is_few and not values[name].has_many_digits for name in order if name not in new}
+    few = [name for name in coarse if coarse[name]]
+    fine = (name for name in coarse if not coarse[name] and known.roles[name].doubt is None)
+    drawn = any(_has_head(name) and not name.endswith("ing") for name in fine)
     if (len(few) > 1 or (few and few == order[:1] and values[few[0]].kind == "words")) and not drawn:
         for name in (n for n in numbers if n not in new and not _has_head(n) and not values[n].counts_rows):
             if values[name].has_many_digits or (not values[name].is_few and name != order[0]):
