@@ -181,6 +181,18 @@ def test_what_a_file_of_rows_can_be_asked(a: pa.Analysis, tmp_path: Path) -> Non
     assert b.effects().rows == a.effects().rows
 
 
+@pytest.mark.parametrize("successes", [6, 7, 30, 53])
+def test_success_or_failure(successes: int) -> None:
+    """An objective with two values: the target is every success, however many quantiles these ties fill."""
+    random = np.random.default_rng(successes)
+    table = {"x": random.random(60), "z": random.random(60)}
+    failed = np.ones(60)
+    failed[np.argsort(table["x"])[:successes]] = 0.0
+    importances = pa.analyze(table, failed, direction="min").importance(force=True)
+    assert importances["x"].n_target == successes
+    assert next(iter(importances)) == "x"
+
+
 def test_what_a_file_without_rows_cannot_answer_is_refused(a: pa.Analysis, tmp_path: Path) -> None:
     a.save(tmp_path / "a.pedanova", rows=False)
     b = pa.load(tmp_path / "a.pedanova")

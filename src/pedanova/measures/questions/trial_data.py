@@ -295,7 +295,6 @@ class TrialData:
             count=self.rows,
             model=model,
             objection=ALONE if self.is_alone() else "",
-            inner=restricted(self.observations),
             sample=self.row_sample,
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
@@ -316,10 +315,11 @@ class TrialData:
         targets = [Region("quantile", Fraction(0), end) for end in ends]
         if len(ends) < 2 or not self.has_counts_for(*targets, region):
             return None
-        stricter, wider = (
-            (float(end), from_tallies(*self._find(one, region))) for end, one in zip(ends, targets, strict=True)
-        )
-        return stricter, wider
+        try:
+            near = [from_tallies(*self._find(one, region)) for one in targets]
+        except QueryError:  # because of ties, the wider one contains all rows
+            return None
+        return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
         """Target and region as rows; after an adaptive sampler, a quantile of the space becomes a value."""
@@ -474,7 +474,6 @@ class TrialData:
             count=int(mask.sum()),
             model=model,
             objection="" if model is not None else ALONE,
-            inner=True,
             sample=self.sample_of(mask),
         )
 

@@ -49,7 +49,6 @@ class Query:
     masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
     fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
-    inner: bool = False  # its rows are those of a mask, a box or a condition
     near: Callable[[], tuple[Near, Near] | None] = lambda: None  # a stricter and a wider target
     sample: RowModel | None = None  # some of too many rows, which show copies and repeats
 
