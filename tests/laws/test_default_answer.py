@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.errors import LevelsError
+from pedanova.errors import LevelsError, QueryError
 
 Table = dict[str, np.ndarray]
 QUESTIONS = ((0.1, 1.0), (0.05, 0.5), (0.2, 1.0))
@@ -191,6 +192,20 @@ def test_success_or_failure(successes: int) -> None:
     importances = pa.analyze(table, failed, direction="min").importance(force=True)
     assert importances["x"].n_target == successes
     assert next(iter(importances)) == "x"
+
+
+@pytest.mark.parametrize("successes", [1, 5, 14])
+def test_rare_successes(successes: int) -> None:
+    """Because of ties the best 10 % are all rows; the error names the target that contains the successes."""
+    random = np.random.default_rng(0)
+    x = random.random(199)
+    a = pa.analyze(
+        {"x": x, "z": random.random(199)}, (np.argsort(np.argsort(x)) >= successes).astype(float), direction="min"
+    )
+    with pytest.raises(QueryError, match=rf"{199 - successes} of them are tied; pass target=") as refused:
+        a.importance()
+    target = float(re.findall(r"target=([\d.]+)", str(refused.value))[0])
+    assert a.importance(target, force=True)["x"].n_target == successes
 
 
 def test_what_a_file_without_rows_cannot_answer_is_refused(a: pa.Analysis, tmp_path: Path) -> None:

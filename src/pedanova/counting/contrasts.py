@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,7 +20,7 @@ from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, rank_of, sign_of
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space, children_of
 
@@ -46,11 +47,21 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     """Check that the target contains some, but not all, rows of the region."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
-    ties = " (because of ties, or because both are the same); choose a smaller target or a larger region"
-    check_sizes(wanted, base, inside, inside - common, rows, ties)
+    better = int(by_level[outer[0] : inner[1] - 1].sum())  # than the last rows of the target, which are tied
+    words: list[str | Arg] = [
+        " (because of ties, or because both are the same); choose a smaller target or a larger region"
+    ]
+    if wanted.kind == "quantile" and not outer[0] and better:
+        part = math.floor(1e4 * better / int(by_level.sum())) / 1e4 or better / int(by_level.sum())
+        words = [
+            f", because {rows - better:,} of them are tied; pass ",
+            Arg("target", part),
+            f" for the {better:,} better rows",
+        ]
+    check_sizes(wanted, base, inside, inside - common, rows, *words)
 
 
-def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, same: str) -> None:
+def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, *same: str | Arg) -> None:
     """Raise an error if the target is empty, has `stray` rows outside the region, or is all of the region's `rows`."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
@@ -60,7 +71,7 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
             "inside: choose a smaller target or a wider region"
         )
     if inside == rows:
-        raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows{same}")
+        raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows", *same)
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
