@@ -21,7 +21,7 @@ TOUCHING := tests/base/test_table.py tests/counting/test_same_tallies.py tests/m
 # Files with a test that runs a real tool: the others need not be read for them.
 HEAVY := $(shell grep -rl --include='test_*.py' 'mark\.heavy' tests)
 
-.PHONY: demo test check every quick heavy oldest newest wheel lint style types bench history paper docs gallery sanitize clean help
+.PHONY: demo test check every quick slow heavy oldest newest wheel lint style types bench history paper docs gallery sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,14 +44,17 @@ every: $(VENV)/.test
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
+slow: $(VENV)/.test  ## list in tests/slow.txt, from a run of every test, those that `make check` leaves out
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --list-slow
+
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder $(HEAVY)
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
-	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" -k "not TestServers" $(TOUCHING)
 
 newest: .venv-newest/.done  ## tests with the newest versions, pre-releases among them
-	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" -k "not TestServers" $(TOUCHING)
 
 wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes twice, and the bill of materials: dist/
 	.venv-release/bin/python packaging/wheels.py --check

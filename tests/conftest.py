@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,13 +80,33 @@ OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a
 LATE = "[Uu]nraisable"  # something of an earlier test, which was collected in the midst of this one
 
 
+SLOW = Path(__file__).with_name("slow.txt")  # functions with tests that `make check` leaves out
+LONGEST = 0.2  # seconds that all tests of a function may take together in `make check`
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--list-slow", action="store_true", help=f"write {SLOW.name} from the times of this run")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if config.getoption("--list-slow"):
+        times: Counter[str] = Counter()
+        for report in terminalreporter.stats.get("passed", ()):
+            times[report.nodeid.partition("[")[0]] += report.duration
+        SLOW.write_text("".join(f"{name}\n" for name, time in sorted(times.items()) if time > LONGEST))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with long tests begin, so that no worker is left alone with one of them at the end.
+    """Files with slow tests begin, so that no worker is left alone with one of them at the end.
 
     A test that other programs take part in is run once more where it fails, and the run says so: what they do
     on a crowded machine is not this project's to promise. What fails twice is a failure.
     """
-    long = {item.path for item in items if item.get_closest_marker("slow")}
+    slow = set(SLOW.read_text().splitlines())
+    some = [item for item in items if item.nodeid.partition("[")[0] in slow]
+    for item in some:
+        item.add_marker("slow")
+    long = {item.path for item in some}
     items.sort(key=lambda item: item.path not in long)  # the sort is stable: files stay whole
     if config.pluginmanager.hasplugin("rerunfailures"):
         here = Path(__file__).parent

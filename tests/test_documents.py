@@ -101,7 +101,6 @@ PAGES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.usefixtures("trials")
 def test_a_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +109,6 @@ def test_a_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page)
 
 
-@pytest.mark.slow
 def test_pages_of_the_reference(tmp_path: Path) -> None:
     pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
     sys.path.insert(0, str(ROOT / "docs/_site"))
@@ -127,7 +125,6 @@ def test_blocks_that_are_not_run_are_listed() -> None:
     assert {name: many for name, many in found.items() if many} == NOT_RUN
 
 
-@pytest.mark.slow
 def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["learning_rate", "layers", "batch_size", "optimizer", "error"]
     names = {
@@ -144,7 +141,6 @@ def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys:
     assert Path("run.pedanova").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("trials")
 def test_commands_of_the_readme() -> None:
     lines = [line[2:] for block in blocks("README.md", "console") for line in block.splitlines()]
@@ -160,7 +156,6 @@ def test_commands_of_the_readme() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
 
 
-@pytest.mark.slow
 def test_lines_of_the_explorer(trials: pd.DataFrame) -> None:
     trials.assign(lr=trials["learning_rate"], momentum=trials["memory_over"] % 1).to_csv("trials.csv", index=False)
     a = pa.analyze("trials.csv", objective="error", params=["lr", "momentum", "optimizer"])
@@ -173,7 +168,6 @@ def test_lines_of_the_explorer(trials: pd.DataFrame) -> None:
     assert [main(command[1:]) for command in commands] == [0]
 
 
-@pytest.mark.slow
 def test_the_answer_of_the_readme_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -188,7 +182,6 @@ def test_the_answer_of_the_readme_is_printed(
         assert line == "…" or line.rstrip() in shown
 
 
-@pytest.mark.slow
 def test_the_report(trials: pd.DataFrame) -> None:
     trials[["learning_rate", "optimizer", "error"]][:150].to_csv("trials.csv", index=False)
     for block in blocks("docs/report.md", "python"):
@@ -197,7 +190,6 @@ def test_the_report(trials: pd.DataFrame) -> None:
     assert (ROOT / "docs/images/report.png").stat().st_size < 250_000
 
 
-@pytest.mark.slow
 def test_how_sure() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/how-sure.md", "python"):
@@ -209,7 +201,6 @@ def test_how_sure() -> None:
     assert not found["noise"].significant
 
 
-@pytest.mark.slow
 def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     for block in blocks("docs/rows-and-conditions.md", "python"):
         names: dict[str, object] = {"pa": pa}
@@ -239,7 +230,6 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     assert a.importance(pa.at_least(1)).rows[0].n_target == int(good.sum())
 
 
-@pytest.mark.slow
 def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/sources.md", "python"):
@@ -250,7 +240,6 @@ def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(iter(a.importance(draws=0))) == "rate"
 
 
-@pytest.mark.slow
 def test_figures() -> None:
     import matplotlib as mpl
 
@@ -272,7 +261,6 @@ def test_scale(trials: pd.DataFrame, tmp_path: Path) -> None:
         exec(compile(block, "scale.md", "exec"), {"pa": pa})
 
 
-@pytest.mark.slow
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):
@@ -295,7 +283,6 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
         assert hasattr(pairs.rows[0], field)
 
 
-@pytest.mark.slow
 def test_the_paper() -> None:
     for block in blocks("docs/paper.md", "python"):
         exec(block, {})
@@ -308,7 +295,6 @@ def test_the_paper() -> None:
         assert (ROOT / "docs" / image).stat().st_size < 250_000
 
 
-@pytest.mark.slow
 def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/reduction.md", "python"):
@@ -320,7 +306,6 @@ def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     assert "suggest_float('lr'" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -352,7 +337,6 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["along", "seeds"])
 def test_budgets_and_seeds(name: str) -> None:
     shared: dict[str, object] = {}
@@ -363,7 +347,6 @@ def test_budgets_and_seeds(name: str) -> None:
     assert name == "seeds" or found.since == 12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name: str) -> None:
     """Those of public names are run by test_docstrings, from nothing but what they import."""

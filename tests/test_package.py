@@ -22,7 +22,6 @@ def test_importing_brings_no_optional_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.slow
 def test_using_brings_no_optional_library() -> None:
     code = "import sys, pedanova as pa; a = pa.analyze({'x': [1, 2, 3, 4]}, [1.0, 2, 3, 4], params=['x']); "
     code += "a.importance(0.3, force=True); "
@@ -76,7 +75,6 @@ def wheel_of_make() -> Path | None:
     return made[0] if made and made[0].stat().st_mtime > newest else None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["present", "absent"])
 def test_a_wheel_is_built_with_and_without_a_compiler(compiler: str, tmp_path: Path) -> None:
     """Where nothing compiles, the install still succeeds and NumPy counts."""

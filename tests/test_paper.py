@@ -50,7 +50,6 @@ def parzen() -> ModuleType:
     return script("parzen")
 
 
-@pytest.mark.slow
 class TestPopulation:
     @pytest.mark.parametrize(("shift", "target", "region"), EXACT)
     def test_divergences(self, population: ModuleType, shift: int, target: float, region: float) -> None:
@@ -190,7 +189,6 @@ def test_every_claim_and_every_term_of_a_set_is_a_call() -> None:
     assert len(a.interactions(0.25, order=3, **plain)) == len(list(combinations(NAMES, 3)))
 
 
-@pytest.mark.slow
 def test_a_script_writes_its_figures_and_its_part_of_the_page(tmp_path: Path) -> None:
     script = ROOT / "experiments" / "paper" / "concepts.py"
     subprocess.run([sys.executable, str(script), "--out", str(tmp_path)], check=True, capture_output=True)

@@ -41,7 +41,6 @@ def test_numbers_fit_together(analysis: pa.Analysis) -> None:
         assert row.share <= row.raw_share + 1e-12
 
 
-@pytest.mark.slow
 def test_forms(analysis: pa.Analysis) -> None:
     found = analysis.importance(**COUNTS)
     columns = found.to_dict()
@@ -70,7 +69,6 @@ def test_names_are_escaped_everywhere() -> None:
     assert "\\&a|b\\_c\\%\\{\\textbackslash{}\\}" in found.to_latex()
 
 
-@pytest.mark.slow
 def test_profile(analysis: pa.Analysis) -> None:
     profile = analysis.profile(estimator="counts")
     for step in profile:
@@ -83,7 +81,6 @@ def test_profile(analysis: pa.Analysis) -> None:
     assert profile.of("lr")[0][0] < profile.of("lr")[-1][0]
 
 
-@pytest.mark.slow
 def test_profile_tells_which_quantiles_ties_hide() -> None:
     y = np.repeat([0.0, 1.0, 2.0], 100)
     profile = pa.analyze({"x": np.arange(300) % 7}, y, params=["x"]).profile()
@@ -117,7 +114,6 @@ def test_the_uniform_baseline_sees_the_sampler() -> None:
     assert abs(a.importance(baseline="region", **COUNTS)["noise"].share) < 0.002
 
 
-@pytest.mark.slow
 def test_corrected_shares_of_noise_are_zero_on_average() -> None:
     random = np.random.default_rng(1)
     shares = []
@@ -193,7 +189,6 @@ def test_a_small_target_is_told(analysis: pa.Analysis) -> None:
     assert not analysis.importance(0.1, **COUNTS).notes
 
 
-@pytest.mark.slow
 def test_the_same_call_gives_the_same_bytes(trials: dict[str, np.ndarray]) -> None:
     one, two = (pa.analyze(trials, "loss", scan=pa.Scan(threads=n)) for n in (1, 2))
     assert one.importance(**COUNTS) == two.importance(**COUNTS)
@@ -247,7 +242,6 @@ def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
         analysis.within("layers > 2", "layers < 2")
 
 
-@pytest.mark.slow
 def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) -> None:
     """Counts do not show which rows have the same configuration; a sample of the rows does, else there is a warning."""
     random = np.random.default_rng(0)

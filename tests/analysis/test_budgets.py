@@ -41,7 +41,6 @@ def by_rows() -> Any:
     return pa.analyze(long_table(), "loss").along("epochs", **FAST)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", [3, 9, 27])
 def test_the_change_is_found_at_the_right_budget(change: int) -> None:
     found = pa.analyze(long_table(change=change), "loss").along("epochs")  # as it is asked by default
@@ -53,7 +52,6 @@ def test_the_change_is_found_at_the_right_budget(change: int) -> None:
     assert verdicts[0] == "other"
 
 
-@pytest.mark.slow
 def test_each_budget_says_what_its_rows_say_alone(by_rows: Any) -> None:
     """The same numbers as an analysis of these rows only, levels by their own quantiles."""
     table = long_table()
@@ -86,7 +84,6 @@ def study(trials: int = 150, prune: bool = True) -> optuna.Study:
     return made
 
 
-@pytest.mark.slow
 def test_values_on_the_way_are_the_same_too() -> None:
     a = pa.analyze(study(prune=False))
     assert budget_name(a.data) == "step"
@@ -97,7 +94,6 @@ def test_values_on_the_way_are_the_same_too() -> None:
     assert found.name == "step"
 
 
-@pytest.mark.slow
 def test_pruned_trials_count_where_they_have_values() -> None:
     a = pa.analyze(study())
     assert len(a) == 75  # those that ended
@@ -109,7 +105,6 @@ def test_pruned_trials_count_where_they_have_values() -> None:
     assert not any("are left" in note for note in same.notes)
 
 
-@pytest.mark.slow
 def test_budgets_that_a_log_leaves_out_are_found(tmp_path: Path) -> None:
     """A log of several budgets is narrowed to the highest; `along` sees all of them."""
     import json
@@ -133,7 +128,6 @@ def test_budgets_that_a_log_leaves_out_are_found(tmp_path: Path) -> None:
     assert next(iter(found.full.importances)) == "x1"
 
 
-@pytest.mark.slow
 def test_runs_are_averaged_at_each_budget_alone() -> None:
     """Seeds of one configuration are averaged as the analysis says, never over budgets."""
     table = long_table(100)
@@ -145,7 +139,6 @@ def test_runs_are_averaged_at_each_budget_alone() -> None:
     np.testing.assert_allclose(one.to_dict()["share"], two.to_dict()["share"], atol=1e-9)
 
 
-@pytest.mark.slow
 def test_very_many_budgets_are_asked_where_it_matters() -> None:
     """A dozen of forty, and then between those where the ranking becomes the full one's."""
     x, budgets = settings(120), np.arange(1, 41)
@@ -159,7 +152,6 @@ def test_very_many_budgets_are_asked_where_it_matters() -> None:
     assert any("budgets are used" in note for note in found.notes)
 
 
-@pytest.mark.slow
 def test_rows_picked_first_are_kept() -> None:
     table = long_table()
     a = pa.analyze(table, "loss")
@@ -170,7 +162,6 @@ def test_rows_picked_first_are_kept() -> None:
     assert [step.budget for step in only] == [9, 27]
 
 
-@pytest.mark.slow
 def test_an_analysis_of_one_of_two_objectives() -> None:
     table = long_table() | {"cost": np.tile(settings()[:, 2], len(BUDGETS))}
     both = pa.analyze(table, ["loss", "cost"], params=["x0", "x1", "x2", "epochs"])
@@ -179,7 +170,6 @@ def test_an_analysis_of_one_of_two_objectives() -> None:
     assert found.since == 1
 
 
-@pytest.mark.slow
 def test_too_few_rows_are_told_and_never_dropped() -> None:
     table = long_table()
     keep = (table["epochs"] != 3) | (np.arange(1200) % 300 < 20)
@@ -207,7 +197,6 @@ def test_an_objective_that_is_no_column() -> None:
     assert [next(iter(step.importances)) for step in found] == ["x0", "x1"]
 
 
-@pytest.mark.slow
 def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: Any) -> None:
     a = pa.analyze(long_table(), "loss")
     a.save(tmp_path / "a.pedanova", rows=True)

@@ -56,7 +56,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "my trials.db"
 
 
-@pytest.mark.slow
 def test_every_look_tells_what_a_reading_at_once_tells(url: str) -> None:
     study = make(for_optuna(url), "grows")
     tale = Tale(follow(url))
@@ -70,7 +69,6 @@ def test_every_look_tells_what_a_reading_at_once_tells(url: str) -> None:
     assert not tale.events
 
 
-@pytest.mark.slow
 def test_a_trial_is_taken_when_it_has_ended(url: str) -> None:
     study = make(for_optuna(url), "waits")
     tale = Tale(follow(url))
@@ -100,7 +98,6 @@ def test_a_study_without_trials_is_waited_for(path: Path) -> None:
     study.tell(waiting, 1.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fill", [with_changed_range, with_moving_bounds])
 def test_domains_that_change_between_two_looks(fill: object, path: Path) -> None:
     url = f"sqlite:///{path}"
@@ -109,7 +106,6 @@ def test_domains_that_change_between_two_looks(fill: object, path: Path) -> None
     look_while_written(whole, study, path, every=7)
 
 
-@pytest.mark.slow
 def test_several_objectives_and_constraints(path: Path) -> None:
     whole = make(None, "front", constrain=True)
     study = optuna.create_study(storage=f"sqlite:///{path}", study_name="front", directions=whole.directions)
@@ -128,7 +124,6 @@ def look_while_written(whole: optuna.Study, study: optuna.Study, path: Path, *, 
     same(tale.rows, read_records(path))
 
 
-@pytest.mark.slow
 def test_values_on_the_way_are_those_of_the_rows(path: Path) -> None:
     study = make(f"sqlite:///{path}", "curves")
     tale = Tale(follow(path))
@@ -147,7 +142,6 @@ def test_values_on_the_way_are_those_of_the_rows(path: Path) -> None:
     assert here.values.tolist() == there.values.tolist()
 
 
-@pytest.mark.slow
 def test_a_trial_that_a_server_shows_late_is_not_missed(path: Path) -> None:
     """Two sessions draw keys 7 and 8, and that of 8 is finished first: so it is on servers."""
     study = make(f"sqlite:///{path}", "late")
@@ -165,7 +159,6 @@ def test_a_trial_that_a_server_shows_late_is_not_missed(path: Path) -> None:
     same(tale.rows, read_records(path))
 
 
-@pytest.mark.slow
 def test_a_study_that_is_deleted_and_begun_anew(url: str) -> None:
     make(for_optuna(url), "again")
     tale = Tale(follow(url, study="again"))
@@ -178,7 +171,6 @@ def test_a_study_that_is_deleted_and_begun_anew(url: str) -> None:
     same(tale.rows, read_records(url))
 
 
-@pytest.mark.slow
 def test_a_file_that_is_gone_and_comes_back(path: Path, tmp_path: Path) -> None:
     study = make(f"sqlite:///{path}", "moved")
     tale = Tale(follow(path))
@@ -196,7 +188,6 @@ def test_a_file_that_is_gone_and_comes_back(path: Path, tmp_path: Path) -> None:
     same(tale.rows, read_records(path))
 
 
-@pytest.mark.slow
 def test_a_server_that_goes_away_in_the_midst_of_looks(postgresql_url: str) -> None:  # noqa: F811
     """Wherever a look breaks off, nothing of it is taken, and the next one finds all of it."""
     held = optuna.storages.RDBStorage(for_optuna(postgresql_url))
@@ -229,7 +220,6 @@ def test_which_study(path: Path) -> None:
     assert follow(path, study="two").look().finished == 0
 
 
-@pytest.mark.slow
 def test_reading_changes_nothing_and_locks_nobody(path: Path) -> None:
     """A look in the midst of a writer's transaction waits for nothing, and the writer's commit does not fail."""
     make(f"sqlite:///{path}", "busy")
@@ -257,7 +247,6 @@ def journal_study(path: Path, trials: int) -> optuna.Study:
     return study
 
 
-@pytest.mark.slow
 def test_a_journal_with_four_writers_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.log"
     journal_study(path, 1)
@@ -366,7 +355,6 @@ def test_an_mlflow_store_that_is_gone_for_a_while(store: Path, tmp_path: Path) -
 
 
 @pytest.mark.heavy
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["folder", "SQLite", "PostgreSQL"])
 def test_the_real_mlflow(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: Any) -> None:
     monkeypatch.setitem(os.environ, "MLFLOW_ALLOW_FILE_STORE", "true")

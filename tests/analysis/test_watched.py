@@ -50,7 +50,6 @@ def same_answer(one: TrialData, other: pa.Analysis) -> None:
     assert first == second
 
 
-@pytest.mark.slow
 def test_every_look_is_an_analysis_of_all_rows(path: Path) -> None:
     watched = Watched(path, "loss")
     for seed in range(3):
@@ -77,7 +76,6 @@ def test_the_space_stays_until_a_value_lies_outside_or_a_parameter_is_new(path: 
     assert change.after == Categorical(("adam", "rmsprop", "sgd"))
 
 
-@pytest.mark.slow
 def test_a_guess_that_would_turn_over_does_not(tmp_path: Path) -> None:
     """First the values look as if drawn on a log scale; with more rows the guess would be linear."""
     path = tmp_path / "trials.csv"
@@ -104,7 +102,6 @@ def test_a_given_space_stays_and_rows_outside_are_counted_apart(path: Path) -> N
     assert any("outside the space" in note for note in sight.analysis.notes)
 
 
-@pytest.mark.slow
 def test_options_are_those_of_analyze(path: Path) -> None:
     watched = Watched(path, "loss", params=(name for name in ("x", "y")), where="opt == 'adam'")
     for seed in range(2):
@@ -115,7 +112,6 @@ def test_options_are_those_of_analyze(path: Path) -> None:
     refuse(TypeError, "colour", of=lambda: Watched(path, "loss", colour="x"))  # type: ignore[call-arg]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_study_with_failed_and_pruned_trials(tmp_path: Path) -> None:
     path = tmp_path / "trials.db"

@@ -103,7 +103,6 @@ def largest_file(limit: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("write", [SMALL_ANALYSIS.save, SMALL_ANALYSIS.report], ids=["analysis", "page"])
 @pytest.mark.parametrize("limit", [1, 100])
 def test_a_file_may_not_grow(tmp_path: Path, write: Any, limit: int) -> None:
@@ -145,7 +144,6 @@ def test_a_device_that_takes_nothing() -> None:
     refuse(DataError, "No space left", of=lambda: write_file(Path("/dev/full"), b"x" * (1 << 16)))
 
 
-@pytest.mark.slow
 def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
     """Whenever the kill comes, the file is the old one or the new one, to the last byte."""
     file = tmp_path / "out"

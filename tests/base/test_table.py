@@ -38,7 +38,6 @@ def results(a: pa.Analysis) -> dict[str, Any]:
 NAMES = ["importance", "effects", "interactions", "reduce", "forest", "compare", "by_objective"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_a_mapping(results: dict[str, Any], name: str) -> None:
     found = results[name]
@@ -95,7 +94,6 @@ def test_completion_offers_what_a_user_may_call(results: dict[str, object], name
     assert set(dir(results[name])) == OFFERED[name] | FORMS | MAPPING
 
 
-@pytest.mark.slow
 def test_completion_of_other_results(a: pa.Analysis) -> None:
     assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
     density = {

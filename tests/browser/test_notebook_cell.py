@@ -134,7 +134,6 @@ def cell(page: Page, a: pa.Analysis, published: list[dict[str, Any]], tmp_path: 
     return Cell(page, a.widget(title="</script><script>alert(1)", height=700, **COUNTS), published, tmp_path)
 
 
-@pytest.mark.slow
 def test_the_cell_shows_what_the_kernel_answers(cell: Cell, a: pa.Analysis) -> None:
     cell.settled()
     wanted = a.importance(**COUNTS)
@@ -145,7 +144,6 @@ def test_the_cell_shows_what_the_kernel_answers(cell: Cell, a: pa.Analysis) -> N
     assert not [line for line in cell.page.complaints() if "favicon" not in line]
 
 
-@pytest.mark.slow
 def test_a_selection_goes_both_ways(cell: Cell, a: pa.Analysis) -> None:
     cell.settled()
     seen: list[Any] = []
@@ -170,7 +168,6 @@ def test_a_selection_goes_both_ways(cell: Cell, a: pa.Analysis) -> None:
     assert cell.question()["selection"] == {"lr": {"range": [1e-4, 0.1]}}
 
 
-@pytest.mark.slow
 def test_of_many_questions_the_newest_alone_is_asked(cell: Cell) -> None:
     cell.settled()
     cell.asked.clear()
@@ -183,7 +180,6 @@ def test_of_many_questions_the_newest_alone_is_asked(cell: Cell) -> None:
     assert parts == [0.11, 0.4]
 
 
-@pytest.mark.slow
 def test_a_cell_drawn_again_begins_where_the_page_was(cell: Cell) -> None:
     cell.settled()
     cell.inside("pedanova.state.select('opt', {labels: ['sgd']})")
@@ -198,7 +194,6 @@ def test_a_cell_drawn_again_begins_where_the_page_was(cell: Cell) -> None:
     cell.page.run("window.receive({view: 'x', pedanova: 1})")
 
 
-@pytest.mark.slow
 def test_a_question_that_is_refused_says_why(cell: Cell) -> None:
     cell.settled()
     cell.inside("window.found = null; pedanova.source.ask('plane', pedanova.state.get().question, "

@@ -24,7 +24,6 @@ def numbers() -> list[float]:
     return [*map(float, sizes), *halves, *near, *edges, *map(float, parts), math.inf, -math.inf]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("short", None), ("percent", 1e4), ("times", 1e300), ("chance", 1.0)])
 def test_python_and_the_page_write_alike(page: Page, report: Path, name: str, most: float | None) -> None:
     page.open(report)

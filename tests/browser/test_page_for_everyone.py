@@ -24,7 +24,6 @@ HOSTILE = [
 TAB, ENTER, ESCAPE, RIGHT = "\ue004", "\ue007", "\ue00c", "\ue014"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("live", [False, True], ids=["file", "live"])
 def test_the_keyboard_reaches_everything(page: Page, report: Path, explorer: str, live: bool) -> None:
     from selenium.webdriver import ActionChains
@@ -42,7 +41,6 @@ def test_the_keyboard_reaches_everything(page: Page, report: Path, explorer: str
     assert page.run("return [...window.left].map((one) => one.outerHTML)") == []
 
 
-@pytest.mark.slow
 def test_the_keyboard_works_everything(page: Page, report: Path) -> None:
     page.open(report)
     first = page.run("return document.querySelector('#matters .ranked').dataset.parameter")
@@ -75,7 +73,6 @@ def serious(page: Page, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("live", [False, True], ids=["file", "live"])
 def test_axe_finds_nothing_serious(
     page: Page, report: Path, explorer: str, pytestconfig: pytest.Config, live: bool
@@ -104,7 +101,6 @@ def serious_in_both_themes(page: Page) -> list[str]:
     return light + dark
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 def test_every_width_fits(page: Page, report: Path, width: int) -> None:
     page.size(width)
@@ -121,7 +117,6 @@ def test_every_width_fits(page: Page, report: Path, width: int) -> None:
     assert sticky <= 120
 
 
-@pytest.mark.slow
 def test_a_phone_has_small_densities_and_a_sheet(page: Page, explorer: str) -> None:
     page.size(390, 844)
     page.open(explorer)
@@ -141,7 +136,6 @@ def test_a_phone_has_small_densities_and_a_sheet(page: Page, explorer: str) -> N
     assert small == 0
 
 
-@pytest.mark.slow
 def test_colours_follow_the_theme(page: Page, report: Path) -> None:
     page.open(report)
     colour = "return getComputedStyle(document.querySelector('.density .plot .target')).stroke"
@@ -152,7 +146,6 @@ def test_colours_follow_the_theme(page: Page, report: Path) -> None:
     assert page.run(colour) == light
 
 
-@pytest.mark.slow
 def test_on_paper_it_takes_two_pages_of_words(page: Page, report: Path) -> None:
     page.open(report)
     page.dark(on=True)
@@ -182,7 +175,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis
     return path, a
 
 
-@pytest.mark.slow
 def test_hostile_names_stay_names(page: Page, hostile: tuple[Path, pa.Analysis]) -> None:
     path, a = hostile
     page.open(path)
@@ -243,7 +235,6 @@ def thirty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(ODD))
 def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, thirty: Path, kind: str) -> None:
     a, path = ODD[kind], tmp_path / "r.html"
@@ -264,7 +255,6 @@ def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, thirty: Path, kin
     assert wide <= seen
 
 
-@pytest.mark.slow
 def test_children_stand_under_their_parents(page: Page, tmp_path: Path) -> None:
     ODD["conditional"].report(tmp_path / "r.html", **QUICK)
     page.open(tmp_path / "r.html")
@@ -272,7 +262,6 @@ def test_children_stand_under_their_parents(page: Page, tmp_path: Path) -> None:
     assert "active in" in page.text(".ranked.child .active")
 
 
-@pytest.mark.slow
 def test_long_names_are_told_apart(page: Page, thirty: Path) -> None:
     page.open(thirty)
     page.bars()
@@ -284,7 +273,6 @@ def test_long_names_are_told_apart(page: Page, thirty: Path) -> None:
     assert page.run("return document.querySelectorAll('.density').length") == 30
 
 
-@pytest.mark.slow
 def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, analysis: pa.Analysis) -> None:
     analysis.save(tmp_path / "run.pedanova", rows=False)
     loaded = pa.load(tmp_path / "run.pedanova")

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
@@ -39,7 +38,6 @@ def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     return wanted
 
 
-@pytest.mark.slow
 def test_a_brush_is_a_selection(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     same_as_python(page, analysis)
@@ -60,7 +58,6 @@ def test_a_brush_is_a_selection(page: Page, explorer: str, analysis: pa.Analysis
     assert chosen(page) == {}
 
 
-@pytest.mark.slow
 def test_the_keyboard_brushes_and_clears(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.press(f"{LR} .edge", RIGHT, RIGHT, RIGHT)
@@ -75,7 +72,6 @@ def test_the_keyboard_brushes_and_clears(page: Page, explorer: str, analysis: pa
     assert chosen(page) == {}
 
 
-@pytest.mark.slow
 def test_a_click_toggles_a_category(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.click(f"{KINDS} .bar-catch:nth-of-type(1)")
@@ -93,7 +89,6 @@ def test_a_click_toggles_a_category(page: Page, explorer: str, analysis: pa.Anal
     assert chosen(page) == {}
 
 
-@pytest.mark.slow
 def test_chips_are_hidden_typed_into_and_removed(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.run("pedanova.state.select('lr', {range: [0.0001, 0.1]}); pedanova.state.select('layers', {range: [2, 4]})")
@@ -115,7 +110,6 @@ def test_chips_are_hidden_typed_into_and_removed(page: Page, explorer: str, anal
     assert chosen(page) == {}
 
 
-@pytest.mark.slow
 def test_the_edges_of_the_objective_are_free(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     at = page.run(
@@ -139,7 +133,6 @@ def test_the_edges_of_the_objective_are_free(page: Page, explorer: str, analysis
     assert page.state()["question"]["target"] == {"value": [None, 0.75]}
 
 
-@pytest.mark.slow
 def test_the_inner_edges_push_each_other(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.press("[data-inner=region]", RIGHT, RIGHT)  # the target goes along: it lies inside the region
@@ -156,7 +149,6 @@ def test_the_inner_edges_push_each_other(page: Page, explorer: str, analysis: pa
     same_as_python(page, analysis)
 
 
-@pytest.mark.slow
 def test_few_good_rows_are_hatched_and_shown_one_by_one(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     good = np.sort(analysis.trials(limit=40).columns["lr"])  # the best tenth
@@ -173,7 +165,6 @@ def test_few_good_rows_are_hatched_and_shown_one_by_one(page: Page, explorer: st
     assert page.run("return document.querySelectorAll('#matters .ranked, .density .plot .target').length") == 0
 
 
-@pytest.mark.slow
 def test_a_selection_is_saved_as_a_report(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.run("pedanova.state.select('optimizer', {labels: ['adam']})")
@@ -237,7 +228,6 @@ ASK = """
 """
 
 
-@pytest.mark.slow
 def test_thirty_selections_say_what_python_says(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     """What the page shows is what the shown line of Python gives, to the last digit."""
     page.open(explorer)

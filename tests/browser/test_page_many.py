@@ -31,7 +31,6 @@ def bodies(page: Page) -> list[dict[str, Any]]:
     return [json.loads(one["postData"]) for one in sent if "postData" in one]
 
 
-@pytest.mark.slow
 def test_a_long_ranking_holds_the_lines_that_are_seen(page: Page, wide: pa.Analysis) -> None:
     page.size(1440, 900)
     with served(page, wide):
@@ -52,7 +51,6 @@ def test_a_long_ranking_holds_the_lines_that_are_seen(page: Page, wide: pa.Analy
         assert page.text("#matters .ranked .name") == "p077"
 
 
-@pytest.mark.slow
 def test_only_what_is_on_the_screen_is_asked_for_first(page: Page, wide: pa.Analysis) -> None:
     page.size(1440, 900)
     with served(page, wide):
@@ -74,7 +72,6 @@ def test_only_what_is_on_the_screen_is_asked_for_first(page: Page, wide: pa.Anal
         }
 
 
-@pytest.mark.slow
 def test_cards_are_drawn_when_they_come_into_sight(page: Page, wide: pa.Analysis) -> None:
     page.size(1440, 900)
     with served(page, wide):
@@ -89,7 +86,6 @@ def test_cards_are_drawn_when_they_come_into_sight(page: Page, wide: pa.Analysis
         page.until(f"return {last}.querySelector('.plot .target') !== null")
 
 
-@pytest.mark.slow
 def test_a_file_of_many_parameters_is_small(page: Page, wide: pa.Analysis, tmp_path: Path) -> None:
     asked = [(0.1, 1.0), (0.05, 1.0)]
     wide.report(tmp_path / "r.html", questions=asked, estimator="counts", draws=100, reduce=False)
@@ -101,7 +97,6 @@ def test_a_file_of_many_parameters_is_small(page: Page, wide: pa.Analysis, tmp_p
     assert page.run("return document.querySelectorAll('#chips select option').length") == 1
 
 
-@pytest.mark.slow
 def test_rows_of_many_parameters_are_shown_with_some_and_saved_with_all(page: Page, wide: pa.Analysis) -> None:
     page.size(1440, 900)
     with served(page, wide):

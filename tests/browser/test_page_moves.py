@@ -27,7 +27,6 @@ def bands(page: Page) -> list[float]:
     return [question[which]["part"][1] for which in ("target", "region")]
 
 
-@pytest.mark.slow
 def test_it_opens_offline_with_the_first_question(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     assert page.bars() == expected(analysis, "share", 0.1, 1.0)
@@ -38,7 +37,6 @@ def test_it_opens_offline_with_the_first_question(page: Page, report: Path, anal
     assert report.stat().st_size < 500_000
 
 
-@pytest.mark.slow
 def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     for target, region in combinations(range(len(LADDER)), 2):
@@ -53,7 +51,6 @@ def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Anal
         assert f"{found.n_target} good" in page.text(".counts")
 
 
-@pytest.mark.slow
 def test_the_mouse_drags_each_edge_to_the_nearest_step(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     script = "return Number(document.querySelector('[data-edge=target]').dataset.x) / arguments[0].clientWidth"
@@ -67,7 +64,6 @@ def test_the_mouse_drags_each_edge_to_the_nearest_step(page: Page, report: Path,
     assert bands(page) == [0.1, 1.0]  # one drag is one step
 
 
-@pytest.mark.slow
 def test_the_region_stays_wider_than_the_target(page: Page, report: Path) -> None:
     page.open(report)
     page.press("[data-edge=region]", HOME)  # pushes the target down
@@ -76,7 +72,6 @@ def test_the_region_stays_wider_than_the_target(page: Page, report: Path) -> Non
     assert bands(page) == [0.3, 1.0]
 
 
-@pytest.mark.slow
 def test_what_the_target_is_compared_with(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     page.press("select[data-focus=baseline]", "a")
@@ -85,7 +80,6 @@ def test_what_the_target_is_compared_with(page: Page, report: Path, analysis: pa
     assert page.text("#densities .against") == "uniform draw"
 
 
-@pytest.mark.slow
 def test_a_chip_is_typed_into(page: Page, report: Path) -> None:
     page.open(report)
     page.click("[data-focus=target]")
@@ -98,7 +92,6 @@ def test_a_chip_is_typed_into(page: Page, report: Path) -> None:
     assert bands(page) == [0.3, 1.0]
 
 
-@pytest.mark.slow
 def test_undo_redo_and_the_address(page: Page, report: Path) -> None:
     page.open(report)
     page.press("[data-edge=target]", RIGHT)
@@ -126,7 +119,6 @@ ODD = ["%", "{}", "[1]", "null", "a" * 5000, '{"question":1}', '{"tab":{},"hidde
        '{"question":{"target":{"part":[0,9]},"region":{"value":[null,null]},"selection":{}}}']  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("address", ODD)
 def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None:
     page.driver.get("about:blank")
@@ -136,7 +128,6 @@ def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None
     assert page.run("return document.querySelectorAll('.ranked, .refused').length") > 0
 
 
-@pytest.mark.slow
 def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     question = PageQuestion.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
@@ -149,7 +140,6 @@ def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: 
     assert page.bars() == expected(analysis, "share", 0.1, 1.0)
 
 
-@pytest.mark.slow
 def test_noise_stands_apart_and_grey(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     noise = {row.name for row in analysis.importance(0.1, **COUNTS).rows if row.significant is False}
@@ -162,7 +152,6 @@ def test_noise_stands_apart_and_grey(page: Page, report: Path, analysis: pa.Anal
     assert len(page.bars()) == len(analysis.space)
 
 
-@pytest.mark.slow
 def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     page.open(report)
     page.click(".density[data-parameter=lr] .card-name")
@@ -176,7 +165,6 @@ def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     assert page.run("return document.activeElement.className") == "card-name"  # back where it came from
 
 
-@pytest.mark.slow
 def test_a_file_without_rows_cannot_be_brushed(page: Page, report: Path) -> None:
     page.open(report)
     page.drag(".density[data-parameter=lr] svg", (0.2, 0.5), (0.6, 0.5))
@@ -185,7 +173,6 @@ def test_a_file_without_rows_cannot_be_brushed(page: Page, report: Path) -> None
     assert page.text("#densities .how") == "click to enlarge"
 
 
-@pytest.mark.slow
 def test_lines_to_copy(page: Page, report: Path) -> None:
     page.open(report)
     page.press("[data-edge=region]", LEFT)

@@ -39,7 +39,6 @@ def stranger() -> Iterator[tuple[str, list[str]]]:
         other.shutdown()
 
 
-@pytest.mark.slow
 def test_no_address_and_no_cookie_holds_what_lets_in(page: Page, explorer: str) -> None:
     ticket = explorer.partition("ticket=")[2]
     page.open(explorer)
@@ -58,7 +57,6 @@ def test_no_address_and_no_cookie_holds_what_lets_in(page: Page, explorer: str) 
         assert not [headers for headers in heard if secret in headers or "cookie" in headers.lower()]
 
 
-@pytest.mark.slow
 def test_a_browser_that_was_let_in_comes_back(page: Page, explorer: str) -> None:
     page.open(explorer)
     page.run("pedanova.state.select('optimizer', {labels: ['adam']})")
@@ -71,7 +69,6 @@ def test_a_browser_that_was_let_in_comes_back(page: Page, explorer: str) -> None
     assert page.bars()
 
 
-@pytest.mark.slow
 def test_a_browser_that_was_not_let_in_is_told_so(page: Page, explorer: str) -> None:
     page.open(explorer)
     page.run("localStorage.clear()")
@@ -90,7 +87,6 @@ def formulas() -> pa.Analysis:
     return pa.analyze(columns, "loss")
 
 
-@pytest.mark.slow
 def test_no_cell_of_a_saved_table_is_computed(page: Page, formulas: pa.Analysis) -> None:
     with served(page, formulas):
         page.click("#tab-trials")

@@ -41,7 +41,6 @@ def saved(page: Page, explorer: str, tmp_path: Path) -> Path:
     return kept
 
 
-@pytest.mark.slow
 def test_a_saved_report_names_its_rows(page: Page, saved: Path, analysis: pa.Analysis) -> None:
     page.open(saved)
     box = {"lr": (0.0001, 0.03), "optimizer": ["adam", "sgd"]}
@@ -58,7 +57,6 @@ def test_a_saved_report_names_its_rows(page: Page, saved: Path, analysis: pa.Ana
     assert "only rows with lr" in page.text("#panel-targets")
 
 
-@pytest.mark.slow
 def test_sliders_of_a_file_move_among_what_it_holds(page: Page, saved: Path, analysis: pa.Analysis) -> None:
     page.open(saved)
     for edge, keys in (("target", [RIGHT]), ("target", [RIGHT, RIGHT]), ("region", [LEFT]), ("region", [LEFT, LEFT]),
@@ -82,7 +80,6 @@ def test_sliders_of_a_file_move_among_what_it_holds(page: Page, saved: Path, ana
     assert "no answer" not in page.text("main")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("within", ["optimizer == 'adam'", {"layers": (2.0, 4.0)}])
 def test_a_report_about_some_rows_says_so(page: Page, tmp_path: Path, analysis: pa.Analysis, within: Any) -> None:
     analysis.report(tmp_path / "r.html", within=within, **QUICK)

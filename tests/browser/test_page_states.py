@@ -18,7 +18,6 @@ ENTER, ESCAPE, SELECT_ALL = "\ue007", "\ue00c", "\ue009a\ue000"
 GONE = "return document.getElementById('headline').textContent.startsWith('No answer')"
 
 
-@pytest.mark.slow
 def test_no_rows_are_said_to_be_none(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     good = np.sort(analysis.trials(limit=40).columns["lr"])
@@ -36,7 +35,6 @@ def test_no_rows_are_said_to_be_none(page: Page, explorer: str, analysis: pa.Ana
             assert word not in page.text(f"#panel-{key}")
 
 
-@pytest.mark.slow
 def test_too_few_rows_are_told_without_python(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     good = np.sort(analysis.trials(limit=40).columns["lr"])
@@ -50,7 +48,6 @@ def test_too_few_rows_are_told_without_python(page: Page, explorer: str, analysi
     assert page.run("return document.body.textContent").count("force=True") == 0
 
 
-@pytest.mark.slow
 def test_rows_of_one_objective_are_refused_in_words(page: Page) -> None:
     x = np.linspace(0, 1, 200)
     with served(page, pa.analyze({"x": x, "y": x[::-1] ** 2, "loss": np.maximum(x, 0.5)}, "loss")):
@@ -61,7 +58,6 @@ def test_rows_of_one_objective_are_refused_in_words(page: Page) -> None:
         assert page.complaints() == []  # no answer is an error of the server
 
 
-@pytest.mark.slow
 def test_notes_hold_no_python(page: Page) -> None:
     random = np.random.default_rng(0)
     x = random.random(300)
@@ -74,7 +70,6 @@ def test_notes_hold_no_python(page: Page) -> None:
             assert word not in said
 
 
-@pytest.mark.slow
 def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysis) -> None:
     with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as explorer:
         page.open(explorer.url)
@@ -93,7 +88,6 @@ def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysi
     page.complaints()  # the browser's own words on a server that is gone
 
 
-@pytest.mark.slow
 def test_a_slow_answer_has_a_quiet_sign(page: Page, explorer: str) -> None:
     page.open(explorer)
     assert not page.run("return document.body.classList.contains('slow')")
@@ -110,7 +104,6 @@ def test_a_slow_answer_has_a_quiet_sign(page: Page, explorer: str) -> None:
 # --- typed targets -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_what_is_typed_means_what_it_means_in_a_shell(page: Page, explorer: str) -> None:
     page.open(explorer)
     for typed in ("0.05", "5 %", "20%", "0.1..0.3", "<=0.8", ">=0.5", ">=0.1,<=0.8", "1e-1"):
@@ -121,7 +114,6 @@ def test_what_is_typed_means_what_it_means_in_a_shell(page: Page, explorer: str)
         assert page.state()["question"]["target"] == band_to_json(wanted), typed
 
 
-@pytest.mark.slow
 def test_what_cannot_be_read_is_refused_beside_the_field(page: Page, explorer: str) -> None:
     page.open(explorer)
     before = page.state()["question"]
@@ -137,7 +129,6 @@ def test_what_cannot_be_read_is_refused_beside_the_field(page: Page, explorer: s
         page.press(".chip-field", ESCAPE)
 
 
-@pytest.mark.slow
 def test_a_decimal_comma_selects_nothing(page: Page, explorer: str) -> None:
     page.open(explorer)
     page.run("pedanova.state.select('lr', {range: [0.0001, 0.1]})")
@@ -157,7 +148,6 @@ def named() -> pa.Analysis:
     return pa.analyze({**columns, "loss": columns["in"] + 0.3 * columns["row"] + 0.1 * random.random(200)}, "loss")
 
 
-@pytest.mark.slow
 def test_parameters_may_be_called_as_the_page_calls_its_own(page: Page) -> None:
     a = named()
     with served(page, a):
@@ -186,7 +176,6 @@ def goals(many: int) -> pa.Analysis:
     return pa.analyze({"x": x, "y": y, "z": z, **values}, list(values), direction="minimize")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("live", [True, False])
 def test_two_of_three_objectives_are_chosen_and_the_front_is_no_zigzag(page: Page, tmp_path: Path, live: bool) -> None:
     a = goals(3)
@@ -213,7 +202,6 @@ def look_at_goals(page: Page) -> None:
     assert [name.split()[0] for name in page.run(names)] == ["goal0", "goal2"]
 
 
-@pytest.mark.slow
 def test_twenty_objectives_are_counted(page: Page) -> None:
     with served(page, goals(20)):
         tab(page, "objectives")
@@ -221,7 +209,6 @@ def test_twenty_objectives_are_counted(page: Page) -> None:
         assert page.run("return document.querySelectorAll('#panel-objectives .goal-table thead th').length") == 22
 
 
-@pytest.mark.slow
 def test_hundreds_of_categories_are_searched_and_too_many_are_told(page: Page) -> None:
     random = np.random.default_rng(0)
     columns = {"some": random.integers(0, 300, 3000).astype(str), "most": random.integers(0, 1500, 3000).astype(str)}
@@ -242,7 +229,6 @@ def test_hundreds_of_categories_are_searched_and_too_many_are_told(page: Page) -
 # --- words and density --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_all_that_matters_is_on_one_screen(page: Page) -> None:
     random = np.random.default_rng(0)
     columns = {f"x{i}": random.random(300) for i in range(12)}
@@ -268,7 +254,6 @@ def test_all_that_matters_is_on_one_screen(page: Page) -> None:
         assert page.run(exports) == 3
 
 
-@pytest.mark.slow
 def test_a_tapped_tab_is_seen_on_a_phone(page: Page, explorer: str) -> None:
     page.size(390, 844)
     page.open(explorer)
@@ -282,7 +267,6 @@ def test_a_tapped_tab_is_seen_on_a_phone(page: Page, explorer: str) -> None:
     assert "gradient" in faded
 
 
-@pytest.mark.slow
 def test_copies_stand_in_one_line(page: Page) -> None:
     random = np.random.default_rng(0)
     lr, width = 10 ** random.uniform(-5, -1, 300), random.integers(1, 9, 300)
@@ -298,7 +282,6 @@ def test_copies_stand_in_one_line(page: Page) -> None:
         assert f"= {copy}" in page.text(f".ranked[data-parameter={original}] .name")
 
 
-@pytest.mark.slow
 def test_a_or_b_shows_its_line(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     page.click("#tool-pin")

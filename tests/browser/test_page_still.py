@@ -40,7 +40,6 @@ def chosen(page: Page) -> Any:
     return page.state()["question"]["selection"]
 
 
-@pytest.mark.slow
 def test_only_the_bars_move_while_something_is_dragged(page: Page, explorer: str) -> None:
     page.open(explorer)
     before = page.run(FRAME)
@@ -60,7 +59,6 @@ def test_only_the_bars_move_while_something_is_dragged(page: Page, explorer: str
     assert after["places"][:3] == before["places"][:3]
 
 
-@pytest.mark.slow
 def test_the_scale_keeps_its_maximum_until_it_is_fitted(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     most = page.run("return document.querySelector('.rank-axis').dataset.most")
@@ -75,7 +73,6 @@ def test_the_scale_keeps_its_maximum_until_it_is_fitted(page: Page, explorer: st
     assert page.run("return document.querySelector('.fit').hidden")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("start", "stop"), [(0.01, 0.28), (0.99, 0.7), (0.0, 0.5)])
 def test_a_brush_starts_at_the_ends(page: Page, explorer: str, start: float, stop: float) -> None:
     page.open(explorer)
@@ -89,7 +86,6 @@ def test_a_brush_starts_at_the_ends(page: Page, explorer: str, start: float, sto
     assert (low == least) if start < stop else (high == most)
 
 
-@pytest.mark.slow
 def test_a_drag_outlives_another_width(page: Page, explorer: str) -> None:
     """As where a scrollbar appears."""
     page.open(explorer)
@@ -109,7 +105,6 @@ def test_a_drag_outlives_another_width(page: Page, explorer: str) -> None:
     assert page.run("return getComputedStyle(document.documentElement).scrollbarGutter") == "stable"
 
 
-@pytest.mark.slow
 def test_the_tooltip_says_what_is_seen(page: Page, explorer: str) -> None:
     from selenium.webdriver import ActionChains
 
@@ -126,7 +121,6 @@ def test_the_tooltip_says_what_is_seen(page: Page, explorer: str) -> None:
     assert page.text("#tip").split("\n")[1].split(" of the target")[0] in shown
 
 
-@pytest.mark.slow
 def test_chips_never_need_a_second_line(page: Page, explorer: str) -> None:
     page.open(explorer)
     high = "return document.getElementById('ask').getBoundingClientRect().height"
@@ -155,7 +149,6 @@ def growing(tmp_path: Path) -> Iterator[tuple[Explorer, Path]]:
         yield made, path
 
 
-@pytest.mark.slow
 def test_new_rows_move_nothing_under_the_mouse(page: Page, growing: tuple[Explorer, Path]) -> None:
     from selenium.webdriver import ActionChains
 
@@ -173,7 +166,6 @@ def test_new_rows_move_nothing_under_the_mouse(page: Page, growing: tuple[Explor
     page.driver.get("about:blank")
 
 
-@pytest.mark.slow
 def test_nothing_is_taken_from_the_mouse_while_rows_come(page: Page, growing: tuple[Explorer, Path]) -> None:
     explorer, path = growing
     page.open(explorer.url)

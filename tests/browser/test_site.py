@@ -14,7 +14,6 @@ from helpers.site_looks import faults, show
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("index.html", "search.html", "gallery/trade-off.html", "how-sure.html", "reference/api/rows.html")
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import FAST, opened, saved, tab
 
 
-@pytest.mark.slow
 def test_budgets_are_drawn_and_saved(page: Page, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x, z = rng.random((2, 900))

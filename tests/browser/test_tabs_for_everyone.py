@@ -75,7 +75,6 @@ def axe(pytestconfig: pytest.Config) -> str:
     return axe_script(Path(pytestconfig.cache.mkdir("axe")))
 
 
-@pytest.mark.slow
 def test_axe_finds_nothing_serious_in_any_tab(live: Page, axe: str) -> None:
     live.click("#tool-pin")
     live.run("pedanova.state.select('optimizer', { labels: ['adam'] })")
@@ -104,7 +103,6 @@ def serious_anywhere(page: Page, parts: tuple[str, ...]) -> list[str]:
     return desk + phone + dark
 
 
-@pytest.mark.slow
 def test_axe_finds_nothing_serious_among_objectives(browser: Page, axe: str) -> None:
     with served(browser, two_goals(200)) as page:
         tab(page, "objectives")
@@ -112,7 +110,6 @@ def test_axe_finds_nothing_serious_among_objectives(browser: Page, axe: str) -> 
         assert serious(page, {}) == []
 
 
-@pytest.mark.slow
 def test_axe_finds_nothing_serious_among_studies(browser: Page, axe: str) -> None:
     browser.dark(on=False)
     with served(browser, studies_of(rows=200), group="dataset") as page:
@@ -124,7 +121,6 @@ def test_axe_finds_nothing_serious_among_studies(browser: Page, axe: str) -> Non
         assert serious(page, CONTRAST) == []
 
 
-@pytest.mark.slow
 def test_the_tab_key_reaches_all_that_can_be_used(live: Page) -> None:
     from selenium.webdriver import ActionChains
 
@@ -146,7 +142,6 @@ def test_the_tab_key_reaches_all_that_can_be_used(live: Page) -> None:
         assert live.run("return [...window.left].map((e) => e.outerHTML.slice(0, 200))") == [], key
 
 
-@pytest.mark.slow
 def test_every_tab_fits_every_width(live: Page) -> None:
     for width, key in itertools.product((360, 768, 1920), TABS):
         live.size(width)
@@ -160,7 +155,6 @@ def test_every_tab_fits_every_width(live: Page) -> None:
         assert live.run(script, f"panel-{key}") == [], (key, width)
 
 
-@pytest.mark.slow
 def test_hostile_names_stay_names(browser: Page) -> None:
     a = hostile()
     browser.size(1280)

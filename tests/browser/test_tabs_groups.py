@@ -18,7 +18,6 @@ BY_DISAGREEMENT = """
     list.dispatchEvent(new Event('change'))"""
 
 
-@pytest.mark.slow
 def test_studies_stand_side_by_side_and_one_is_asked_alone(browser: Page) -> None:
     a = studies_of(rows=200)
     with served(browser, a, group="dataset") as page:
@@ -47,7 +46,6 @@ def test_studies_stand_side_by_side_and_one_is_asked_alone(browser: Page) -> Non
         assert page.complaints() == []
 
 
-@pytest.mark.slow
 def test_of_very_many_studies_some_are_shown(browser: Page) -> None:
     a = studies_of(studies=200, rows=60)
     with served(browser, a, group="dataset", draws=0) as page:
@@ -61,7 +59,6 @@ def test_of_very_many_studies_some_are_shown(browser: Page) -> None:
         assert page.complaints() == []
 
 
-@pytest.mark.slow
 def test_a_file_has_the_studies_of_its_first_question(page: Page, tmp_path: Path) -> None:
     a = studies_of(rows=200)
     a.report(tmp_path / "studies.html", group="dataset", reduce=False, ladder=[0.1, 0.5, 1.0], **FAST)

@@ -48,7 +48,6 @@ def shown_rows(page: Page) -> list[int]:
     return found
 
 
-@pytest.mark.slow
 def test_trials_are_the_rows_of_the_selection_best_first(live: Page, analysis: pa.Analysis) -> None:
     tab(live, "trials")
     select(live, optimizer={"labels": ["adam"]}, lr={"range": [1e-4, 1e-2]})
@@ -65,7 +64,6 @@ def test_trials_are_the_rows_of_the_selection_best_first(live: Page, analysis: p
     assert live.run("return document.querySelectorAll('.trials-table th[aria-sort=ascending]').length") == 1
 
 
-@pytest.mark.slow
 def test_all_rows_are_saved_with_every_digit(live: Page, analysis: pa.Analysis) -> None:
     tab(live, "trials")
     rows = saved(live, "trials")
@@ -75,7 +73,6 @@ def test_all_rows_are_saved_with_every_digit(live: Page, analysis: pa.Analysis) 
     assert {row["momentum"] for row in rows} > {""}
 
 
-@pytest.mark.slow
 def test_a_hovered_trial_is_seen_in_every_card_and_a_click_keeps_it(live: Page) -> None:
     tab(live, "trials")
     live.run("document.querySelector('.trials-table tbody tr').scrollIntoView({ block: 'center' })")
@@ -91,7 +88,6 @@ def test_a_hovered_trial_is_seen_in_every_card_and_a_click_keeps_it(live: Page) 
     assert live.run("return document.querySelectorAll('#densities .hover-tick').length") == ticks
 
 
-@pytest.mark.slow
 def test_parallel_axes_select_as_everywhere(live: Page, analysis: pa.Analysis) -> None:
     tab(live, "parallel")
     names = live.run("return document.querySelectorAll('.parallel-axis').length")
@@ -117,7 +113,6 @@ def plane(page: Page, first: str, second: str) -> None:
     page.run("document.querySelector('.scatter-area').scrollIntoView({ block: 'center' })")
 
 
-@pytest.mark.slow
 def test_a_box_on_the_plane_is_two_ranges(live: Page, analysis: pa.Analysis) -> None:
     plane(live, "lr", "dropout")
     area = live.find(".scatter-area")
@@ -140,7 +135,6 @@ def test_a_box_on_the_plane_is_two_ranges(live: Page, analysis: pa.Analysis) -> 
     assert asked(live)["selection"] == {}
 
 
-@pytest.mark.slow
 def test_a_or_b_gives_the_differences_of_python(live: Page, analysis: pa.Analysis) -> None:
     live.click("#tool-pin")
     settled(live)
@@ -165,7 +159,6 @@ def test_a_or_b_gives_the_differences_of_python(live: Page, analysis: pa.Analysi
     assert live.run("return document.getElementById('compare').hidden")
 
 
-@pytest.mark.slow
 def test_the_smaller_space_follows_the_question(live: Page, analysis: pa.Analysis) -> None:
     tab(live, "space")
     select(live, optimizer={"labels": ["adam", "rmsprop"]})
@@ -176,7 +169,6 @@ def test_the_smaller_space_follows_the_question(live: Page, analysis: pa.Analysi
     assert not live.run("return document.querySelector('.pane-space').classList.contains('moved')")
 
 
-@pytest.mark.slow
 def test_new_rows_reach_an_open_tab(browser: Page) -> None:
     before, after = mixed(300), mixed(400)
     browser.size(1280)
@@ -190,7 +182,6 @@ def test_new_rows_reach_an_open_tab(browser: Page) -> None:
         assert "400 rows" in page.text("#panel-trials .pane-note")
 
 
-@pytest.mark.slow
 def test_several_objectives_have_their_own_tab(browser: Page) -> None:
     a = two_goals()
     browser.size(1280)

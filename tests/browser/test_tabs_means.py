@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import asked, opened, saved, settled, tab
@@ -28,7 +26,6 @@ def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_means_follow_the_brush(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
     tab(page, "means")
@@ -45,7 +42,6 @@ def test_means_follow_the_brush(page: Page, explorer: str, analysis: pa.Analysis
     ) == sum(mean is not None for mean in kinds["mean"])
 
 
-@pytest.mark.slow
 def test_a_file_has_them_too(page: Page, report: Path, analysis: pa.Analysis) -> None:
     opened(page, report)
     tab(page, "means")

@@ -26,14 +26,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis]
     return path, a
 
 
-@pytest.mark.slow
 def test_nothing_of_rows_has_a_tab_in_a_file(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     shown = page.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.textContent)")
     assert shown == ["Pairs", "Targets", "Mean objective", "Smaller space", "Gains", "Notes"]
 
 
-@pytest.mark.slow
 def test_tabs_are_reached_by_arrow_keys(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     page.press("#tab-pairs", "\ue014")  # →
@@ -44,7 +42,6 @@ def test_tabs_are_reached_by_arrow_keys(page: Page, report: tuple[Path, pa.Analy
     assert page.run("return document.querySelectorAll('[role=tab][tabindex=\"0\"]').length") == 1
 
 
-@pytest.mark.slow
 def test_the_list_holds_every_pair_and_marks_what_is_sure(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -60,7 +57,6 @@ def test_the_list_holds_every_pair_and_marks_what_is_sure(page: Page, report: tu
     assert rows == {(row.first, row.second): row.interaction for row in found.rows}
 
 
-@pytest.mark.slow
 def test_noise_is_never_dark_however_large_it_is_beside_other_noise(page: Page, tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     noise = {name: random.random(300) for name in "abcd"}
@@ -76,7 +72,6 @@ def test_noise_is_never_dark_however_large_it_is_beside_other_noise(page: Page, 
     assert "No pair" in page.text(".pane-pairs .pane-note")
 
 
-@pytest.mark.slow
 def test_a_line_of_the_list_opens_its_plane_by_click_and_by_key(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -92,7 +87,6 @@ def test_a_line_of_the_list_opens_its_plane_by_click_and_by_key(page: Page, repo
         assert [int(line["region"]) for line in lines] == wanted.region.ravel().tolist()
 
 
-@pytest.mark.slow
 def test_cells_that_expect_few_rows_are_hatched(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -106,7 +100,6 @@ def test_cells_that_expect_few_rows_are_hatched(page: Page, report: tuple[Path, 
     assert places == [0, 0, 1, 2, 3, 4, 4]
 
 
-@pytest.mark.slow
 def test_many_parameters_are_a_ranked_list(page: Page, tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     columns = {f"model.encoder.block_{i:02d}.dropout": random.random(250) for i in range(10)}
@@ -122,7 +115,6 @@ def test_many_parameters_are_a_ranked_list(page: Page, tmp_path: Path) -> None:
     assert page.run("return document.querySelector('.pair-list li').classList.contains('sure')")
 
 
-@pytest.mark.slow
 def test_importance_by_target_is_what_each_target_says(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -138,7 +130,6 @@ def test_importance_by_target_is_what_each_target_says(page: Page, report: tuple
     assert page.run("return pedanova.asked().target.part") == [0, 0.3]
 
 
-@pytest.mark.slow
 def test_targets_that_pick_the_same_rows_are_one(page: Page, tmp_path: Path) -> None:
     random = np.random.default_rng(2)
     x = random.random(300)
@@ -153,7 +144,6 @@ def test_targets_that_pick_the_same_rows_are_one(page: Page, tmp_path: Path) -> 
     assert len(rows) == len(set(rows))
 
 
-@pytest.mark.slow
 def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -173,7 +163,6 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
     assert "moved" not in page.text(".pane-space .pane-note")
 
 
-@pytest.mark.slow
 def test_cards_are_saved_with_every_digit(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     path, a = report
     opened(page, path)
@@ -190,7 +179,6 @@ def test_cards_are_saved_with_every_digit(page: Page, report: tuple[Path, pa.Ana
         assert save(page, key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.mark.slow
 def test_drawings_are_saved_whole(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     for key in ("pairs", "plane"):
@@ -200,7 +188,6 @@ def test_drawings_are_saved_whole(page: Page, report: tuple[Path, pa.Analysis]) 
         assert save(page, key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.mark.slow
 def test_gains_are_those_of_the_analysis(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     tab(page, "gains")

@@ -30,7 +30,6 @@ def explorer(path: Path) -> Iterator[Explorer]:
         yield made
 
 
-@pytest.mark.slow
 def test_rows_arrive_and_the_selection_stays(page: Page, explorer: Explorer, path: Path, tmp_path: Path) -> None:
     page.open(explorer.url)
     page.run("pedanova.state.select('x', {range: [0.2, 0.9]})")

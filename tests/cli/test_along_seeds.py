@@ -84,7 +84,6 @@ def test_seeds_without_repeats(run, tmp_path: Path) -> None:
     assert "--exclude" in err
 
 
-@pytest.mark.slow
 def test_a_report_has_the_budgets_that_are_named(run, place: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     status, _, err = run("report", place, "--objective", "loss", "--budget", "epochs", "-o", page, *FAST)

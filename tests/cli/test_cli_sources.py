@@ -62,7 +62,6 @@ def test_formats_lists_every_reader(run: Run) -> None:
         assert word in out
 
 
-@pytest.mark.slow
 def test_a_study_is_chosen_by_name(run: Run, storage: Path) -> None:
     status, _, err = run("analyze", storage)
     assert status == 2
@@ -75,7 +74,6 @@ def test_a_study_is_chosen_by_name(run: Run, storage: Path) -> None:
     assert 'read from Optuna study "it\'s two": 2 parameters with their ranges' in " ".join(out.split())
 
 
-@pytest.mark.slow
 def test_a_space_can_be_written_edited_and_used(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "space.json"
     chosen = ("--objective", "error", "--exclude", "train_seconds")
@@ -109,7 +107,6 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     assert "trades" not in first
 
 
-@pytest.mark.slow
 def test_a_study_has_its_own_space(run: Run, storage: Path) -> None:
     _, out, _ = run("space", storage, "--study", "one")
     assert json.loads(out) == {
@@ -127,7 +124,6 @@ def test_passwords_are_never_shown(run: Run, scheme: str) -> None:
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_a_report_of_a_url_has_no_password(run: Run, storage: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     url = f"sqlite:///{storage}?password={SECRET}"

@@ -43,13 +43,11 @@ def pressed_tab(tmp_path_factory: pytest.TempPathFactory):
     return offer
 
 
-@pytest.mark.slow
 def test_commands(pressed_tab) -> None:
     assert set(pressed_tab("pedanova ")) >= {"analyze", "profile", "densities", "interactions", "report", "demo"}
     assert pressed_tab("pedanova int") == ["interactions"]
 
 
-@pytest.mark.slow
 def test_options_and_their_choices(pressed_tab) -> None:
     assert pressed_tab("pedanova densities --reg") == ["--region"]
     assert set(pressed_tab("pedanova interactions x.csv --order ")) == {"2", "3", "4", "5"}

@@ -71,7 +71,6 @@ def test_rows_can_be_chosen_by_a_condition(capsys: pytest.CaptureFixture[str]) -
     assert main([*shared, "--within", "nothing > 1"]) == 2
 
 
-@pytest.mark.slow
 def test_studies_are_named_by_a_column_that_is_no_parameter() -> None:
     with served(DEMO, "--objective", "error", "--group", "solver", "--estimator", "counts") as explorer:
         facts = get(f"{explorer.origin}/facts", headers=explorer.headers).json()
@@ -91,7 +90,6 @@ def test_values_can_be_a_band(capsys: pytest.CaptureFixture[str]) -> None:
     assert "numbers after >= and <=" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_what_was_typed_is_what_the_page_begins_with(tmp_path: Path) -> None:
     words = [
         "--target",

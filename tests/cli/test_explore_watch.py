@@ -23,7 +23,6 @@ def rows_in(explorer: Served) -> int:
     return int(post(f"{explorer.origin}/ask", json=asked, headers=explorer.headers, timeout=60).json()["rows"])
 
 
-@pytest.mark.slow
 def test_rows_arrive_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "trials.csv"
     path.write_text("x,y,loss\n", encoding="utf-8")

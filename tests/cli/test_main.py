@@ -66,7 +66,6 @@ def test_save_and_ask_again(run, tmp_path: Path) -> None:
     assert "no longer available" in err
 
 
-@pytest.mark.slow
 def test_values_bands_and_smoothing(run) -> None:
     def words_of(*options: str) -> str:
         return " ".join(run(*BASE, *options)[1].split())
@@ -79,7 +78,6 @@ def test_values_bands_and_smoothing(run) -> None:
     assert "only 11 rows" in words_of("--target", "0.01")
 
 
-@pytest.mark.slow
 def test_space_and_params(run, tmp_path: Path) -> None:
     space = tmp_path / "space.json"
     space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-5, "high": 1, "log": True}}))
@@ -95,7 +93,6 @@ def test_space_and_params(run, tmp_path: Path) -> None:
     assert run(*BASE, "--space", space, "--outside", "count")[0] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -152,7 +149,6 @@ def packed_in(page: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_the_demo(run, tmp_path: Path) -> None:
     status, out, _ = run("demo", "--report", tmp_path / "report.html")
     assert status == 0
@@ -183,21 +179,18 @@ def in_a_shell(*arguments: str, **environment: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
 
 
-@pytest.mark.slow
 def test_a_terminal_without_these_letters() -> None:
     done = in_a_shell(*map(str, BASE), PYTHONIOENCODING="ascii", LC_ALL="C")
     assert done.returncode == 0, done.stderr
     assert "learning_rate" in done.stdout
 
 
-@pytest.mark.slow
 def test_a_reader_that_leaves_early() -> None:
     command = f"{sys.executable} -m pedanova analyze {DEMO} --objective error | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""
 
 
-@pytest.mark.slow
 def test_numpy_can_be_chosen() -> None:
     done = in_a_shell("--version", PEDANOVA_KERNEL="numpy")
     assert "NumPy (kernel switched off by PEDANOVA_KERNEL=numpy)" in done.stdout
@@ -217,7 +210,6 @@ def test_colours_only_on_a_terminal() -> None:
     assert "\x1b[" not in draw_table(columns)
 
 
-@pytest.mark.slow
 def test_odd_names_do_not_break_the_table(run, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     random = np.random.default_rng(0)
@@ -347,7 +339,6 @@ def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> N
         assert f"{option[0]} cannot change a saved analysis" in err
 
 
-@pytest.mark.slow
 def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
     run(*BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html")
     data = packed_in((tmp_path / "r.html").read_text())
@@ -381,7 +372,6 @@ def test_two_forms_at_once_are_refused(run) -> None:
     assert "choose one" in err
 
 
-@pytest.mark.slow
 def test_the_next_command_that_an_answer_names_runs(run) -> None:
     """With the options of the question, and only those that it has."""
     out = run("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", "--target", 0.2)[1]

@@ -54,7 +54,6 @@ def ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(session())
 
 
-@pytest.mark.slow
 def test_every_tool_answers(folder: Path) -> None:
     one = {"source": "trials.csv", "objective": "loss"}
     calls = [
@@ -147,7 +146,6 @@ def test_oversized_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert "is larger than" in answer["error"]
 
 
-@pytest.mark.slow
 def test_a_megabyte_of_names_is_cut(folder: Path) -> None:
     (folder / "long.csv").write_text(table(80, 0, *(letter * 350_000 for letter in "abc")))
     for tool in ("analyse", "importance", "gains", "brief", "good_values", "next_trials"):
@@ -214,7 +212,6 @@ def test_a_folder_must_be_there(tmp_path: Path) -> None:
         mcp_server.Folder(tmp_path / "nothing")
 
 
-@pytest.mark.slow
 def test_the_command_speaks_over_pipes(folder: Path) -> None:
     async def session() -> Any:
         command = mcp.StdioServerParameters(

@@ -38,7 +38,6 @@ def test_across_a_column(run: Run, folder: Path) -> None:
     assert max(map(len, out.splitlines())) <= 100
 
 
-@pytest.mark.slow
 def test_a_report_of_the_studies_in_a_column(run: Run, folder: Path) -> None:
     page = folder / "studies.html"
     status, _, err = run("report", folder / "trials.csv", "--group", "dataset", *FAST, "-o", page)

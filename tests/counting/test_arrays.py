@@ -60,7 +60,6 @@ def test_rows_that_do_not_count_are_in_no_cell(observed: Observations, name: str
 
 @pytest.mark.parametrize(("levels", "dtype"), [(3, np.uint8), (40, np.uint8), (40, np.uint16), (600, np.uint16)])
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 7, 33])
-@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_bytes(columns: int, levels: int, dtype: type) -> None:
     random = np.random.default_rng(columns)
     table = {f"x{i}": random.random(ROWS) * 1.1 for i in range(columns)}

@@ -188,7 +188,6 @@ def test_many_levels(random: np.random.Generator) -> None:
     check(as_column("x", random.random(5_000)), objective, pa.Float(0, 1), levels)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_a_million_rows_on_threads(random: np.random.Generator, threads: int) -> None:
     rows = 1_000_000

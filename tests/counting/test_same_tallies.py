@@ -82,7 +82,6 @@ ENGINES: list[Engine] = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_every_engine_gives_the_same_tallies(engine: Engine, direction: str, nan: str, tmp_path: Path) -> None:
@@ -93,7 +92,6 @@ def test_every_engine_gives_the_same_tallies(engine: Engine, direction: str, nan
     nasty.check(a, direction, nan, space)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["threads", "processes"])
 def test_executors_give_the_same_tallies(pool: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")

@@ -113,7 +113,6 @@ def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -
     assert any(note.counts for note in kept)
 
 
-@pytest.mark.slow
 def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
     """Of 1,000 rows thresholds, counts and sums remain: no parameter's value is among them."""
     random = np.random.default_rng(0)
@@ -222,7 +221,6 @@ class TestHostile:
         with pytest.raises(FormatError, match=r"impossible|counts other rows"):
             from_bytes(to_bytes(Stored(a.objective, 0, a.data.levels, broken, ())))
 
-    @pytest.mark.slow
     @given(data=st.data())
     def test_any_moments(self, content: bytes, data: st.DataObject) -> None:
         """A right checksum around any numbers: refused, or rows could have them."""

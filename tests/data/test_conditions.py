@@ -50,7 +50,6 @@ def contrasts(draw: st.DrawFn) -> Contrast:
 
 
 class TestAdditivity:
-    @pytest.mark.slow
     @settings(max_examples=200)
     @given(contrasts(), st.sampled_from(["region", "uniform"]), st.sampled_from(["auto", "none", 0.7, 30.0]))
     def test_of_any_regimes(self, contrast: Contrast, baseline: str, smoothing: object) -> None:
@@ -60,7 +59,6 @@ class TestAdditivity:
         assert abs(row.value + row.activity - row.divergence) <= 1e-12 * max(1.0, row.divergence)
         assert abs(row.value_share + row.activity_share - row.raw_share) <= 1e-12 * max(1.0, row.raw_share)
 
-    @pytest.mark.slow
     @settings(max_examples=200)
     @given(contrasts())
     def test_of_the_definition(self, contrast: Contrast) -> None:
@@ -83,7 +81,6 @@ class TestAdditivity:
         whole = np.sum((t / t.sum())[c > 0] ** 2 / (c / c.sum())[c > 0]) - 1
         assert row.divergence == pytest.approx(whole, abs=1e-10, rel=1e-10)
 
-    @pytest.mark.slow
     @settings(max_examples=50)
     @given(st.integers(0, 2**32), st.booleans())
     def test_of_whole_analyses(self, seed: int, smoothed: bool) -> None:

@@ -54,7 +54,6 @@ def brothers(mask: np.ndarray) -> list[object]:
     ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_masks_of_every_kind(analysis: pa.Analysis, trials: Trials, inside: np.ndarray) -> None:
     good = inside & (trials["loss"] < 1)
     expected = analysis.importance(good, inside, **COUNTS)
@@ -84,7 +83,6 @@ BOXES: list[tuple[dict[str, object], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("box", "condition"), BOXES)
 def test_a_box_its_condition_its_mask_and_its_rows_alone_say_the_same(
     analysis: pa.Analysis, trials: Trials, box: dict[str, object], condition: str

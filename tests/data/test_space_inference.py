@@ -184,7 +184,6 @@ def test_columns_that_are_left_out(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", list(LEFT_OUT))
-@pytest.mark.slow
 def test_params_overrides_leaving_out(case: str) -> None:
     name, values, note, kept = LEFT_OUT[case]
     other, loss = np.random.default_rng(6).normal(size=(2, len(values)))
@@ -421,7 +420,6 @@ def test_exports(form: str) -> None:
     assert plain["decay"].when == (("decay_kind", ("range",)),)
 
 
-@pytest.mark.slow
 def test_the_page_shows_them(tmp_path: Path) -> None:
     pa.analyze(MIXED_TABLE, "loss").report(tmp_path / "r.html", estimator="counts", draws=0)
     assert "range" in (tmp_path / "r.html").read_text()

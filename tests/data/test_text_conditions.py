@@ -239,7 +239,6 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map(" ".join)))
 def test_no_text_does_anything_but_choose_rows_or_be_refused(text: str) -> None:
@@ -315,7 +314,6 @@ CONDITIONS = st.recursive(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=300)
 @given(CONDITIONS)
 def test_agrees_with_plain_python_row_by_row(condition: tuple[str, object]) -> None:

@@ -60,7 +60,6 @@ def errors_of(notebook: nbformat.NotebookNode) -> list[str]:
     return ["\n".join(output.traceback) for output in outputs if output.output_type == "error"]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel's own making
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_decides(path: Path, books: dict[Path, nbformat.NotebookNode]) -> None:

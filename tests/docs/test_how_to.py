@@ -22,7 +22,6 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")  # as the pages show it, wherever this runs
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", LIGHT, ids=lambda page: page.stem)
 def test_page(page: Path) -> None:
     run_page(page)

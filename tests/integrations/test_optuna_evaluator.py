@@ -57,7 +57,6 @@ def study() -> optuna.Study:
     return study
 
 
-@pytest.mark.slow
 def test_the_numbers_are_those_of_analyze(study: optuna.Study) -> None:
     found = PedAnovaEvaluator().evaluate(study)
     shares = pa.analyze(study).importance(draws=0)
@@ -68,7 +67,6 @@ def test_the_numbers_are_those_of_analyze(study: optuna.Study) -> None:
     assert PedAnovaEvaluator().evaluate(study) == found  # the same at every call
 
 
-@pytest.mark.slow
 def test_questions_can_be_chosen(study: optuna.Study) -> None:
     near = PedAnovaEvaluator(target=0.1, region=0.5, estimator="counts").evaluate(study)
     same = pa.analyze(study).importance(0.1, 0.5, estimator="counts", draws=0)
@@ -93,7 +91,6 @@ def test_a_maximised_objective_is_scored_on_its_best_part() -> None:
         assert found["x"] > 5 * found["y"]
 
 
-@pytest.mark.slow
 def test_plots(study: optuna.Study) -> None:
     import matplotlib as mpl
 
@@ -107,7 +104,6 @@ def test_plots(study: optuna.Study) -> None:
     assert bars == pytest.approx(get_param_importances(study, evaluator=PedAnovaEvaluator()))
 
 
-@pytest.mark.slow
 def test_the_dashboard_asks_by_a_wrapped_study(study: optuna.Study) -> None:
     """optuna-dashboard hands over a study of its own kind, which knows nothing but its trials."""
 

@@ -256,7 +256,6 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
     return dict(zip([*names, "y"], columns, strict=True))
 
 
-@pytest.mark.slow
 @settings(max_examples=250)
 @example(table={"x": [None, None], "id": [0.0, 1.7976931348623157e308], "y": [0.0, 0.0]}, nan="drop", kind=dict)
 @given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))

@@ -78,7 +78,6 @@ def many() -> tuple[Table, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", [name for name in SAME if name != "categories renamed"])
-@pytest.mark.slow
 def test_how_a_large_table_is_written_changes_nothing(many: tuple[Table, list[dict[str, Any]]], name: str) -> None:
     table, told = many
     assert answers(pa.analyze(SAME[name](table), "loss")) == told
@@ -109,7 +108,6 @@ def test_a_filter_that_keeps_every_row(a: pa.Analysis, told: list[dict[str, Any]
         assert {row.name: row for row in found.rows} == told[0]
 
 
-@pytest.mark.slow
 def test_a_frame_a_file_and_its_parts(told: list[dict[str, Any]], tmp_path: Path) -> None:
     frame = pl.DataFrame(study()).with_columns(pl.col("momentum").fill_nan(None))
     frame.write_parquet(tmp_path / "whole.parquet")
@@ -128,7 +126,6 @@ WHERE = {
 
 
 @pytest.mark.parametrize("where", WHERE)
-@pytest.mark.slow
 def test_a_filter_is_the_table_that_it_leaves(where: str, tmp_path: Path) -> None:
     """Filtered before, by a condition, by a mask, in parts, and from a file with and without rows."""
     table, place, path = study(rows=240), tmp_path / "trials.parquet", tmp_path / "some.pedanova"
@@ -148,7 +145,6 @@ def test_a_filter_is_the_table_that_it_leaves(where: str, tmp_path: Path) -> Non
         assert answers(pa.load(path), QUESTIONS[:1]) == told
 
 
-@pytest.mark.slow
 def test_rows_picked_by_their_objective_are_counted(tmp_path: Path) -> None:
     """They stand for no space, and a file remembers that."""
     a, path = pa.analyze(study(), "loss", where=0.6), tmp_path / "some.pedanova"
@@ -159,7 +155,6 @@ def test_rows_picked_by_their_objective_are_counted(tmp_path: Path) -> None:
         assert answers(pa.load(path)) == told
 
 
-@pytest.mark.slow
 def test_save_and_load(a: pa.Analysis, told: list[dict[str, Any]], tmp_path: Path) -> None:
     for rows in (None, True):
         a.save(tmp_path / "a.pedanova", rows=rows)
@@ -171,7 +166,6 @@ def test_save_and_load(a: pa.Analysis, told: list[dict[str, Any]], tmp_path: Pat
         assert (tmp_path / "b.pedanova").read_bytes() == (tmp_path / "a.pedanova").read_bytes()
 
 
-@pytest.mark.slow
 def test_what_a_file_of_rows_can_be_asked(a: pa.Analysis, tmp_path: Path) -> None:
     a.save(tmp_path / "a.pedanova", rows=True)
     b = pa.load(tmp_path / "a.pedanova")
@@ -263,7 +257,6 @@ def test_copies_are_named_and_not_blamed() -> None:
     assert any("copy and x carry nearly the same information" in note for note in found.notes)
 
 
-@pytest.mark.slow
 def test_noise_is_never_answered_by_a_model() -> None:
     for seed in range(8):
         random = np.random.default_rng(seed)

@@ -43,7 +43,6 @@ def analyze(data: dict[str, np.ndarray], **options: object) -> pa.Analysis:
     return pa.analyze(data, "loss", space=SPACE, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS, st.floats(0.01, 100), st.floats(-100, 100))
 def test_affine_transforms(seed: int, rows: int, scale: float, shift: float) -> None:
     data = table(seed, rows)
@@ -56,7 +55,6 @@ def test_affine_transforms(seed: int, rows: int, scale: float, shift: float) -> 
         assert two[name].share == pytest.approx(one[name].share, abs=1e-7)
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS)
 def test_maximize_is_minimize_of_the_negative(seed: int, rows: int) -> None:
     data = table(seed, rows)
@@ -67,7 +65,6 @@ def test_maximize_is_minimize_of_the_negative(seed: int, rows: int) -> None:
         assert numbers(two)[name] == pytest.approx(numbers(one)[name])
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS)
 def test_duplication_leaves_the_plain_numbers(seed: int, rows: int) -> None:
     data = table(seed, rows)
@@ -78,7 +75,6 @@ def test_duplication_leaves_the_plain_numbers(seed: int, rows: int) -> None:
         assert two[name].raw_share == pytest.approx(one[name].raw_share)
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS, st.integers(2, 4))
 def test_parts_add_up_to_the_whole(seed: int, rows: int, parts: int) -> None:
     data = table(seed, rows)
@@ -90,7 +86,6 @@ def test_parts_add_up_to_the_whole(seed: int, rows: int, parts: int) -> None:
     same(added.effects(clip=0.3), whole.effects(clip=0.3))
 
 
-@pytest.mark.slow
 @given(SEEDS)
 def test_a_constant_column_has_no_effect_and_no_share_leaves_its_range(seed: int) -> None:
     data = table(seed, 100) | {"k": np.full(100, 7)}
@@ -100,7 +95,6 @@ def test_a_constant_column_has_no_effect_and_no_share_leaves_its_range(seed: int
         assert -1e-12 <= row.raw_share <= 1 + 1e-12
 
 
-@pytest.mark.slow
 def test_chance_is_taken_off() -> None:
     """Objectives shuffled among the rows: the corrected share is 0 on average, smoothed or not."""
     random = np.random.default_rng(0)
@@ -125,7 +119,6 @@ def main_effects(values: np.ndarray) -> tuple[list[float], float]:
     return mains, float(((values - fitted) ** 2).mean())
 
 
-@pytest.mark.slow
 @given(SEEDS, st.integers(2, 6), st.integers(2, 5), st.integers(1, 4))
 def test_complete_lattices(seed: int, first: int, second: int, third: int) -> None:
     values = np.random.default_rng(seed).normal(size=(first, second, third)).round(3)

@@ -50,7 +50,6 @@ def same(one: dict[str, tuple[float, ...]] | None, two: dict[str, tuple[float, .
             assert one[name] == pytest.approx(two[name], rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS, st.sampled_from(["exp", "cube", "affine", "negate"]))
 def test_monotone_transforms_of_the_objective(seed: int, rows: int, kind: str) -> None:
     data = table(seed, rows)
@@ -67,7 +66,6 @@ def test_monotone_transforms_of_the_objective(seed: int, rows: int, kind: str) -
     same(ask(plain), ask(other))
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS, st.permutations(["red", "green", "blue"]))
 def test_relabelled_categories(seed: int, rows: int, names: list[str]) -> None:
     data = table(seed, rows)
@@ -77,7 +75,6 @@ def test_relabelled_categories(seed: int, rows: int, names: list[str]) -> None:
     same(ask(pa.analyze(data, "loss", space=SPACE)), ask(pa.analyze(data | {"colour": renamed}, "loss", space=space)))
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS, st.integers(2, 5))
 @example(1182521, 8, 2)  # eight rows whose columns rise together by chance: twice as many are no more evidence
 def test_duplicated_data(seed: int, rows: int, times: int) -> None:
@@ -103,7 +100,6 @@ def test_duplicated_data(seed: int, rows: int, times: int) -> None:
         assert two[name].raw_ratio == pytest.approx(one[name].raw_ratio, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.slow
 @given(SEEDS, ROWS)
 def test_shuffled_rows(seed: int, rows: int) -> None:
     data = table(seed, rows)
@@ -129,7 +125,6 @@ def test_coarsening_never_raises_divergence(pairs: list[tuple[int, int]]) -> Non
     assert against_region(fewer, whole, 0.0)[0] <= fine + 1e-12
 
 
-@pytest.mark.slow
 @given(CELLS, st.floats(0.3, 20))
 def test_smoothing_never_raises_divergence(pairs: list[tuple[int, int]], width: float) -> None:
     target = np.array([t for t, _ in pairs] + [1, 0])
@@ -141,7 +136,6 @@ def test_smoothing_never_raises_divergence(pairs: list[tuple[int, int]], width: 
 
 
 @given(CELLS)
-@pytest.mark.slow
 def test_shares_lie_between_zero_and_one(pairs: list[tuple[int, int]]) -> None:
     target = np.array([t for t, _ in pairs] + [0, 0])
     region = target + np.array([more for _, more in pairs] + [0, 0])
@@ -152,7 +146,6 @@ def test_shares_lie_between_zero_and_one(pairs: list[tuple[int, int]]) -> None:
     assert corrected <= 1 + 1e-9
 
 
-@pytest.mark.slow
 @given(SEEDS, st.lists(st.integers(0, 60), min_size=1, max_size=5))
 def test_shards_add_up_to_the_whole(seed: int, sizes: list[int]) -> None:
     data = table(seed, sum(sizes) + 20)
@@ -170,7 +163,6 @@ def test_shards_add_up_to_the_whole(seed: int, sizes: list[int]) -> None:
     same(ask(added), ask(whole))
 
 
-@pytest.mark.slow
 @given(SEEDS, st.integers(30, 60))
 def test_addition_is_an_algebra(seed: int, rows: int) -> None:
     data = table(seed, rows)

@@ -69,7 +69,6 @@ def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
         assert a.importance(pa.between(low, high, values=True), **COUNTS)["x"].n_target == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("region", [0.37, pa.at_most(0.5), "x < 0.5", {"x": (0, 0.5)}])
 def test_a_profile_inside_any_region(random: np.random.Generator, region: object) -> None:
     x = random.random(2000)
@@ -154,7 +153,6 @@ def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -
     assert list(pa.analyze({"x": random.random(100), "loss": y}, y, params=["loss"]).space) == ["loss"]
 
 
-@pytest.mark.slow
 def test_results_show_themselves_as_tables(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(200), "y": random.random(200)}, "y")
     conclusion, table = repr(a.importance(**COUNTS)).split("\n\n")

@@ -39,7 +39,6 @@ def alone() -> pa.Analysis:
     return pa.analyze(rows, "loss", space={name: SPACE[name] for name in ("x", "y")})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 @pytest.mark.parametrize("estimator", ["counts", "surrogate"])
 def test_nothing_is_said_of_it(a: pa.Analysis, estimator: str, baseline: str) -> None:
@@ -61,7 +60,6 @@ def test_nothing_is_said_of_it(a: pa.Analysis, estimator: str, baseline: str) ->
     assert "never varied" in found._repr_html_()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("question", [(0.1, 1.0), (0.2, 0.5)])
 def test_others_are_judged_as_without_it(a: pa.Analysis, alone: pa.Analysis, question: tuple[float, float]) -> None:
     """By counts to the last digit; a model's points are other ones, since each parameter draws its own."""
@@ -75,7 +73,6 @@ def test_others_are_judged_as_without_it(a: pa.Analysis, alone: pa.Analysis, que
         assert found[name].significant == expected[name].significant
 
 
-@pytest.mark.slow
 def test_a_region_may_hold_one_value_only() -> None:
     """Counts cannot speak of it there; a model of all rows can."""
     random = np.random.default_rng(1)
@@ -91,7 +88,6 @@ def test_a_region_may_hold_one_value_only() -> None:
     assert [row.varied for row in box.rows] == [True, False]
 
 
-@pytest.mark.slow
 def test_the_other_answers_do_not_stumble(a: pa.Analysis, tmp_path: Path) -> None:
     for estimator in ("counts", "surrogate"):
         profile = a.profile(estimator=estimator)
@@ -114,7 +110,6 @@ def test_the_other_answers_do_not_stumble(a: pa.Analysis, tmp_path: Path) -> Non
     assert [row.varied for row in kept.rows] == [True, True, False, False, False]
 
 
-@pytest.mark.slow
 def test_where_nothing_varies_at_all() -> None:
     still = {name: column for name, column in table(80).items() if name in (*STILL, "loss")}
     for space in (None, {name: SPACE[name] for name in STILL}):

@@ -48,7 +48,6 @@ def read(path: Path, seed: int) -> str:
         return message
 
 
-@pytest.mark.slow
 def test_odd_files(tmp_path: Path) -> None:
     before, end, seed = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic() + SECONDS, FIRST
     while seed - FIRST < MANY if MANY else time.monotonic() < end:
@@ -100,7 +99,6 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ProcessPo
         yield process, process.submit(most_held).result()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(LARGE))
 def test_files_of_a_megabyte_take_little_memory(
     name: str, tmp_path: Path, reader: tuple[ProcessPoolExecutor, int]

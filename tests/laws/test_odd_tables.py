@@ -114,13 +114,11 @@ def assert_sound(found: Importances) -> None:
     assert "nan" not in str(found).split("\n\n")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_answered(name: str) -> None:
     assert_sound(pa.analyze(TABLES[name], "loss").importance(0.15))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NaN", "infinite at the worst end"])
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_failed_rows_as_the_worst_are_answered(name: str, direction: str) -> None:
@@ -133,7 +131,6 @@ def asked() -> pa.Analysis:
     return pa.analyze(plain(), "loss", space=FLOATS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
     found = asked.importance(**QUESTIONS[name], force=True)  # type: ignore[arg-type]
@@ -169,7 +166,6 @@ def test_what_cannot_be_answered_is_refused_in_one_line(
     assert isinstance(caught.value, DataError | QueryError)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("space", [None, {"x": pa.Float(0, 1), "y": pa.Float(0, 1)}])
 def test_the_same_configuration_in_every_row_explains_nothing(space: dict[str, pa.Float] | None) -> None:
     table = {"x": np.full(ROWS, 0.5), "y": np.full(ROWS, 0.2), "loss": random().random(ROWS)}
@@ -179,7 +175,6 @@ def test_the_same_configuration_in_every_row_explains_nothing(space: dict[str, p
     assert not any(row.significant for row in found.rows)
 
 
-@pytest.mark.slow
 def test_rows_outside_the_space_are_modelled_apart() -> None:
     space = {"x": pa.Float(0, 0.5), "y": pa.Float(0, 1)}
     assert_sound(pa.analyze(plain(), "loss", space=space, reading=pa.Reading(outside="count")).importance(0.2))

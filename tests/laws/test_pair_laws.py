@@ -66,7 +66,6 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
     return a, codes, groups_of(contrasts, cells)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [2, 3, 4, 9])
 @pytest.mark.parametrize("cells", [2, 4, 8, 30])
 @pytest.mark.parametrize("rows", [60, 5_000, 300_000])
@@ -105,7 +104,6 @@ def test_product_baselines_add_the_shares(seed: int, first: int, second: int, ea
     np.testing.assert_allclose(found.interaction, found.closed - found.first - found.second, atol=1e-10)
 
 
-@pytest.mark.slow
 @given(SEEDS)
 def test_order_and_names_of_cells_do_not_matter(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -115,7 +115,6 @@ class TestSentences:
         assert beats_chance(found["b"])
         assert found.headline().startswith("b matters most for whether ")
 
-    @pytest.mark.slow
     def test_noise_is_rarely_called_a_cause(self) -> None:
         claims = last_steps = warned = 0
         for seed in range(40):
@@ -168,7 +167,6 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
     assert any("were pruned and are dropped (reading=pa.Reading(pruned='last')" in note for note in a.notes)
 
 
-@pytest.mark.slow
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,6 @@ def test_the_band_holds_its_middle_and_nothing_below_zero() -> None:
     assert (low[1], high[1]) == (0.1, 0.1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize(("rows", "part"), [(100, 0.1), (1000, 0.1), (1000, 0.5)])
 def test_noise_stays_inside(kind: str, rows: int, part: float) -> None:

@@ -32,7 +32,6 @@ def found(a: pa.Analysis) -> Comparison:
 
 
 class TestColumns:
-    @pytest.mark.slow
     def test_each_is_its_own_method(self, a: pa.Analysis, found: Comparison) -> None:
         assert list(found) == [
             "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
@@ -59,7 +58,6 @@ class TestColumns:
 
 
 class TestWhatCannotBeAnswered:
-    @pytest.mark.slow
     def test_without_scikit_learn_the_counts_still_answer(
         self, a: pa.Analysis, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -71,7 +69,6 @@ class TestWhatCannotBeAnswered:
         assert list(found) == ["PED", "PED local", "f-ANOVA", "f-ANOVA local"]
         assert "forest: left out, forest f-ANOVA needs scikit-learn" in found.notes
 
-    @pytest.mark.slow
     def test_rows_of_infinite_objective_are_told(self) -> None:
         random = np.random.default_rng(0)
         x = random.random(60)
@@ -81,7 +78,6 @@ class TestWhatCannotBeAnswered:
         told = [note for note in found.notes if "no finite objective and are left out" in note]
         assert [note.startswith("f-ANOVA: ") for note in told] == [True]
 
-    @pytest.mark.slow
     def test_an_endless_best_leaves_the_variance_out(self) -> None:
         random = np.random.default_rng(0)
         x = random.random(60)
@@ -104,7 +100,6 @@ class TestCommand:
         path.write_text(f"x,z,y\n{rows}\n")
         return path
 
-    @pytest.mark.slow
     def test_all_forms_and_the_same_bytes_twice(
         self, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -141,7 +136,6 @@ class TestEstimatorOptions:
         path.write_text("x,z,y\n" + "\n".join(f"{a},{b},{a + b * b}" for a, b in zip(x, z, strict=True)) + "\n")
         return path
 
-    @pytest.mark.slow
     def test_the_same_seed_the_same_bytes(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
         shown = []
         for seed in (0, 0, 1):

@@ -126,7 +126,6 @@ def exact_noncentrality(statistic: float, freedom: float, chance: float) -> floa
 CELLS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=12)
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(CELLS)
 def test_the_interval_is_ordered_and_a_part_of_one(cells: list[tuple[int, int]]) -> None:

@@ -158,7 +158,6 @@ class TestRowsWithoutAFiniteObjective:
         assert not without.notes
 
     @pytest.mark.parametrize("how", ["in parts", "saved", "by an engine", "added"])
-    @pytest.mark.slow
     def test_however_the_rows_are_counted(self, how: str, tmp_path: Path) -> None:
         table = self.table(3_000)
         a = pa.analyze(table, "loss")
@@ -204,7 +203,6 @@ class TestScale:
         ("power", "rows"),
         [(-280, 100), (-280, 3_000), (-200, 100), (-160, 3_000), (-125, 100), (125, 3_000), (200, 100), (300, 3_000)],
     )
-    @pytest.mark.slow
     def test_no_scale_takes_digits(self, power: int, rows: int, tmp_path: Path) -> None:
         random = np.random.default_rng(0)
         table = {"x": random.random(rows), "c": random.choice(["a", "b", "c"], rows)}
@@ -364,7 +362,6 @@ def test_inside_a_region() -> None:
     assert marginal.high[1] - marginal.mean[1] == pytest.approx(own_half(own), rel=0.02)
 
 
-@pytest.mark.slow
 def test_intervals_hold_the_truth() -> None:
     """Of 95 % of the tables; on a range the kernel's bias is part of the error, and small on a line."""
     by_kind, along = [], []

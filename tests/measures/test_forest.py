@@ -92,7 +92,6 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
     assert encode(wide.data.observations).axes[0].values is None
 
 
-@pytest.mark.slow
 def test_the_toy_function() -> None:
     """v1, v2 = 56.6656, 56.5280 over the space."""
     x = np.random.default_rng(0).uniform(-5, 5, (5000, 2))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import pedanova as pa
 from pedanova.measures.importance import LONGEST, Importance, Importances, Standings
@@ -71,7 +70,6 @@ def test_what_is_remembered_is_bounded() -> None:
     assert len(now.clear) == 1
 
 
-@pytest.mark.slow
 def test_parameters_alike_do_not_pass_each_other_forty_looks_long() -> None:
     """Six parameters of equal weight, in three studies of 400 trials: their order is noise from look to look."""
     passes = moves = 0
@@ -90,7 +88,6 @@ def test_parameters_alike_do_not_pass_each_other_forty_looks_long() -> None:
     assert passes <= 2, "51 looks at 15 pairs each"
 
 
-@pytest.mark.slow
 def test_a_real_change_is_seen() -> None:
     """Early trials vary one parameter to great effect, later ones have it right and vary another."""
     random = np.random.default_rng(0)

@@ -158,7 +158,6 @@ def checked(cells: list[tuple[int, int]], *, ordered: bool, baseline: str) -> tu
 
 
 class TestEveryTable:
-    @pytest.mark.slow
     @settings(max_examples=60)
     @given(CELLS, st.booleans())
     def test_bounds_against_the_region(self, cells: list[tuple[int, int]], ordered: bool) -> None:
@@ -459,7 +458,6 @@ def test_chance_is_as_likely_as_drawn() -> None:
     assert law.p_value(float(np.quantile(scores, 0.5))) is not None
 
 
-@pytest.mark.slow
 def test_p_values_of_noise_are_even() -> None:
     """Above where draws are asked, and below."""
     rng = np.random.default_rng(3)

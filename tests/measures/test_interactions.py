@@ -248,7 +248,6 @@ class TestQuestions:
         assert not any(row.significant for row in a.interactions("flag").rows)
         assert a.interactions(0.05, 0.5).region == "the best 50 %"
 
-    @pytest.mark.slow
     def test_options(self, a: pa.Analysis) -> None:
         assert a.interactions().cells == 4  # 80 target rows
         assert a.interactions(0.5).cells == 8
@@ -342,7 +341,6 @@ def test_holm() -> None:
     assert holm(p, np.array([True, False, True, False])) == pytest.approx([0.06, 1.0, 0.06, 1.0])
 
 
-@pytest.mark.slow
 def test_type_one_error() -> None:
     """Chances that are sums of two slopes: of 400 tables 5 % are called significant, give or take."""
     random = np.random.default_rng(5)
@@ -547,7 +545,6 @@ class TestQuestionsOfSets:
         assert set(found.rows[0].names) == {"x3", "x11", "x17"}
         assert len(a.interactions(0.1, order=3, params=["x0", "x1", "x2", "x3"], estimator="counts")) == 4
 
-    @pytest.mark.slow
     def test_chance_alone(self) -> None:
         """Chances that are sums of effects of pairs: p-values are not small more often than they say."""
         small = []
@@ -563,7 +560,6 @@ class TestQuestionsOfSets:
         assert np.mean(np.array(small) <= 0.05) <= 0.1  # 0.05 and three deviations
         assert 0.35 <= np.mean(np.array(small) <= 0.5) <= 0.65
 
-    @pytest.mark.slow
     def test_a_model_of_few_rows(self) -> None:
         random = np.random.default_rng(3)
         x = random.random((300, 4))

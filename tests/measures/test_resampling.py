@@ -82,7 +82,6 @@ class TestRandomSubsets:
         assert every.var() == pytest.approx(variance, rel=1e-12)
         assert_moments(divergences(drawn(counts, inside, MANY), counts), mean, variance)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("region", "inside", "mean", "deviation"),
         [(A_REGION, 20, 5 / 99, 0.030898062524044468), (B_REGION, 4, 3 / 19, 0.11054842768642183)],

@@ -23,7 +23,6 @@ from pedanova.measures.resampling import EXACT, FINEST, STEPS, SharedDraws
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 
-pytestmark = pytest.mark.slow
 KINDS = {
     "float": grid_of(pa.Float(0, 1)),
     "int": grid_of(pa.Int(1, 20)),

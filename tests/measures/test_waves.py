@@ -60,7 +60,6 @@ def test_the_kernel_narrows_for_two_hills_and_not_for_one() -> None:
     assert bandwidth("auto", two, BLOCK, region=region) < 0.25 * scott_bandwidth(two)
 
 
-@pytest.mark.slow
 def test_an_interval_of_few_rows_holds_what_the_kernel_smooths_away() -> None:
     """Three good places, 60 rows: too few for the kernel to narrow; the share is 0.289."""
     held = 0

@@ -20,7 +20,6 @@ def wide() -> dict[str, np.ndarray]:
     return columns | {"loss": columns["f007"] + 0.5 * columns["f011"] + 0.3 * random.random(ROWS)}
 
 
-@pytest.mark.slow
 def test_what_matters_is_significant_among_many(wide: dict[str, np.ndarray]) -> None:
     found = pa.analyze(wide, "loss", direction="minimize").importance()
     assert {row.name for row in found.rows if row.significant} == {"f007", "f011"}
@@ -31,7 +30,6 @@ def test_what_matters_is_significant_among_many(wide: dict[str, np.ndarray]) -> 
     assert len(found.to_dict()["parameter"]) == MANY
 
 
-@pytest.mark.slow
 def test_the_command_line_shows_the_first(
     wide: dict[str, np.ndarray], tmp_path: object, capsys: pytest.CaptureFixture[str]
 ) -> None:

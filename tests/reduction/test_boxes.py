@@ -78,7 +78,6 @@ class TestSwitch:
             "1 of 4 rows lies outside the space",
         )
 
-    @pytest.mark.slow
     def test_as_a_parent_and_under_one(self) -> None:
         """A switch's values, not its cells, decide over others; its own switch may be inactive."""
         dice = random()

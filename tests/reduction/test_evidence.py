@@ -25,7 +25,6 @@ def two_alike(rows: int, seed: int) -> tuple[dict[str, Any], Any]:
     return table, loss + 0.03 * rng.normal(size=rows)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_held_back_never_say_more_than_lies_inside(seed: int) -> None:
     table, loss = two_alike(150, seed)

@@ -78,7 +78,6 @@ def found(a: pa.Analysis) -> ReducedSpace:
     return a.reduce()
 
 
-@pytest.mark.slow
 def test_what_the_sampler_left_is_cut_off(found: ReducedSpace) -> None:
     lr = found.space["lr"]
     assert isinstance(lr, pa.Float)
@@ -97,7 +96,6 @@ def test_bounds_are_finer_than_a_twentieth(found: ReducedSpace) -> None:
     assert 0.0 < wd.high - wd.low < 1.0 / MOST_GROUPS
 
 
-@pytest.mark.slow
 def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so() -> None:
     columns, loss = adaptive(200, seed=1)
     a = pa.analyze(columns, loss, space=SPACE)
@@ -120,7 +118,6 @@ def test_trials_that_were_chosen_fix_nothing_and_promise_nothing(found: ReducedS
     assert found.evidence.volume < 0.3
 
 
-@pytest.mark.slow
 def test_keeping_more_keeps_more(a: pa.Analysis) -> None:
     spaces = [a.reduce(keep=keep, folds=0).space for keep in (0.5, 0.8, 0.95, 1.0)]
     for tight, wide in pairwise(spaces):
@@ -129,7 +126,6 @@ def test_keeping_more_keeps_more(a: pa.Analysis) -> None:
             assert two.low <= one.low < one.high <= two.high  # type: ignore[union-attr]
 
 
-@pytest.mark.slow
 def test_noise_is_left_alone_though_the_sampler_believed_in_it() -> None:
     changed = uneven = 0
     for seed in range(8):
@@ -275,7 +271,6 @@ def test_what_a_cut_leaves_alone_need_not_be_looked_at_again(seed: int) -> None:
     assert way_down(cloud, names) == plain_way_down(cloud, names)
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.floats(0.3, 1.0), st.floats(0.3, 1.0), st.integers(5, 40))
 def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float, rows: int) -> None:
@@ -308,7 +303,6 @@ def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analy
     return Search(a.data.observations, a.data.inputs(contrasts, target, 1.0), rows, 0, counted), a
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "adaptive", "target", "estimator"),
     [(GoodRegion, False, 0.1, "counts"), (ModelGoodRegion, False, 0.1, "auto"), (TrialGoodRegion, True, 0.1, "auto"),

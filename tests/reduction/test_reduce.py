@@ -70,7 +70,6 @@ def found() -> ReducedSpace:
     return pa.analyze(table, loss_of(table), space=SPACE).reduce()
 
 
-@pytest.mark.slow
 def test_verdicts(found: ReducedSpace) -> None:
     assert found["lr"].advice == "narrow"
     lr = found.space["lr"]
@@ -83,7 +82,6 @@ def test_verdicts(found: ReducedSpace) -> None:
     assert all(row.reason and "\n" not in row.reason for row in found.rows)
 
 
-@pytest.mark.slow
 def test_an_optimum_on_a_bound_says_widen(found: ReducedSpace) -> None:
     wd = found["wd"]
     assert wd.advice == "widen"
@@ -129,14 +127,12 @@ def test_forms(found: ReducedSpace) -> None:
     assert pa.Space.from_dict(json.loads(found.export("json"))) == found.space
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_space(found: ReducedSpace) -> None:
     table = samples(200)
     again = pa.analyze(table, loss_of(table), space=SPACE).reduce(folds=0)
     assert again.rows == found.rows
 
 
-@pytest.mark.slow
 def test_keeping_more_keeps_more() -> None:
     table = samples(120, seed=3)
     a = pa.analyze(table, loss_of(table), space=SPACE)
@@ -154,7 +150,6 @@ def lies_in(inner: Any, outer: Any) -> bool:
     return set(one) <= set(two)
 
 
-@pytest.mark.slow
 def test_noise_is_left_alone() -> None:
     """Nothing narrowed or fixed in more than 5 % of the parameters."""
     changed = count = 0
@@ -168,7 +163,6 @@ def test_noise_is_left_alone() -> None:
     assert changed <= 0.05 * count
 
 
-@pytest.mark.slow
 def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> None:
     """The paper's warning: among the best, a parameter may tell nothing because all of them have it right."""
     random = np.random.default_rng(5)
@@ -182,7 +176,6 @@ def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> No
     assert not is_constant(reduced.space["gate"])  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
 def test_what_is_asked_locally_is_what_importance_says() -> None:
     """The shortcut to p-values among the best gives the same as the whole way."""
     table = samples(150, seed=2)
@@ -203,7 +196,6 @@ def search_of(a: pa.Analysis) -> Search:
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(len(a), dtype=bool))
 
 
-@pytest.mark.slow
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same shares."""
     gaps = []
@@ -251,7 +243,6 @@ def test_many_rows_by_counts() -> None:
     assert reduced.evidence.enrichment > 3
 
 
-@pytest.mark.slow
 def test_conditions_are_kept_in_order() -> None:
     """A parameter is reduced where it is active, and gone with the values under which it exists."""
     random = np.random.default_rng(2)
@@ -276,7 +267,6 @@ def test_conditions_are_kept_in_order() -> None:
     assert 0.3 < left.low < 0.8 < left.high <= 1.0
 
 
-@pytest.mark.slow
 def test_several_objectives_and_constraints_go_through_the_same_target() -> None:
     table = samples(150)
     random = np.random.default_rng(0)
@@ -287,7 +277,6 @@ def test_several_objectives_and_constraints_go_through_the_same_target() -> None
     assert set(reduced) == set(SPACE)
 
 
-@pytest.mark.slow
 def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
     table = samples(250, seed=4)
     loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
@@ -323,7 +312,6 @@ def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
         pa.analyze(table, loss_of(table), space=SPACE).reduce(**wrong)
 
 
-@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import pandas as pd
 

@@ -111,7 +111,6 @@ CHOICES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", CHOICES)
 def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
     same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **options), pa.analyze(table, "loss", **options))
@@ -131,7 +130,6 @@ def conditional(rows: int = 400, seed: int = 5) -> pd.DataFrame:
     )
 
 
-@pytest.mark.slow
 def test_notes_of_several_parts_are_those_of_the_whole(tmp_path: Path) -> None:
     """They were thirty once: one for each part that had pruned rows."""
     table = conditional()
@@ -180,7 +178,6 @@ def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Pat
     assert parts.data.levels.complete == whole.data.levels.complete == (rows <= 128)
 
 
-@pytest.mark.slow
 def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
     objective = "status == 'COMPLETE'"
     options = {"direction": "maximize", "exclude": ["loss"], "levels": [0.5]}
@@ -189,7 +186,6 @@ def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> 
     same(pa.analyze(folder, objective, scan=pa.Scan(stream=True), **options), whole)
 
 
-@pytest.mark.slow
 def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder: Path) -> None:
     streamed, whole = pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss")
     for target, region in [(0.0123, 0.456), (pa.at_most(0.5), 1.0), (pa.at_most(0.7), 0.33)]:
@@ -200,7 +196,6 @@ def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder:
         assert values == (pytest.approx(two[name]) if isinstance(values[0], float) else two[name])
 
 
-@pytest.mark.slow
 def test_the_survey_sees_every_value(tmp_path: Path) -> None:
     """A value in one row of a million, and one that is not whole, are found."""
     rows = 30_000
@@ -217,7 +212,6 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.slow
 def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
     whole = pa.analyze(table, "loss")
     pieces = [
@@ -247,7 +241,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-@pytest.mark.slow
 def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case: str) -> None:
     options, message = REFUSED[case]
     options = {"objective": "loss", "scan": pa.Scan(stream=True)} | options
@@ -257,7 +250,6 @@ def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case:
         pa.analyze(folder, **options)
 
 
-@pytest.mark.slow
 def test_rows_by_a_mask_need_the_rows(folder: Path) -> None:
     a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
     with pytest.raises(QueryError, match="read in parts"):
@@ -277,7 +269,6 @@ def test_other_tables_are_refused(table: pd.DataFrame) -> None:
         refuse(QueryError, "executor= is for files", of=lambda: pa.analyze(lazy, "loss", scan=pa.Scan(executor=pool)))
 
 
-@pytest.mark.slow
 def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
     """Integers in one file and floats in another go together; text does not."""
     changed = table.iloc[:EACH].astype({"layers": "float32", "batch": "int8"})
@@ -304,7 +295,6 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("harm", [cut, damage, Path.unlink], ids=["cut", "damaged", "gone"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_bad_file_among_good_ones(
@@ -336,7 +326,6 @@ def first_unlinking(plain: Any, file: Path) -> Any:
     return bundles
 
 
-@pytest.mark.slow
 def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,7 +349,6 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     assert sum(note.startswith("skipped") for note in a.notes) == 2
 
 
-@pytest.mark.slow
 def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -416,7 +404,6 @@ def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
         assert contrast.target.sum() == many
 
 
-@pytest.mark.slow
 def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
     a = pa.analyze(folder, "loss", params=["lr"], scan=pa.Scan(on_error="skip", stream=True))
     bad = folder / "part-05.parquet"
@@ -478,7 +465,6 @@ def fail(*_: Any, **__: Any) -> None:
     raise ZeroDivisionError("no such luck")
 
 
-@pytest.mark.slow
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
         monkeypatch.setattr("pedanova.scale.parts.count_part", function)
@@ -507,7 +493,6 @@ class Slow:
         return future
 
 
-@pytest.mark.slow
 def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
     a = pa.analyze(folder, "loss", scan=pa.Scan(executor=slow))
@@ -556,7 +541,6 @@ def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-@pytest.mark.slow
 def test_an_interrupt_ends_it(running: subprocess.Popen[str]) -> None:
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=30)
@@ -581,7 +565,6 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
     assert not read_to_the_end
 
 
-@pytest.mark.slow
 def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut(folder / "part-02.parquet")
     place = [f"{folder}/*.parquet", "--objective", "loss", "--draws", "0"]
@@ -605,7 +588,6 @@ print(len(a), int(peak) // 1024)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     """Three million rows more are 96 MB more; a reader that keeps hold of its batches shows."""
@@ -645,7 +627,6 @@ def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder
     refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(pushdown=True)))
 
 
-@pytest.mark.slow
 def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.DataFrame) -> None:
     import duckdb
 
@@ -671,7 +652,6 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     np.testing.assert_allclose(pushed.data.moments.squares, whole.data.moments.squares, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.slow
 def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three slices of columns, each through all files and in small batches: the counts of the whole table."""
     random, rows, columns = np.random.default_rng(1), 3_000, 300

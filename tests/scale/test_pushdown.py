@@ -41,7 +41,6 @@ def frame_of(engine: str, table: dict[str, np.ndarray]) -> Any:
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 @pytest.mark.parametrize("kind", VALUES)
-@pytest.mark.slow
 def test_as_in_memory(kind: str, direction: str, engine: str) -> None:
     loss = np.append(VALUES[kind], [np.nan] * 7)
     table = {"x": np.arange(ROWS + 7.0) % 7, "loss": loss}

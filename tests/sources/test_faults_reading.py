@@ -183,7 +183,6 @@ def check_whole(records: Records) -> None:
     assert all(set(column.values.tolist()) <= {0.25, 0.5, 0.125} for column in records.columns.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_a_writer_who_never_rests(tmp_path: Path, suffix: str) -> None:
     """Whole lines, a file that is cut and written again: an answer of whole lines, or one line of refusal."""
@@ -222,7 +221,6 @@ def test_a_journal_with_a_half_written_last_line(tmp_path: Path) -> None:
     assert not any("still being written" in note for note in read_records(path).notes)
 
 
-@pytest.mark.slow
 def test_a_journal_that_is_cut_short_while_it_is_read(tmp_path: Path) -> None:
     path = journal_of(tmp_path / "j.log", 40)
     content = path.read_bytes()
@@ -252,7 +250,6 @@ def filled(request: pytest.FixtureRequest) -> str:
     return url
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("abrupt", [True, False], ids=["reset", "end"])
 def test_a_server_that_goes_away_in_the_middle_of_a_read(filled: str, abrupt: bool) -> None:
     """Dropped after any number of bytes: one line that names the database without its password, and no rows."""

@@ -154,7 +154,6 @@ texts = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=4
 labels = st.lists(texts | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True)
 
 
-@pytest.mark.slow
 @given(texts.filter(bool), labels, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_text_holds_any_name_and_value(name: str, values: list[Any], low: float, width: float) -> None:
     try:

@@ -107,7 +107,6 @@ def test_a_range_too_narrow_for_its_size() -> None:
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.lists(st.floats(0, 1), min_size=1, max_size=30))
-@pytest.mark.slow
 def test_cells_follow_the_order_of_values(low: float, width: float, parts: list[float]) -> None:
     if width < 1e-9 * abs(low):
         return

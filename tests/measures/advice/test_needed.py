@@ -45,7 +45,6 @@ def test_wider_intervals_need_fewer_trials() -> None:
     assert narrow["a"].low <= narrow["a"].more <= narrow["a"].high
 
 
-@pytest.mark.slow
 def test_the_number_is_about_right() -> None:
     """Intervals are as narrow as promised after about as many trials as promised: not before, and then they are."""
     hits = []

@@ -24,7 +24,6 @@ from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.surrogate.sampler import configurations_of, sampler_of
 
-pytestmark = pytest.mark.slow
 TABLES = 30
 NULLS = (
     "noise",

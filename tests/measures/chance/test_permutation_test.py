@@ -82,7 +82,6 @@ def null_p_values(design: str, studies: int, *, rows: int = 80) -> list[float]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("design", ["pure noise", "signal beside", "sorts the worst half", "categories"])
 def test_noise_is_rarely_called_significant(design: str) -> None:
     studies = 200

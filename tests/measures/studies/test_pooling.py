@@ -43,7 +43,6 @@ def test_student_end(freedom: int) -> None:
 
 
 @given(st.floats(0, 100), st.integers(1, 50), st.integers(1, 500))
-@pytest.mark.slow
 def test_fisher_tail(value: float, first: int, second: int) -> None:
     known = float(stats.f.sf(value, first, second))
     assert fisher_tail(value, first, second) == pytest.approx(known, rel=1e-8, abs=1e-14)

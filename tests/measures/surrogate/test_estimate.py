@@ -57,7 +57,6 @@ def lattice(times: int = 3) -> Table:
 
 
 class TestChoice:
-    @pytest.mark.slow
     def test_a_smooth_function_of_few_rows_is_modelled_and_said_to_be(self, smooth: pa.Analysis) -> None:
         found = smooth.importance()
         assert found.estimator == "surrogate"
@@ -71,7 +70,6 @@ class TestChoice:
         assert found.estimator == "counts"
         assert not any("model" in note for note in found.notes)
 
-    @pytest.mark.slow
     def test_noise_is_counted_and_the_notes_say_why(self) -> None:
         table = uniform(60) | {"loss": random(9).random(60)}
         a = pa.analyze(table, "loss", space=SPACE)
@@ -95,7 +93,6 @@ class TestChoice:
         assert a.importance(0.2, draws=0).estimator == "counts"
         refuse(QueryError, words, "use estimator='counts'", of=lambda: a.importance(0.2, estimator="surrogate"))
 
-    @pytest.mark.slow
     def test_forty_rows_are_enough(self) -> None:
         a = pa.analyze(uniform(40), "loss", space=SPACE)
         assert a.importance(0.2, draws=0).estimator == "surrogate"
@@ -186,7 +183,6 @@ class TestAccuracy:
         table = {"x": x, "y": y, "z": z, "loss": quadratic(x, y, z)}
         return TestAccuracy.ratios(pa.analyze(table, "loss", space=SPACE), estimator="counts", draws=0)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("sampler", [uniform, adaptive])
     def test_a_model_is_nearer_the_truth_than_counts(self, truth: np.ndarray, sampler) -> None:  # type: ignore[no-untyped-def]
         model, counts = [], []
@@ -219,7 +215,6 @@ def optimizers(rows: int = 100) -> Table:
 
 
 class TestAnswers:
-    @pytest.mark.slow
     def test_intervals_hold_the_shares(self, smooth: pa.Analysis) -> None:
         for target in (0.1, 0.5, pa.at_most(0.1), pa.between(0.1, 0.3)):
             assert_sound(smooth.importance(target))
@@ -239,7 +234,6 @@ class TestAnswers:
         assert found["momentum"].value > 0
         assert found["kind"].activity == found["lr"].activity == 0
 
-    @pytest.mark.slow
     def test_relabelled_categories_hardly_matter(self) -> None:
         table = optimizers() | {"momentum": random(7).random(100)}
         one = pa.analyze(table, "loss").importance(0.2)
@@ -248,7 +242,6 @@ class TestAnswers:
         for name in one:
             assert two[name].ratio == pytest.approx(one[name].ratio, abs=0.03)
 
-    @pytest.mark.slow
     def test_only_the_order_of_the_objective_counts(self, smooth: pa.Analysis) -> None:
         table = uniform(100)
         risen = pa.analyze(table | {"loss": np.exp(9 * table["loss"])}, "loss", space=SPACE)

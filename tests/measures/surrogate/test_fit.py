@@ -116,7 +116,6 @@ def test_shares_of_a_plain_function_are_found() -> None:
     assert np.all(shares <= high[:2])
 
 
-@pytest.mark.slow
 def test_a_jump_that_two_make_together_hides_no_third() -> None:
     """A process of all rows takes the jump for noise; one of the better half never sees it."""
     found = []

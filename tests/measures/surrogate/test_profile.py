@@ -37,7 +37,6 @@ def plain(rows: tuple[Importance, ...]) -> list[Importance]:
     return [replace(row, low=None, high=None, p_value=None, p_adjusted=None, significant=None) for row in rows]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["auto", "counts", "surrogate"])
 @pytest.mark.parametrize("region", [1.0, 0.5, pa.at_most(0.3)], ids=str)
 def test_every_step_is_that_importance(a: pa.Analysis, region: object, estimator: str) -> None:
@@ -49,7 +48,6 @@ def test_every_step_is_that_importance(a: pa.Analysis, region: object, estimator
         assert plain(alone.rows) == list(step.rows)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 def test_the_same_seed_and_draws_give_the_same_intervals(a: pa.Analysis, baseline: str) -> None:
     options = {"baseline": baseline, "draws": 300, "seed": 7}
@@ -60,13 +58,11 @@ def test_the_same_seed_and_draws_give_the_same_intervals(a: pa.Analysis, baselin
     assert a.profile(ladder=[0.1], seed=1).steps != a.profile(ladder=[0.1], seed=2).steps
 
 
-@pytest.mark.slow
 def test_shares_hang_on_no_number_of_draws(a: pa.Analysis) -> None:
     found = [plain(a.importance(0.1, 0.5, draws=draws).rows) for draws in (0, 100, 2000)]
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_bands_begin_where_the_region_begins(direction: str) -> None:
     random = np.random.default_rng(1)
@@ -104,7 +100,6 @@ def test_a_model_is_asked_at_every_target_that_was_counted(a: pa.Analysis) -> No
     assert [float(step.quantile) for step in own.profile(estimator="counts")] == [0.25, 0.75]
 
 
-@pytest.mark.slow
 def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: Path) -> None:
     assert "answered by a model of the objective (rank correlation" in a.profile().notes[-1]
     assert "estimator='counts'" in a.profile().notes[-1]
@@ -129,7 +124,6 @@ def bands(ax: Any) -> dict[float, list[float]]:
     return ends
 
 
-@pytest.mark.slow
 def test_figures_draw_the_numbers_of_importance(a: pa.Analysis) -> None:
     ax = a.plot.profile(0.8)
     names = [label.get_text() for label in ax.get_legend().get_texts()][::-1]

@@ -114,7 +114,6 @@ def repeated(configurations: int, repeats: int, seed: int) -> tuple[dict[str, Re
 
 
 @pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10), (600, 10), (3000, 4)])
-@pytest.mark.slow
 def test_noise_of_configurations_is_no_effect(configurations: int, repeats: int) -> None:
     marked = 0
     for seed in range(10):
@@ -199,7 +198,6 @@ def with_copy(rows: int, seed: int) -> tuple[dict[str, Reals], Reals]:
 
 
 @pytest.mark.parametrize("rows", [100, 200, 1000, 8000])
-@pytest.mark.slow
 def test_a_copy_has_the_share_that_it_would_have_alone(rows: int) -> None:
     columns, loss = with_copy(rows, rows)
     alone = pa.analyze({k: v for k, v in columns.items() if k != "lr"}, loss, direction="min").importance()
@@ -267,7 +265,6 @@ def test_what_explains_nothing_is_not_significant() -> None:
 
 
 @pytest.mark.parametrize("rows", [1000, 5001])
-@pytest.mark.slow
 def test_an_idle_child_of_a_gate_is_not_marked(rows: int) -> None:
     marked = 0
     for seed in range(6):
@@ -282,7 +279,6 @@ def test_an_idle_child_of_a_gate_is_not_marked(rows: int) -> None:
     assert marked <= 1
 
 
-@pytest.mark.slow
 def test_what_sorts_all_other_rows_does_not_lead_to_the_best() -> None:
     """The best tenth is decided by b alone; among the others only a matters, which is most of what a model sees."""
     shares = []

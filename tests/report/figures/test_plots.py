@@ -55,7 +55,6 @@ def test_importances_are_those_of_python(a: pa.Analysis) -> None:
     refuse(QueryError, "metric='x'", of=lambda: a.plot.importance(metric="x", estimator="counts", draws=0))
 
 
-@pytest.mark.slow
 def test_densities_are_those_of_python(a: pa.Analysis) -> None:
     ax = a.plot.densities("learning_rate", 0.1)
     found = a.densities("learning_rate", 0.1)
@@ -73,7 +72,6 @@ def test_densities_are_those_of_python(a: pa.Analysis) -> None:
     assert a.plot.densities().size == 6
 
 
-@pytest.mark.slow
 def test_profile_bands_fill_the_whole(a: pa.Analysis) -> None:
     ax = a.plot.profile()
     top = max(path.vertices[:, 1].max() for band in ax.collections for path in band.get_paths())
@@ -187,7 +185,6 @@ def test_given_axes_are_used(a: pa.Analysis) -> None:
     refuse(QueryError, "1 Axes for 2", of=lambda: a.plot.densities(["units", "alpha"], ax=axes[0]))
 
 
-@pytest.mark.slow
 def test_many_parameters_odd_names_and_styles() -> None:
     rng = np.random.default_rng(0)
     data: dict[str, object] = {f"${i}^_$ a very long name of a parameter {'x' * i}": rng.random(200) for i in range(24)}
@@ -203,7 +200,6 @@ def test_many_parameters_odd_names_and_styles() -> None:
     ax.figure.canvas.draw()
 
 
-@pytest.mark.slow
 def test_without_matplotlib_the_remedy_is_named() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\nimport pedanova as pa\n"
@@ -214,7 +210,6 @@ def test_without_matplotlib_the_remedy_is_named() -> None:
     assert "pip install 'pedanova[plot]'" in done.stdout
 
 
-@pytest.mark.slow
 def test_the_reduced_space_is_drawn_over_the_densities() -> None:
     rng = np.random.default_rng(0)
     space = {
@@ -252,7 +247,6 @@ def test_the_reduced_space_is_drawn_over_the_densities() -> None:
     refuse(QueryError, "1 Axes for 5", of=lambda: a.plot.reduction(reduced=reduced, ax=alone))
 
 
-@pytest.mark.slow
 def test_a_reduction_of_many_parameters_is_drawn() -> None:
     rng = np.random.default_rng(0)
     data: dict[str, object] = {f"a very long name of a parameter, number {i}": rng.random(200) for i in range(24)}
@@ -272,7 +266,6 @@ DRAWN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAWN)
 def test_figures_look_as_they_did(a: pa.Analysis, kind: str, tmp_path: Path) -> None:
     """Against images in the repository; ``PEDANOVA_UPDATE=1`` draws them anew, to be looked at and kept."""

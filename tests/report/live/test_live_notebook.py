@@ -94,7 +94,6 @@ def test_the_page_moves_and_python_follows_without_answering_back(w: Any) -> Non
     assert w.wanted["number"] == first + 1, "the same wish once more is a wish"
 
 
-@pytest.mark.slow
 def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {**COUNTS, "reduce": False}
     assert isinstance(a.widget(live=False, **options), Widget)
@@ -108,7 +107,6 @@ def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypa
     refuse(MissingLibraryError, "pedanova[notebook]", of=lambda: a.widget(live=True))
 
 
-@pytest.mark.slow
 def test_rows_that_are_no_longer_at_hand(a: pa.Analysis, tmp_path: Any) -> None:
     a.save(tmp_path / "a.pedanova", rows=False)
     shown = pa.load(tmp_path / "a.pedanova").widget(**COUNTS, reduce=False)
@@ -133,7 +131,6 @@ w"""
 EXPLORED = "from urllib.request import urlopen\npage = a.explore(open=False)\nprint(page.url)"
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # of the kernel's own libraries
 def test_a_real_kernel_answers() -> None:
     """The messages that a notebook's front end sends, and what comes back over the wire."""

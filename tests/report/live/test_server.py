@@ -58,7 +58,6 @@ def reachable(address: str, port: int) -> bool:
 # --- the way in --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) -> None:
     assert explorer.page.status_code == 200
     assert payload_of(explorer.page.text)["facts"]["rows"] == 1000
@@ -74,7 +73,6 @@ def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) 
     assert other["token"] == explorer.token
 
 
-@pytest.mark.slow
 def test_what_is_fetched_ahead_uses_no_ticket(explorer: Served) -> None:
     address = explorer.url
     for headers in ({"sec-purpose": "prefetch;prerender"}, {"sec-purpose": "prefetch"}):
@@ -83,7 +81,6 @@ def test_what_is_fetched_ahead_uses_no_ticket(explorer: Served) -> None:
     assert "token" in payload_of(get(address).text)
 
 
-@pytest.mark.slow
 def test_a_question_is_answered(explorer: Served) -> None:
     found = ask(explorer)
     assert found.status_code == 200
@@ -94,7 +91,6 @@ def test_a_question_is_answered(explorer: Served) -> None:
     assert "--objective error" in body["lines"]["shell"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/facts", "/facts?ticket=wrong", "/nothing"])
 def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None:
     found = get(f"{explorer.origin}{path}")
@@ -103,14 +99,12 @@ def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None
     assert "learning_rate" not in found.text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/?ticket=", "/?ticket=wrong", "/?token={token}"])
 def test_without_a_ticket_the_page_is_empty(explorer: Served, path: str) -> None:
     found = get(f"{explorer.origin}{path.format(token=explorer.token)}")
     assert payload_of(found.text) == {"facts": {"title": "pedanova", "live": "http"}, "answers": []}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("token", ["", "wrong", "{token} ", "{token}, {token}"])
 def test_a_wrong_token_asks_nothing(explorer: Served, token: str) -> None:
     given = {**explorer.headers, "x-pedanova-token": token.format(token=explorer.token)}
@@ -120,7 +114,6 @@ def test_a_wrong_token_asks_nothing(explorer: Served, token: str) -> None:
     assert found.status_code == 403
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("where", ["cookie", "address"])
 def test_the_token_counts_as_a_header_alone(explorer: Served, where: str) -> None:
     url, headers = f"{explorer.origin}/ask", {"origin": explorer.origin}
@@ -171,7 +164,6 @@ def heard_by(place: Path) -> str:
     raise AssertionError("no browser was opened")
 
 
-@pytest.mark.slow
 def test_a_browser_is_opened_without_the_address(with_browser: tuple[dict[str, str], Path]) -> None:
     """Arguments of processes are seen by every user of a machine."""
     environment, heard = with_browser
@@ -188,7 +180,6 @@ def test_a_browser_is_opened_without_the_address(with_browser: tuple[dict[str, s
         assert not door.exists()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_of_the_machine_gets_nothing(with_browser: tuple[dict[str, str], Path], tmp_path: Path) -> None:
     environment, heard = with_browser
@@ -213,7 +204,6 @@ def test_another_user_of_the_machine_gets_nothing(with_browser: tuple[dict[str, 
 # --- hostile pages -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, host: str) -> None:
     given = host.format(port=explorer.port)
@@ -224,7 +214,6 @@ def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, 
     assert ask(explorer, host=given).status_code == 421
 
 
-@pytest.mark.slow
 def test_two_hosts_are_none(explorer: Served) -> None:
     with socket.create_connection(("127.0.0.1", explorer.port)) as line:
         hosts = f"Host: 127.0.0.1:{explorer.port}\r\nHost: evil\r\n"
@@ -232,7 +221,6 @@ def test_two_hosts_are_none(explorer: Served) -> None:
         assert line.recv(65536).split(b"\r\n")[0].split()[1] in (b"400", b"421")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_other_pages_ask_nothing_even_with_the_token(explorer: Served, origin: str) -> None:
     """The browser says whose page it is."""
@@ -241,14 +229,12 @@ def test_other_pages_ask_nothing_even_with_the_token(explorer: Served, origin: s
     assert "importances" not in found.text
 
 
-@pytest.mark.slow
 def test_what_a_browser_says_of_a_request_is_believed(explorer: Served) -> None:
     headers = {"sec-fetch-site": "same-site"}
     assert ask(explorer, **headers).status_code == 403
     assert ask(explorer, **{"sec-fetch-site": "same-origin"}).status_code == 200
 
 
-@pytest.mark.slow
 def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
     preflight = request(
         "OPTIONS", f"{explorer.origin}/ask",
@@ -260,7 +246,6 @@ def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
         assert found.headers["cross-origin-resource-policy"] == "same-origin"
 
 
-@pytest.mark.slow
 def test_every_answer_is_shielded(explorer: Served) -> None:
     first, second = explorer.page, get(explorer.address)
     for found in (first, second, ask(explorer), get(f"{explorer.origin}/facts")):
@@ -275,7 +260,6 @@ def test_every_answer_is_shielded(explorer: Served) -> None:
     assert first.headers["content-security-policy"] != second.headers["content-security-policy"]
 
 
-@pytest.mark.slow
 def test_only_what_has_the_nonce_runs(explorer: Served) -> None:
     page = explorer.page
     nonce = re.search(r"script-src 'nonce-([^']+)'", page.headers["content-security-policy"])
@@ -286,7 +270,6 @@ def test_only_what_has_the_nonce_runs(explorer: Served) -> None:
     assert not re.search(r"<[^>]+\son[a-z]+\s*=", page.text.split("<script")[0])
 
 
-@pytest.mark.slow
 def test_only_this_machine_can_reach_it(explorer: Served) -> None:
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
     for address in others or {"127.0.0.2"}:
@@ -296,7 +279,6 @@ def test_only_this_machine_can_reach_it(explorer: Served) -> None:
 # --- nonsense ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
@@ -333,7 +315,6 @@ def test_nonsense_is_refused_in_words(explorer: Served, body: bytes, status: int
     assert ask(explorer).status_code == 200  # and it lives
 
 
-@pytest.mark.slow
 def test_forms_and_other_types_are_refused(explorer: Served) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
         headers = {**explorer.headers, "content-type": kind}
@@ -342,7 +323,6 @@ def test_forms_and_other_types_are_refused(explorer: Served) -> None:
         assert "application/json" in found.json()["refused"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/page.js", "/ask", "/docs"])
 def test_there_are_no_files(explorer: Served, path: str) -> None:
     with socket.create_connection(("127.0.0.1", explorer.port)) as line:
@@ -351,7 +331,6 @@ def test_there_are_no_files(explorer: Served, path: str) -> None:
         assert line.recv(65536).split()[1] in (b"404", b"405")
 
 
-@pytest.mark.slow
 def test_the_present_selection_can_be_saved_as_a_file(explorer: Served) -> None:
     url = f"{explorer.origin}/report"
     found = post(url, json={"question": SELECTED}, headers=explorer.headers, timeout=300)
@@ -369,7 +348,6 @@ def test_the_present_selection_can_be_saved_as_a_file(explorer: Served) -> None:
 MANY = 2 * MOST_WAITING + 44
 
 
-@pytest.mark.slow
 def test_hundreds_of_questions_at_once_are_answered_or_refused(explorer: Served) -> None:
     async def one(client: httpx.AsyncClient, i: int) -> tuple[int, Any]:
         selection = {"learning_rate": {"range": [0.0001 + i * 1e-6, 0.3]}}
@@ -393,7 +371,6 @@ def test_hundreds_of_questions_at_once_are_answered_or_refused(explorer: Served)
     assert ask(explorer).status_code == 200
 
 
-@pytest.mark.slow
 def test_only_the_newest_question_of_a_client_is_answered(explorer: Served) -> None:
     async def one(client: httpx.AsyncClient, i: int) -> tuple[int, Any]:
         selection = {"alpha": {"range": [1e-6 * (i + 1), 5]}}
@@ -426,7 +403,6 @@ def beside(**limits: float) -> Iterator[Any]:
             yield explorer
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /"])
 def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
     with beside(IDLE=0.1) as explorer, socket.create_connection(("127.0.0.1", explorer.port), timeout=60) as line:
@@ -435,7 +411,6 @@ def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
             pass  # until it is closed
 
 
-@pytest.mark.slow
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:
     with beside(IDLE=0.1) as explorer:
         token = payload_of(get(explorer.url).text)["token"]
@@ -449,7 +424,6 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
             assert line.recv(1 << 16).startswith(b"HTTP/1.1 400")
 
 
-@pytest.mark.slow
 def test_idle_connections_make_room_for_others() -> None:
     with beside(MOST_IDLE=5) as explorer, ExitStack() as opened:
         idle = [
@@ -462,7 +436,6 @@ def test_idle_connections_make_room_for_others() -> None:
 # --- the end -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with served(*demo(), environment=environment) as explorer:
@@ -474,7 +447,6 @@ def test_ctrl_c_ends_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_answers() -> None:
     """A question of seconds is under way, and a line is held open."""
     with served(*demo()) as explorer:
@@ -491,7 +463,6 @@ def test_ctrl_c_does_not_wait_for_answers() -> None:
             assert explorer.interrupt() == 0
 
 
-@pytest.mark.slow
 def test_a_port_that_is_taken_is_said_to_be(explorer: Served) -> None:
     words = [sys.executable, "-m", "pedanova", "explore", *demo(), "--no-open", "--port", str(explorer.port)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)

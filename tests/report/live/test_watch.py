@@ -57,7 +57,6 @@ def test_rows_arrive_and_the_ranking_is_stable(path: Path) -> None:
     assert told["changes"] == []
 
 
-@pytest.mark.slow
 def test_who_passed_whom_is_told_with_the_number_of_trials(path: Path) -> None:
     watcher = watcher_of(path)
     watcher.step()
@@ -69,7 +68,6 @@ def test_who_passed_whom_is_told_with_the_number_of_trials(path: Path) -> None:
     assert news(watcher, since=told["version"])["changes"] == []
 
 
-@pytest.mark.slow
 def test_what_was_there_when_the_page_was_opened_is_no_news(path: Path) -> None:
     append(path, 900, 1, swap=True)
     watcher = watcher_of(path)
@@ -79,7 +77,6 @@ def test_what_was_there_when_the_page_was_opened_is_no_news(path: Path) -> None:
     assert watcher.standings.order == ("y", "x")
 
 
-@pytest.mark.slow
 def test_what_came_before_the_first_look_is_news(path: Path) -> None:
     watcher = watcher_of(path)
     append(path, 900, 1, swap=True)

@@ -31,7 +31,7 @@ from pedanova.report.live.session import Session
 from pedanova.report.live.watch import Watcher
 from pedanova.sources import read_records
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 WORKERS = 4
 TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 120

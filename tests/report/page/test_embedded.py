@@ -35,7 +35,6 @@ def answered(made: Payload, part: str = "answer") -> list[dict[str, Any]]:
     return [one for one in made["answers"] if one["part"] == part]
 
 
-@pytest.mark.slow
 def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
     made = payload(a, ladder=LADDER)
     asked = [(one["question"]["target"]["part"][1], one["question"]["region"]["part"][1]) for one in answered(made)]
@@ -77,7 +76,6 @@ def test_pairs_are_those_of_the_questions_that_were_asked(a: pa.Analysis) -> Non
     assert made["facts"]["start"]["target"] == {"part": [0, 0.1]}
 
 
-@pytest.mark.slow
 def test_a_box_is_a_selection_and_values_are_values(a: pa.Analysis) -> None:
     box = {"optimizer": {"adam"}, "lr": (1e-4, 0.1)}
     made = payload(a, ladder=LADDER, questions=((0.1, 1.0), (0.1, box), (pa.at_most(1.0), 1.0)))
@@ -119,7 +117,6 @@ def test_mistakes_are_errors_and_no_refused_answers(a: pa.Analysis) -> None:
     refuse(QueryError, "more than 24", of=lambda: payload(a, ladder=np.linspace(0.1, 1, 40).tolist()))
 
 
-@pytest.mark.slow
 def test_no_row_of_the_data_is_in_the_payload(trials: dict[str, np.ndarray]) -> None:
     a = pa.analyze(trials, "loss")
     text = json.dumps(payload(a, reduce=True))
@@ -131,7 +128,6 @@ def test_no_row_of_the_data_is_in_the_payload(trials: dict[str, np.ndarray]) -> 
     assert len(shown) <= 2  # at least five rows apart
 
 
-@pytest.mark.slow
 def test_many_parameters_are_not_all_paired() -> None:
     random = np.random.default_rng(0)
     data = {f"x{i}": random.random(300) for i in range(16)}
@@ -141,7 +137,6 @@ def test_many_parameters_are_not_all_paired() -> None:
     assert ("x3", "x11") in planes
 
 
-@pytest.mark.slow
 def test_thirty_parameters_fit_into_a_file_of_a_megabyte() -> None:
     random = np.random.default_rng(0)
     data = {f"parameter_{i}": random.random(1000) for i in range(30)}
@@ -151,6 +146,5 @@ def test_thirty_parameters_fit_into_a_file_of_a_megabyte() -> None:
     assert len(draw_page(made)) < 1 << 20
 
 
-@pytest.mark.slow
 def test_the_same_twice(a: pa.Analysis) -> None:
     assert draw_page(payload(a, ladder=LADDER)) == draw_page(payload(a, ladder=LADDER))

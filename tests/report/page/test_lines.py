@@ -111,7 +111,6 @@ def check(a: pa.Analysis, asked: PageQuestion, found: dict[str, Any], **options:
     assert len(inner) == len(a.within(*asked.rows())) == found["rows"]["selected"], lines["condition"]
 
 
-@pytest.mark.slow
 def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
     while answered < 24:
@@ -129,7 +128,6 @@ def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
             assert quick["densities"] == found["densities"]
 
 
-@pytest.mark.slow
 def test_20_questions_to_a_model() -> None:
     """Few rows: a model answers, and where some are selected it is the model of all."""
     a, draw, answered = pa.analyze(table(400), "error", direction="minimize"), random.Random(2), 0
@@ -141,7 +139,6 @@ def test_20_questions_to_a_model() -> None:
             check(a, asked, found)
 
 
-@pytest.mark.slow
 def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -> None:
     import csv
 

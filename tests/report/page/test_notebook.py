@@ -70,7 +70,6 @@ RESULTS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_tables_are_inert_and_small(a: pa.Analysis, name: str) -> None:
     shown = RESULTS[name](a)._repr_html_()
@@ -90,7 +89,6 @@ def test_bars_marks_and_noise() -> None:
     assert shown.count("opacity:.55") == 1
 
 
-@pytest.mark.slow
 def test_what_the_tables_say(a: pa.Analysis) -> None:
     assert "400 rows, 6 parameters, minimize objective" in Seen(a._repr_html_()).text
     found = a.importance(draws=200)
@@ -116,7 +114,6 @@ def test_a_short_repr(a: pa.Analysis) -> None:
     assert repr(a) == "Analysis(400 rows, 6 parameters, minimize objective (direction not known))"
 
 
-@pytest.mark.slow
 def test_printed_tables_cannot_steer_a_terminal() -> None:
     random = np.random.default_rng(0)
     b = pa.analyze({"\x1b[31mx": random.random(100), "y\nz": random.random(100)}, random.random(100))
@@ -124,7 +121,6 @@ def test_printed_tables_cannot_steer_a_terminal() -> None:
         assert all(letter.isprintable() or letter == "\n" for letter in str(found))
 
 
-@pytest.mark.slow
 def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> None:
     options = {"title": HOSTILE, "estimator": "counts", "draws": 0, "reduce": False, "ladder": [0.1, 0.5, 1.0]}
     widget = cell_of(a.data, height=700, live=False, **options)
@@ -167,7 +163,6 @@ a""",
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # of the kernel's own libraries
 def test_a_real_notebook() -> None:
     nbformat = pytest.importorskip("nbformat")
@@ -184,7 +179,6 @@ def test_a_real_notebook() -> None:
     nbformat.validate(notebook)
 
 
-@pytest.mark.slow
 def test_the_code_of_the_document() -> None:
     text = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

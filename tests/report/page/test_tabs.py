@@ -195,7 +195,6 @@ def session_of(a: pa.Analysis, **options: Any) -> Session:
     return Session(a.data, options={**SOME_DRAWS, **options}, group="dataset")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("question", [{}, BRUSHED, BRUSHED | {"good": "selection"}, {"region": {"part": [0, 0.5]}}])
 def test_numbers_are_those_of_the_line_and_of_each_study_alone(question: dict[str, Any]) -> None:
     a = studies_of(rows=100)
@@ -234,7 +233,6 @@ def test_two_studies_are_compared() -> None:
     assert rows["lr"]["clear"]
 
 
-@pytest.mark.slow
 def test_of_many_some_are_shown_with_intervals_and_the_rest_is_counted() -> None:
     a = studies_of(studies=30, rows=60)
     session = session_of(a, estimator="auto", draws=20)

@@ -52,7 +52,6 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
     "command",
@@ -132,7 +131,6 @@ def test_where_a_conditional_parameter_is_active(run, tmp_path: Path) -> None:
     assert low < 0.8 < high
 
 
-@pytest.mark.slow
 def test_forms_hold_what_python_has(run) -> None:
     a = pa.analyze(DEMO, "error", exclude=["train_seconds"])
     answer = json.loads(run("profile", *TABLE, "--format", "json")[1])
@@ -168,7 +166,6 @@ def test_a_long_command_is_read_by_a_shell_as_one() -> None:
     assert shlex.split(continued) == shlex.split(command)
 
 
-@pytest.mark.slow
 def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
     saved = tmp_path / "run.pedanova"
     assert run("analyze", *TABLE, *QUICK, "--save", saved)[0] == 0
@@ -212,7 +209,6 @@ def test_a_mistake_is_one_line(run, arguments: list[object], message: str) -> No
     assert "\x1b" not in err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["analyze", "profile", "interactions", "densities", "compare", "reduce"])
 def test_hostile_names_never_steer_the_terminal(run, hostile: Path, command: str) -> None:
     options = QUICK if command in ("analyze", "densities") else ()
@@ -223,7 +219,6 @@ def test_hostile_names_never_steer_the_terminal(run, hostile: Path, command: str
     assert "two\nlines" not in out
 
 
-@pytest.mark.slow
 def test_a_real_terminal(hostile: Path) -> None:
     """Colours are our own few; every other control character is gone, in the forms for scripts too."""
     forms = {"text": True, "csv": False, "json": False, "markdown": False}
@@ -282,7 +277,6 @@ def test_bare_pedanova_tells_what_there_is(run) -> None:
     assert all(f"pedanova {command.name}" in out for command in COMMANDS)
 
 
-@pytest.mark.slow
 def test_the_report_opens_a_browser_only_if_asked(run, monkeypatch, tmp_path: Path) -> None:
     shown: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or False)
@@ -356,7 +350,6 @@ def test_the_other_reports_are_understood(line: str) -> None:
     assert build_parser().parse_args(shlex.split(line)[1:]).command == "report"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     monkeypatch.chdir(workshop)

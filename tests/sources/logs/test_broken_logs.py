@@ -102,7 +102,6 @@ def test_a_lattice_far_from_zero() -> None:
     assert not any("outside" in note for note in a.notes)
 
 
-@pytest.mark.slow
 def test_one_setting_that_cannot_be_counted_does_not_hide_the_others() -> None:
     """Two thousand choices, bounds with no float between them, steps that no float can make."""
 
@@ -127,7 +126,6 @@ def test_a_setting_can_be_the_objective() -> None:
     assert list(pa.analyze(study, ["x", "value"]).space) == ["y"]
 
 
-@pytest.mark.slow
 def test_what_optuna_refused_is_not_in_the_study(tmp_path: Path) -> None:
     """A journal keeps the operation all the same: other choices, another kind of number."""
     file = tmp_path / "journal.log"
@@ -166,7 +164,6 @@ def test_a_trial_that_two_workers_took_began_with_the_first(tmp_path: Path) -> N
     assert cells(read_records(file), "duration") == cells(read_records(again), "duration")
 
 
-@pytest.mark.slow
 def test_names_of_several_lines_make_messages_of_one(tmp_path: Path) -> None:
     place = f"sqlite:///{tmp_path}/odd.db"
     study = run(lambda t: t.suggest_float("two\nlines", 0, 1), 20, storage=place, study_name="one\ntwo")

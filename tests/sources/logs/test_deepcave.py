@@ -143,7 +143,6 @@ def test_files_cut_short(tmp_path: Path, name: str) -> None:
 LOG = {"objectives": [ERROR], "rows": [*(trial(n, [float(n)]) for n in range(6)), trial(6, [None], 4)]}
 
 
-@pytest.mark.slow
 @given(place=st.sampled_from(places_in(LOG)), value=odd_values)
 def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
     log = replaced(LOG, place, value)

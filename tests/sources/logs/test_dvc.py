@@ -71,7 +71,6 @@ def test_refusals(tmp_path: Path) -> None:
         tolerate(lambda: pedanova.analyze(path, "loss", scan=pedanova.Scan(threads=1)))
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), value=odd_values)
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, value: object) -> None:

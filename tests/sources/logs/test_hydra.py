@@ -112,7 +112,6 @@ def test_jobs_without_results(sweep: Path) -> None:
     refuse(DataError, "none of 12 jobs left a file of results", "metrics.json", of=lambda: read_records(sweep))
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(overrides=st.text(max_size=40), config=st.text(max_size=40), results=odd_values)
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, overrides: str, config: str, results: object) -> None:

@@ -109,7 +109,6 @@ CHANGES = st.dictionaries(st.sampled_from(["result", "misc", "state", "tid", "ex
 VALS = st.fixed_dictionaries({"vals": st.dictionaries(st.text(max_size=3), ODD, max_size=3)})
 
 
-@pytest.mark.slow
 @settings(max_examples=80)
 @given(changes=CHANGES, vals=VALS, cut=st.integers(0, 2000))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, changes: Any, vals: Any, cut: int) -> None:

@@ -206,7 +206,6 @@ HYPER = st.fixed_dictionaries({}, optional={"space": ODD, "values": ODD})
 METRICS = st.fixed_dictionaries({"metrics": st.dictionaries(st.sampled_from(["loss", "val_acc"]), ODD)})
 
 
-@pytest.mark.slow
 @settings(max_examples=50)
 @given(changes=CHANGES, hyper=HYPER, metrics=METRICS, oracle=ODD, cut=st.integers(0, 900))
 def test_any_content(

@@ -118,7 +118,6 @@ def test_cut_short(logs: Path, name: str) -> None:
         tolerate(lambda: pedanova.analyze(logs, "val_loss", scan=pedanova.Scan(threads=1)))
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(hparams=st.text(max_size=40), metrics=st.text(max_size=40))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, hparams: str, metrics: str) -> None:

@@ -168,7 +168,6 @@ def test_results(tmp_path: Path) -> None:
     refuse(QueryError, "objective=", "eval/acc", of=lambda: pedanova.analyze(tmp_path))
 
 
-@pytest.mark.slow
 def test_nested_too_deeply(tmp_path: Path) -> None:
     for depth in range(700, 1000, 10):
         folder = tmp_path / str(depth)
@@ -211,7 +210,6 @@ ODD = st.recursive(
 KEYS = st.sampled_from(["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"])
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(content=st.dictionaries(KEYS, ODD), params=ODD, line=ODD, cut=st.integers(0, 60))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int) -> None:

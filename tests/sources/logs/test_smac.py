@@ -337,7 +337,6 @@ ROWS = [*(new_row(n, float(n)) for n in range(1, 9)), *(named_row(n, float(n)) f
 HISTORY = {"data": ROWS, "configs": configs(12)}
 
 
-@pytest.mark.slow
 @given(place=st.sampled_from(places_in(HISTORY)), value=odd_values)
 def test_odd_values_in_the_history(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
     folder = tmp_path_factory.mktemp("smac")

@@ -104,7 +104,6 @@ def test_damaged(tmp_path: Path) -> None:
     refuse(DataError, "no trials", of=lambda: read_records(tuning(tmp_path, [])))
 
 
-@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), value=odd_values, line=st.text(max_size=30))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, value: object, line: str) -> None:

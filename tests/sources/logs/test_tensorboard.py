@@ -75,7 +75,6 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-@pytest.mark.slow
 def test_sessions(runs: Path) -> None:
     records = read_untouched(runs)
     assert records.metadata.source == "TensorBoard runs 'runs'"
@@ -136,7 +135,6 @@ def test_refusals(tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -
     refuse(MissingLibraryError, "pedanova[tensorboard]", of=lambda: read_records(runs))
 
 
-@pytest.mark.slow
 def test_damaged_files(runs: Path) -> None:
     file = next((runs / "run-03").iterdir())
     for size in cut_short(file, steps=30):

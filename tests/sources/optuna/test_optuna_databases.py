@@ -84,7 +84,6 @@ def filled(url: str) -> Iterator[str]:
 
 
 class TestServers:
-    @pytest.mark.slow
     def test_a_server_tells_what_the_study_tells(self, fresh: str) -> None:
         storage = optuna.storages.RDBStorage(for_optuna(fresh))
         names = {ODD_NAME: make(storage, ODD_NAME), "constrained": make(storage, "constrained", constrain=True)}
@@ -96,7 +95,6 @@ class TestServers:
         assert "***" in message
         refuse(DataError, "'nope'", "there are", of=lambda: pa.analyze(fresh, study="nope"))
 
-    @pytest.mark.slow
     def test_the_in_memory_study_gives_the_same_numbers(self, filled: str) -> None:
         same_answers(make(None, "filled"), filled)
 
@@ -116,7 +114,6 @@ class TestServers:
             assert PASSWORD not in message
             assert "WrongSecret" not in message
 
-    @pytest.mark.slow
     def test_nothing_is_written(self, filled: str) -> None:
         from pedanova.sources.databases import open_database
 
@@ -126,7 +123,6 @@ class TestServers:
             )
         assert read_records(filled).rows == TRIALS
 
-    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, filled: str) -> None:
         study = optuna.load_study(study_name="filled", storage=for_optuna(filled))
         reads_while_writing(study, filled)
@@ -201,7 +197,6 @@ class TestSQLite:
         make(f"sqlite:///{path}", ODD_NAME)
         return path
 
-    @pytest.mark.slow
     def test_a_file_tells_what_the_study_tells(self, path: Path) -> None:
         study = optuna.load_study(storage=f"sqlite:///{path}", study_name=ODD_NAME)
         before, listing = digest(path), sorted(path.parent.iterdir())
@@ -242,7 +237,6 @@ class TestSQLite:
         same(read_records(path), read_records(copy))
         writer.close()
 
-    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, tmp_path: Path) -> None:
         path = tmp_path / "busy.db"
         study = make(f"sqlite:///{path}", "busy")
@@ -397,7 +391,6 @@ class TestJournals:
     def storage(path: Path) -> optuna.storages.JournalStorage:
         return optuna.storages.JournalStorage(JournalFileBackend(str(path)))
 
-    @pytest.mark.slow
     def test_a_journal_tells_what_the_study_tells(self, path: Path) -> None:
         storage = self.storage(path)
         make(storage, "gone")
@@ -411,7 +404,6 @@ class TestJournals:
         refuse(DataError, "3 studies", "study=", of=lambda: pa.analyze(path))
         assert digest(path) == before
 
-    @pytest.mark.slow
     def test_half_a_line_at_the_end(self, path: Path) -> None:
         make(self.storage(path), "half")
         whole = read_records(path)
@@ -424,11 +416,9 @@ class TestJournals:
             log.write(b"\n")
         refuse(FormatError, "line", "correct or remove", of=lambda: pa.analyze(path))
 
-    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, path: Path) -> None:
         reads_while_writing(make(self.storage(path), "busy"), path)
 
-    @pytest.mark.slow
     def test_spoilt_journals(self, path: Path) -> None:
         make(self.storage(path), "spoilt")
         whole = path.read_bytes()

@@ -48,7 +48,6 @@ def port(files: Path) -> Iterator[int]:
 
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.usefixtures("port")
-@pytest.mark.slow
 def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> None:
     here = pa.analyze(files / "nasty", "loss", scan=pa.Scan(stream=True), **OPTIONS)
     a = pa.analyze("s3://data/nasty", "loss", scan=pa.Scan(stream=stream), **OPTIONS)
@@ -201,7 +200,6 @@ def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> N
     assert os.environ[objects.CHECKSUMS] == "when_supported"
 
 
-@pytest.mark.slow
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     objects.web_system.cache_clear()

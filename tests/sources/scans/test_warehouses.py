@@ -105,7 +105,6 @@ def test_files_of_a_table_are_refused_beside_its_log(delta: Path, tmp_path: Path
     refuse(DataError, "Hudi table", "is not read", of=lambda: pa.analyze(tmp_path / "hudi", "loss"))
 
 
-@pytest.mark.slow
 def test_a_table_in_a_store(delta: Path, truth: Table) -> None:
     with environment(**KEYS), s3_server() as port, environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}"):
         upload(port, delta.parent, "lake")
@@ -195,7 +194,6 @@ def iceberg(tmp_path_factory: pytest.TempPathFactory) -> Any:
     catalog.engine.dispose()
 
 
-@pytest.mark.slow
 def test_an_iceberg_table_is_its_last_snapshot(iceberg: Any, truth: Table) -> None:
     same(iceberg, truth)
     same(iceberg.metadata_location.removeprefix("file://"), truth)

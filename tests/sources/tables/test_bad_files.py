@@ -85,7 +85,6 @@ def test_truncated_files(tmp_path: Path, suffix: str, part: float) -> None:
     refuse(FormatError, f"cut{suffix}", of=lambda: analyze(cut))
 
 
-@pytest.mark.slow
 def test_places_that_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
@@ -110,7 +109,6 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refuse(DataError, "t.csv", "no permission", of=lambda: analyze(path))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pyarrow", [True, False], ids=["pyarrow", "without pyarrow"])
 def test_three_thousand_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyarrow: bool) -> None:
     hide_pyarrow(monkeypatch, hide=not pyarrow)

@@ -256,7 +256,6 @@ CELL_TEXT = st.one_of(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=st.lists(CELL_TEXT, min_size=1, max_size=6))
 def test_both_csv_readers_agree_on_any_cells(tmp_path: Path, cells: list[str]) -> None:
@@ -296,7 +295,6 @@ def test_a_last_cell_may_hold_a_line_break(tmp_path: Path) -> None:
     read_both(path)
 
 
-@pytest.mark.slow
 def test_a_line_longer_than_a_block_of_pyarrow_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     names = [f"a_very_{'long_' * 60}name_of_a_column_{i}" for i in range(4_000)]

@@ -105,7 +105,6 @@ def test_a_delimiter_that_is_none(tmp_path: Path) -> None:
     refuse(QueryError, "decimal=", of=lambda: pa.analyze(FRAME, "loss", reading=pa.Reading(decimal=";")))
 
 
-@pytest.mark.slow
 def test_a_gzip_bomb_and_a_broken_gzip_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 200_000_000 + b"]"))

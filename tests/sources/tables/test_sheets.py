@@ -36,7 +36,6 @@ def book(path: Path, **sheets: list[list[Any]]) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_sheet_is_what_its_csv_is(tmp_path: Path) -> None:
     """The demo's table, number by number."""
     csv = read_records(DEMO)
