@@ -80,7 +80,8 @@ def test_a_refusal_names_what_helps(name: str) -> None:
 
 def test_a_refusal_names_a_direction_that_nobody_gave() -> None:
     table = {"x": X, "y": np.where(np.arange(ROWS) % 10, 0.0, LOSS + 1)}
-    with pytest.raises(PedanovaError, match=r"contain the same .*y is minimised: .*pass direction='max' otherwise"):
+    words = r"contain the same .*y is minimised: .*pass direction='max' if higher is better"
+    with pytest.raises(PedanovaError, match=words):
         pa.analyze(table, "y").importance(0.1, 0.5, **FAST)
     assert len(pa.analyze(table, "y", direction="max").importance(0.1, 0.5, **FAST))
 

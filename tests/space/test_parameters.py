@@ -104,7 +104,7 @@ HALVES = pa.Float(0, 1), pa.Float(0, 2)
     (pa.below(0.5), 0.2),
 ])  # fmt: skip
 def test_a_switch_whose_ranges_overlap_is_refused(keys: tuple[object, object]) -> None:
-    with pytest.raises(SpaceError, match=r"overlap, and a value of dropout must choose one domain; give .*pa.below"):
+    with pytest.raises(SpaceError, match=r"overlap, but each value of dropout must have one domain; give .*pa.below"):
         pa.Switch("dropout", tuple(zip(keys, HALVES, strict=True)))
 
 

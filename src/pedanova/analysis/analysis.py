@@ -552,7 +552,7 @@ class Analysis(Output):
         Returns
         -------
         Gains
-            By parameter: the gain if only it is tuned, the loss at its worst value, and the loss if it stays at its
+            By parameter: the gain if only it is tuned, what its worst value costs, and what it costs to leave it at its
             default, with 95 % intervals; ``.total``: the gain from tuning all parameters; ``.path``: steps to the best
             values.
 

@@ -386,10 +386,11 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 
 WINS = (
-    "gain: improvement if only this parameter is tuned. worst loses: the loss at its worst value. if left: the largest "
-    "loss if this parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay "
-    "at their defaults together. Importance (pedanova analyze) is about reaching the best trials, gains are about the "
-    "objective's value compared with the default; so another parameter may come first there."
+    "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse it gets at "
+    "this parameter's worst value. if left: how much worse it is, at most, if this parameter stays at its default and "
+    "all others are tuned. safe: all parameters marked safe may stay at their defaults together. Importance (pedanova "
+    "analyze) is about reaching the best trials; gains compare the objective with that of the default. So another "
+    "parameter may come first there."
 )
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."

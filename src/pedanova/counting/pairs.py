@@ -1,8 +1,8 @@
 """Count target and region rows in coarse cells of two or more parameters.
 
 A column becomes one byte per row. The columns of a larger set are packed into two bytes, so that the kernel for pairs
-also counts sets. With many rows, two columns share a byte for pairs too: one count then gives the four pairs between
-two such bytes.
+also counts sets. With many rows, each byte holds two columns for pairs too, so one count of two bytes gives
+four pairs.
 """
 
 from __future__ import annotations

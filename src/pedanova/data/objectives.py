@@ -199,6 +199,7 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
 
 
 DONE = {"minimize": "minimised", "maximize": "maximised"}
+IF_BETTER = {"minimize": " if higher is better", "maximize": " if lower is better"}
 OTHER: dict[str, str] = {"minimize": "max", "maximize": "min"}
 ByRows: TypeAlias = Callable[[str], tuple[Direction, str] | None]
 SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+")
@@ -254,9 +255,9 @@ def _guess(
 
 def _guessed(name: str, direction: Direction) -> Note:
     words = f"{name} is {DONE[direction]}, guessed from its name; pass "
-    return Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="guess")
+    return Note("direction", words, Arg("direction", OTHER[direction]), IF_BETTER[direction], severity="guess")
 
 
 def _unsure(what: str, direction: Direction, why: str) -> Note:
     words = f"{what} is {DONE[direction]}: {why}; pass "
-    return Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="warning")
+    return Note("direction", words, Arg("direction", OTHER[direction]), IF_BETTER[direction], severity="warning")

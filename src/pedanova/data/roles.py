@@ -451,9 +451,9 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
         single = sum(map(_has_head, names)) == 1 and all(values[name].has_own for name in names)
         for name in (name for name in names if values[name].kind in ("numbers", "flags")):
             if sure and values[name].has_own and (single or not _has_head(name)):
-                new[name] = Role("result", "different in every row and between results")
+                new[name] = Role("result", "different in every row, and its column is between results")
             elif not values[name].is_few or (sure and not _has_head(name)):
-                new[name] = known.doubted(name, "between results")
+                new[name] = known.doubted(name, "its column is between results")
     return new
 
 

@@ -350,7 +350,7 @@ def permutation_of_value(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomSubsets:
-    """Random parts of the region, the same for every parameter: rows if they are few, else normal numbers."""
+    """Random targets, the same for every parameter: drawn rows if there are few, else normal approximations."""
 
     positions: NDArray[np.int64] | None  # (draws, target rows)
     normals: Singles  # (most cells, draws)
@@ -383,8 +383,8 @@ class RandomSubsets:
 def tail_beyond(drawn: Reals, seen: float) -> float:
     """The probability of a score above all draws: an exponential tail fitted to their upper tenth.
 
-    A sum of squares of normal numbers has such a tail or a lighter one. The tail of a single square is a fifth heavier
-    there than the fit, so a margin is added.
+    A sum of squares of normal numbers has such a tail or a lighter one. The tail of a single square is 20 % heavier
+    than the fit, so a margin is added.
     """
     least = 1.0 / (1 + len(drawn))
     upper = np.sort(drawn)[-max(1, len(drawn) // 10) :]

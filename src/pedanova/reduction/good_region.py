@@ -184,7 +184,7 @@ def leading(
 def cloud_of(
     observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
 ) -> Cloud:
-    """The cloud of the deciding rows, compared with the space."""
+    """The deciding rows as a cloud of points, with points of the space to compare them with."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
     points = space_points(observed.space, cells)
     anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}

@@ -204,8 +204,8 @@ class ReducedSpace(NamedTable[Verdict]):
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (
-                f" Each range keeps about {percent(self.keep)} of the very best rows of the target. So it may be "
-                "narrower or wider than the good values, which describe the whole target."
+                f" Each range keeps about {percent(self.keep)} of the very best rows of the target. So a range may "
+                "be narrower or wider than the good values, which describe the whole target."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 

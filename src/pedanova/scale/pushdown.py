@@ -187,7 +187,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
         if choice is not None:
             return ("rows chosen by ", Arg(name, choice))
     if plan.texts:
-        return (f"the numbers that {plan.texts[0]!r} keeps as text",)
+        return (f"the numbers in {plan.texts[0]!r}, which are stored as text",)
     odd = conditional(plan.space, given=plan.request.space is not None)
     return (f"the conditional parameter {odd[0]!r}",) if odd else None
 

@@ -249,8 +249,8 @@ class Switch(ShortRepr):
         for (one, first), (two, second) in combinations(zip(values, [d for _, d in pairs], strict=True), 2):
             if self.by and first != second and in_both((one,), (two,)):
                 raise SpaceError(
-                    f"Switch: {in_condition([one])} and {in_condition([two])} overlap, and a value of {self.by} must "
-                    "choose one domain; give ranges without common values, such as pa.below(0.5) and pa.above(0.5)"
+                    f"Switch: {in_condition([one])} and {in_condition([two])} overlap, but each value of {self.by} "
+                    "must have one domain; give ranges without common values, such as pa.below(0.5) and pa.above(0.5)"
                 )
         object.__setattr__(self, "domains", tuple(zip(values, [d for _, d in pairs], strict=True)))
 

@@ -60,7 +60,7 @@ def test_the_first_two_are_told_apart() -> None:
     apart = analysis(300, second=0.05).needed()
     assert apart.pair[0] == "a"
     assert apart.apart.more == 0
-    assert apart.summary() == f"a and {apart.pair[1]} clearly differ in importance. {apart.stop}"
+    assert apart.summary() == f"a is clearly more important than {apart.pair[1]}. {apart.stop}"
     close = analysis(100, second=0.9).needed()
     assert close.apart.more is None or close.apart.more > 0
     assert close.stop.first_stays < apart.stop.first_stays

@@ -384,15 +384,15 @@ def test_one_line_for_each_kind() -> None:
         "s, t: named like a seed",
         "3 of 9 rows failed; 1 row was pruned",
         "left out: id; --params names the columns to use",
-        "9 notes in full: --notes",
+        "--notes prints all 9 notes",
     ]
     assert [note.in_shell() for note in in_short([*SPACE, ODD, RESULTS])] == [
         "left out: id; --params names the columns to use",
         "named like results and left out: acc; name in --params what is a setting",
         "ranges guessed from the data: a, 'b, c', d; --space sets them",
-        "5 notes in full: --notes",
+        "--notes prints all 5 notes",
     ]
-    assert [note.in_shell() for note in in_short(SPACE[:1])][-1] == "1 note in full: --notes"
+    assert [note.in_shell() for note in in_short(SPACE[:1])][-1] == "--notes prints the whole note"
     assert in_short([]) == []
     assert in_short(ROWS[:1]) == ROWS[:1]
 

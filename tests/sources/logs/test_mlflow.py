@@ -56,7 +56,7 @@ def test_text_among_numbers(store: Store) -> None:
 
 def test_the_direction_is_named_as_a_guess(store: Store) -> None:
     a = pedanova.analyze(store({"e": RUNS}), "loss", scan=pedanova.Scan(threads=1))
-    assert "loss is minimised, guessed from its name; pass direction='max' otherwise" in " ".join(a.notes)
+    assert "loss is minimised, guessed from its name; pass direction='max' if higher is better" in " ".join(a.notes)
 
 
 def test_states_and_deleted_runs(store: Store) -> None:

@@ -76,7 +76,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
     a = pedanova.analyze(experiment, scan=pedanova.Scan(threads=1))
-    assert any("loss is minimised, guessed from its name; pass direction='max' otherwise" in note for note in a.notes)
+    assert "loss is minimised, guessed from its name; pass direction='max' if higher is better" in " ".join(a.notes)
     b = pedanova.analyze(experiment, direction="maximize", scan=pedanova.Scan(threads=1))
     assert not any("minimised" in note for note in b.notes)
 

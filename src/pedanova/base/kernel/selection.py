@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # and their signed objectives
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether the codes are the levels that end at these thresholds, each in a separate searched slot."""
+        """Whether the codes are already the levels: each threshold lies in a searched slot of its own."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # of the greatest number: no row lies behind it
         return (

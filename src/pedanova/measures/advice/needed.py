@@ -176,7 +176,7 @@ class Needed(NamedTable[NeededTrials]):
         """Whether the first two parameters can be distinguished, and whether to stop."""
         first, second = self.pair
         if self.apart.more == 0:
-            return f"{first} and {second} clearly differ in importance. {self.stop}"
+            return f"{first} is clearly more important than {second}. {self.stop}"
         return f"To distinguish {first} from {second}: {self.apart} more trials. {self.stop}"
 
 

@@ -146,7 +146,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
         return (
-            f"Where {self.target} lies over {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
+            f"Values in {self.target} of {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
         )
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:

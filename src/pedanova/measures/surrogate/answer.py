@@ -147,7 +147,7 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate,
         words = "so the best part of the search space is used, as a model estimates it; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " uses the best trials instead")]
     if adaptive and question.baseline == "region":
-        return [Note("doubt", ADAPTIVE, "importance is that in these rows, not in the whole space")]
+        return [Note("doubt", ADAPTIVE, "the importances hold for these rows, not for the whole space")]
     if result.model_query is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]

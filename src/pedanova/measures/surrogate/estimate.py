@@ -140,7 +140,7 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
         return f"{query.count:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}", False
     if query.masks is not None:
-        return "rows picked by a mask, a box or a condition are not a region of the objective", False
+        return "the rows are chosen by a mask, a box or a condition, not by the objective", False
     if query.objection:
         return query.objection, False
     if query.foreign:
@@ -153,7 +153,7 @@ def model_query_of(
 ) -> ModelQuery | None:
     """The question for a fitted model; None if counts answer it.
 
-    After an adaptive sampler, a quantile is a part of the space, unless the question is about rows.
+    After an adaptive sampler, a quantile refers to the space, unless the question is about rows.
     """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":

@@ -36,8 +36,8 @@ PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int
 FEWEST_ROWS = 40  # that a model is fitted to
 MOST_PARTS = 10  # models of some of the rows that are kept for the next question
 LEAST_BOX = 200  # points of a box that suffice for answers about it
-NO_BOX = "a model cannot answer for rows that are not a box of the space"
-NO_PART = "after an adaptive sampler a part of the rows does not represent the space"
+NO_BOX = "the model can describe only rows that fill a box of the space"
+NO_PART = "after an adaptive sampler, some of the rows cannot stand for the whole space"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ pedanova.densities = (function () {
   function mount() {
     const title = make("h2", "", "Where good values lie");
     title.id = "densities-title";
-    const how = pedanova.source.isLive() ? "drag to brush · click to enlarge" : "click to enlarge";
+    const how = pedanova.source.isLive() ? "drag to select · click to enlarge" : "click to enlarge";
     const legend = key();
     legend.append(make("span", "how", how));
     more = make("button", "quiet show-all");

@@ -70,7 +70,7 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}: this file has such cells only for the questions that it was saved with.`
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}: this file has cells only for the questions saved in it.`
       : "Each cell shows the number of good rows / of all rows. Colour: how many times as frequent good rows are as on average. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }

@@ -55,8 +55,8 @@ LEAST_NAMES = 16  # letters
 LEAST_LETTERS = 6  # of a name in a set
 LONGEST_VALUES = 28  # letters of good values
 SET_MEANINGS = {
-    "interaction": "how much better the set explains whether a row is in the target than its smaller sets do; "
-    "~ marks no clear effect.",
+    "interaction": "the part of whether a row is in the target that only the whole set explains, beyond its smaller "
+    "sets; ~ marks no clear effect.",
     "together": "the part that the set explains as a whole.",
     "added": "the sum of the parts that its parameters explain alone.",
     "by smaller sets": "the part that the smaller sets explain.",
@@ -326,7 +326,9 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     shown = ordered[:MOST_NOTES]
     if not {*gathered(every)} <= {*shown}:
         many = len(gathered(every))
-        shown.append(Note("source", f"{many} note{'s' if many > 1 else ''} in full: ", Arg("notes", True)))
+        shown.append(
+            Note("source", Arg("notes", True), f" prints all {many} notes" if many > 1 else " prints the whole note")
+        )
     return shown
 
 

@@ -54,7 +54,7 @@ def tabulate(
 
     `texts` means that the tool stores parameters as text, so that texts that are all numbers become numbers. If
     `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`
-    reads a curve.
+    reads the learning curves.
     """
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")

@@ -338,7 +338,7 @@ class SparkPart:
     name: str = "a Spark DataFrame"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
-        raise DataError(f"{self.name} is read by its own workers ({len(names)} columns were asked for)")
+        raise DataError(f"{self.name} is read by Spark's workers, not here ({len(names)} columns were requested)")
 
     def head(self, names: Sequence[str]) -> Records:
         """The first rows of these columns."""

@@ -180,7 +180,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     notes = [*layout.notes, *records.notes]
     if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # another sign than the suffix promises
         words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
-        notes.append(Note("source", words, Arg("delimiter", of="Reading"), " otherwise"))
+        notes.append(Note("source", words, Arg("delimiter", of="Reading"), " if this is wrong"))
     return replace(records, notes=tuple(notes))
 
 
@@ -199,8 +199,8 @@ def _check_upright(file: Path, records: Records) -> None:
         raise FormatError(f"{file} is a Markdown table; save it as CSV, without the line of dashes")
     turned = INDEX_NAMES.match(names[0]) and len(firsts[0]) == records.rows and all(firsts)
     if turned and len(names) > 2 and names[1:] == [str(i) for i in range(len(names) - 1)]:
-        remedy = f"pd.read_csv({file.name!r}, index_col=0).T.to_csv('turned.csv', index=False)"
-        raise FormatError(f"{file} has a run in each column, not in each row; turn it: {remedy}")
+        remedy = f"pd.read_csv({file.name!r}, index_col=0).T.to_csv('transposed.csv', index=False)"
+        raise FormatError(f"{file} has a run in each column, not in each row; transpose it: {remedy}")
 
 
 def peek_header(file: Path) -> list[str]:
