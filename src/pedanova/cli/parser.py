@@ -288,7 +288,7 @@ COMMANDS = (
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
         SOURCE_HELP,
     ),
-    Command("mcp", "an MCP server: agents ask about the files in a folder", (FOLDER,), source=None, module="mcp_server"),
+    Command("mcp", "an MCP server: agents ask about files in a folder", (FOLDER,), source=None, module="mcp_server"),
     Command("formats", "all kinds of sources, each with an example", source=None),
     Command(
         "demo",

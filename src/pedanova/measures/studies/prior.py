@@ -145,9 +145,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        return (
-            f"Values in {self.target} of {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
-        )
+        return f"Values in {self.target} of {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
         """Draw configurations; in Optuna: ``for one in prior.sample(20): study.enqueue_trial(one)``.
