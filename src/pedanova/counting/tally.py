@@ -103,7 +103,7 @@ class Tally:
         return int(self._kept[0].sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
-        """(cells + 2,) The rows in the levels from `first` to before `last`."""
+        """(cells + 2,) The rows in the levels `first` to `last - 1`."""
         if self._places is None:
             return np.asarray(self._kept[0][first:last].sum(axis=0))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
@@ -197,7 +197,7 @@ class Moments:
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
     def spread(self, first: int, last: int) -> ObjectiveSpread:
-        """Mean and variance of the levels from `first` to before `last`; NaN if an objective is not finite."""
+        """Mean and variance of the levels `first` to `last - 1`; NaN if an objective is not finite."""
         part = slice(first, last)
         rows, squares, powers = self.rows[part], self.squares[part], self.powers[part]
         total = int(rows.sum())

@@ -358,7 +358,7 @@ class TrialGoodRegion(GoodRegion):
 
     def among(self, rows: Rows) -> GoodRegion:
         if not isinstance(self.search.target, Region):
-            raise TypeError("rows picked one by one are compared with the other rows")
+            raise TypeError("rows chosen one by one cannot be the target among other rows")
         return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:

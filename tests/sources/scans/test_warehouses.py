@@ -79,7 +79,7 @@ def test_time_travel_is_the_librarys(delta: Path) -> None:
     table = deltalake.DeltaTable(delta)
     a = pa.analyze(table, "loss", scan=pa.Scan(stream=True))
     table.load_as_version(0)
-    refuse(DataError, "was moved from version 4 to 0", of=lambda: a.importance(0.0371, draws=0))
+    refuse(DataError, "changed from version 4 to 0", of=lambda: a.importance(0.0371, draws=0))
 
 
 def test_a_column_that_came_later_has_no_value_before(delta: Path, truth: Table) -> None:

@@ -451,7 +451,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """The parameters that other measures rank first and a sample of rows, because a large forest takes hours."""
+    """A sample of rows with the parameters that other measures rank first, because a large forest takes hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:

@@ -243,7 +243,9 @@ class TrialData:
             words = "the table was read in parts, and this needs its rows in memory; analyze it with "
             raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
-            raise LevelsError("the rows are no longer available (loaded or added); analyze the data again")
+            raise LevelsError(
+                "the rows are no longer available, because the analysis was loaded or added up; analyze the data again"
+            )
         return self.observations
 
     def resolve(self, value: object, name: str) -> Region | RowSet:

@@ -287,7 +287,7 @@ class Along(Table):
             part = self.cost(step)
             cost = "" if part is None else f"; {percent(part)} of the cost"
             return f"{words}full budget: {agreement_in_words(step.agreement)}{cost}."
-        where = f"at {self.name} {short(last.budget)}, the highest below it: {agreement_in_words(last.agreement)}"
+        where = f"the next lower one is {self.name} {short(last.budget)}: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":
             pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
             turned = f", and {pair} are clearly in the opposite order" if pair else ""

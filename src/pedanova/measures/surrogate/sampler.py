@@ -71,7 +71,7 @@ class SamplerEvidence:
 
     @property
     def deviations(self) -> float:
-        """The combined evidence; signs against an adaptive sampler count as 0."""
+        """The combined evidence for an adaptive sampler; evidence against it counts as 0."""
         together = abs(self.together) if self.stepwise else self.together
         return math.hypot(*(max(0.0, one) for one in (together, self.again, self.drift or 0.0)))
 

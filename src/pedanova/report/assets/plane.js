@@ -71,7 +71,7 @@ pedanova.plane = (function () {
     if (pane.refuses(held, place)) return;
     const found = oriented();
     pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}: this file has cells only for the questions saved in it.`
-      : "Each cell shows the number of good rows / of all rows. Colour: how many times as frequent good rows are as on average. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
+      : "Each cell shows the number of good rows / of all rows. Colour: how frequent good rows are, compared with all cells together. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
 

@@ -40,7 +40,7 @@ class Span:
             raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high], null for no bound")
         ends = [None if end is None else _number(end, f"selection of {name}") for end in value]
         if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
-            raise QueryError(f"selection of {name}: {_brief(value)} must have low not above high; swap them")
+            raise QueryError(f"selection of {name}: {_brief(value)} has its low end above its high end; swap them")
         return cls(*ends)
 
     def bounds(self) -> tuple[float | None, float | None]:
@@ -157,7 +157,7 @@ def parse_band(value: Any, name: str) -> Region:
     if low is None and high is None:
         return as_region(1, name)
     if low is not None and high is not None and low > high:
-        raise QueryError(f"{name}: {_brief(value)} must have low not above high; swap them")
+        raise QueryError(f"{name}: {_brief(value)} has its low end above its high end; swap them")
     return Region("value", low, high)
 
 

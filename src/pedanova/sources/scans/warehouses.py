@@ -203,7 +203,7 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
     def read(names: list[str]) -> Iterator[Any]:
         if table.version() != version:
             raise DataError(
-                f"{name} was moved from version {version} to {table.version()} during the read; analyze it again"
+                f"{name} changed from version {version} to {table.version()} while it was read; analyze it again"
             )
         yield from pa.RecordBatchReader.from_stream(table.scan(columns=names))
 
