@@ -218,7 +218,7 @@ class TestHostile:
         wrong = tally.counts.copy()
         wrong[0, 0] -= 5
         broken = dict(a.data.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
-        with pytest.raises(FormatError, match=r"impossible|counts other rows"):
+        with pytest.raises(FormatError, match=r"impossible|counts different rows"):
             from_bytes(to_bytes(Stored(a.objective, 0, a.data.levels, broken, ())))
 
     @given(data=st.data())

@@ -97,7 +97,7 @@ class TestFeasible:
             (["c1", "nobody"], "feasible: no column is called 'nobody'"),
             ("name", "feasible: name holds text"),
             ("day", "feasible: day holds text"),
-            ([True, False], "feasible marks 2 rows of 1000"),
+            ([True, False], "feasible has 2 values for 1000 rows"),
             (np.ones(1_000), "must be True or False for each row"),
             ([], "must be True or False for each row"),
             (3, "feasible: 3 must be one value per row"),

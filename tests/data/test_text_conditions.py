@@ -216,7 +216,7 @@ def test_messages_name_the_remedy() -> None:
         "n == [1]": "compare n with one value, or use 'in'",
         "n": "n is not a boolean column",
         "print(1)": "'print(1)' is not understood; write it like",
-        "n < 'a'": "n holds numbers, 'a' is text",
+        "n < 'a'": "n holds numbers, but 'a' is text",
         "x" * 20_000: "20000 letters is longer than 10000",
     }.items():
         with pytest.raises(QueryError, match=re.escape(words)):

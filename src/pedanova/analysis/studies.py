@@ -431,7 +431,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "ranges differ, and without rows each importance refers to its own range, not to the common one"
+        words = "ranges differ, and rows are not available: each importance refers to its own range, not the common one"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "ranges differ; only rows inside the common range are compared"

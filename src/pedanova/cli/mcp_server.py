@@ -76,7 +76,7 @@ class Folder:
 
 def bounded(text: object, name: str) -> str:
     if not isinstance(text, str) or len(text) > LONGEST_ARGUMENT:
-        raise QueryError(f"{name} must be text of at most {LONGEST_ARGUMENT:,} letters")
+        raise QueryError(f"{name} must be text of at most {LONGEST_ARGUMENT:,} characters")
     return text
 
 

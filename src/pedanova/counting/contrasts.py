@@ -87,7 +87,7 @@ def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) ->
     low, high = bounds(region)
     if many == rank_of(high, total) - rank_of(low, total):
         return []
-    why = "with ties" if own else "by the given levels"
+    why = "with ties" if own else "with the given levels"
     return [Note("question", f"{why}, {region} are {many:,} of {total:,} rows", subject=name)]
 
 

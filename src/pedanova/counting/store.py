@@ -143,7 +143,7 @@ def decode(archive: Any) -> Stored:
         moments = decode_moments(levels, tallies, array_in(archive, "moments", "f", (2, count)))
     objective, dropped = header["objective"], header["dropped"]
     if not isinstance(objective, str) or type(dropped) is not int or dropped < 0:
-        raise FormatError(f"has objective {objective!r} and {dropped!r} dropped rows")
+        raise FormatError(f"has the objective {objective!r} and {dropped!r} dropped rows, which is not valid")
     return Stored(
         objective=objective,
         dropped=dropped,
@@ -206,4 +206,4 @@ def check_counts(tallies: Mapping[str, Tally]) -> None:
         if tally.counts.min() < 0 or tally.counts.max() > 2**53:
             raise FormatError(f"has impossible counts of {name!r}")
         if not np.array_equal(tally.rows_by_level(), first.rows_by_level()):
-            raise FormatError(f"counts other rows of {name!r} than of {first.name!r}")
+            raise FormatError(f"counts different rows for {name!r} and {first.name!r}")

@@ -213,7 +213,7 @@ class Presence:
         return cls(rows, every, gone, spans)
 
     def condition(self, child: str) -> Condition | None:
-        """The first column whose values (or a threshold) decide without exception where another column is missing."""
+        """The first column whose values, or a threshold on it, determine exactly where another column is missing."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers before texts

@@ -80,7 +80,8 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     yield no_training, "the only result not from training"
     likely = validation or no_training
     if _rank_alike(likely, columns, ALIKE):
-        yield [max(likely, key=lambda name: len(np.unique(columns[name].values)))], "all results rank the rows alike"
+        finest = max(likely, key=lambda name: len(np.unique(columns[name].values)))
+        yield [finest], "all results rank the rows in the same way"
     if _rank_alike(validation, columns, PARTLY):
         scores = [name for name in validation if LOSSES.isdisjoint(words_of(name))]
         yield scores, "the only validation result that is not a loss"

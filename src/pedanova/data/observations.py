@@ -124,7 +124,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
         table[name] = Column(name, values, labels, arrays[f"missing {i}"] if one["missing"] else None)
     missing = [name for name in space if name not in table]
     if missing:
-        raise FormatError(f"has no rows of {missing[0]!r}")
+        raise FormatError(f"has rows without the column {missing[0]!r}")
     goals = tuple(
         Goal(
             str(one["name"]),

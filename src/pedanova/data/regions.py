@@ -377,7 +377,7 @@ class Reader:
             return hit if isinstance(op, ast.Eq) else present & ~hit
         numbers = self.numbers(column)
         if isinstance(value, str):
-            raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, {shown(value)} is text")
+            raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, but {shown(value)} is text")
         with np.errstate(invalid="ignore"):
             return present & ORDERS[type(op)](numbers, as_real(value))  # type: ignore[no-any-return]
 
@@ -494,7 +494,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
             Arg(name, shown=f"{shown(value)}"), " must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
-        raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one boolean per row")
+        raise QueryError(f"{name} has {len(column)} values for {rows} rows; give one boolean per row")
     return column.values
 
 
@@ -529,7 +529,7 @@ def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     try:
         return equals_any(column, (Interval(low, high),))
     except SpaceError:
-        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high") from None
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low <= high") from None
 
 
 def _bounds_in_words(bounds: Any) -> str:

@@ -72,7 +72,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     records, request = _narrowed(records, request)
     # A space that the source tells may hold settings that have no value in these rows: those say nothing.
     idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
-    records = _without(records, idle, [Note("unused", f"without a value in these rows and left out: {listed(idle)}")])
+    records = _without(records, idle, [Note("unused", f"no value in these rows, so left out: {listed(idle)}")])
     records = _without_unusable(records, request)
     metadata = records.metadata
     request, meant = _meant(records, request)

@@ -170,7 +170,7 @@ class SharedDraws:
         return self.normals[:cells] if cells <= len(self.normals) else self._fresh(cells, rng)
 
     def last(self, cells: int, rng: np.random.Generator) -> Singles:
-        """(cells, draws) Normal numbers from the other end, independent of the first."""
+        """(cells, draws) Normal numbers from the end of the table, independent of those that `first` returns."""
         return self.normals[::-1][:cells] if 2 * cells <= len(self.normals) else self._fresh(cells, rng)
 
     def _fresh(self, cells: int, rng: np.random.Generator) -> Singles:

@@ -277,7 +277,9 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "active only for values of another parameter that are cut off" if gone else verdict.reason
+                reason = (
+                    "exists only for values of another parameter, and these are cut off" if gone else verdict.reason
+                )
                 advice: Advice = "drop" if gone else verdict.advice
                 part = 0.0 if gone else verdict.part
                 settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)

@@ -203,7 +203,7 @@ class Workers:
         if not self.skip:
             raise error
         if len(self.lost) + 1 == len(self.parts):
-            raise error.behind("no part can be read; the last one: ") from None
+            raise error.behind("no part can be read; the last error: ") from None
         self.lost[error.part] = str(error)
 
 

@@ -76,7 +76,7 @@ def test_an_open_band_is_all_rows() -> None:
         ({"target": {"value": ["a", 1]}}, "must be a number"),
         ({"target": {"value": [10**400, None]}}, "must be a number"),
         ({"target": {"part": [0, 0.1], "value": [0, 1]}}, "must be"),
-        ({"selection": []}, "must be an object of parameters"),
+        ({"selection": []}, "must be an object with parameters as keys"),
         ({"selection": {"depth": {"range": [0, 1]}}}, "depth"),
         ({"selection": {"lr": [0, 1]}}, "must be"),
         ({"selection": {"lr": {"range": [1, 0]}}}, "low end above its high end; swap them"),

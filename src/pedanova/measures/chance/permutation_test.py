@@ -422,7 +422,7 @@ class Permutations:
         return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Make a result that is the same for every target, and cache it while there is room."""
+        """The cached array, or a new one, which is cached while there is room; it is the same for every target."""
         key = parameter, side
         if key in self._kept:
             return self._kept[key]

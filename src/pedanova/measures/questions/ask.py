@@ -133,7 +133,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
-        (same, "with the same rows as the next stricter target (ties)"),
+        (same, "that have the same rows as the next stricter target because of ties"),
         (beyond, "with none or all of the region's rows"),
     )
     for some, why in whys:

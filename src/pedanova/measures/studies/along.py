@@ -189,7 +189,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which on the ranking is that of the full budget; None if there is none."""
+        """The lowest budget from which the ranking is that of the full budget; None if there is none."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":

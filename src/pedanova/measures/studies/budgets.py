@@ -63,7 +63,7 @@ class Budgets:
         return replace(prepare(*select_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
-        """Whether some trials were followed from the lowest budget to the highest, and fewer are left there."""
+        """Whether fewer trials have the highest budget, and some of them also ran at the lowest (early stopping)."""
         if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
             return False
         lowest = self.at(float(self.values[0]))[0]
@@ -123,7 +123,7 @@ def picked(observed: Observations, nan: NanPolicy) -> Origin:
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
-        raise QueryError("several objectives that are not columns cannot be followed; use .alone(name) first")
+        raise QueryError("each of several objectives must be a column; use .alone(name) to choose one")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
     request = TableOptions(objective=objective, space=observed.space, where=where, reading=Reading(nan=nan))
@@ -243,7 +243,7 @@ Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, imp
 def along_budgets(
     data: TrialData, budget: str | None, question: Question, *, at: Sequence[float] | None = None, among: str = "all"
 ) -> Along:
-    """The importances at each budget, and the budget from which on the ranking is that of the full budget."""
+    """The importances at each budget, and the budget from which the ranking is that of the full budget."""
     check_parts(question.target, question.region)
     check_choice("among", among, Among)
     budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
@@ -302,7 +302,7 @@ def check_parts(target: object, region: object) -> None:
 
 
 def part_of(target: object) -> float:
-    """The part of the rows that a target is."""
+    """The part of the rows that are in the target."""
     region = as_region(target, "target")
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
 

@@ -1,6 +1,6 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
-1. The kernel's settings are chosen on each half of some rows and tested on the other half.
+1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
 2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of the space that
    is nearest to it.
 3. Functions are drawn at uniform points. The first sample has none of the fitted noise and the last has all of it,

@@ -68,7 +68,7 @@ class LeaveOneOut:
         return normal_below((thresholds[:, None] - self.mean) / deviations)
 
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
-        """The score that the best part of the rows is expected to stay below, for each line of deviations.
+        """For each line of deviations, the score below which this part of the rows is expected to lie.
 
         The expected part is nearly a normal distribution function of the score, so a few steps find it.
         """

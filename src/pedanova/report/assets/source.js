@@ -8,7 +8,7 @@ pedanova.source = (function () {
   const MISSING = {
     answer: "This file has answers only for the percentages of target and region that it was saved with.",
     pairs: "This file contains pairs only for the targets and regions that were saved in it; to see pairs for any target and region, run pedanova explore.",
-    plane: "This file has the cells of two parameters only for the questions that it was saved with; pedanova explore computes them for every question.",
+    plane: "This file can show two parameters together only for the questions that it was saved with; pedanova explore can do so for every question.",
     groups: "This file has the studies side by side only for the question that it opens with; pedanova explore --group answers every question.",
     space: "This file has the smaller space only for the question that it opens with; pedanova explore computes it for every question.",
   };

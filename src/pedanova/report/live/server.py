@@ -275,7 +275,7 @@ async def body_of(request: Request) -> dict[str, Any]:
         raise QueryError(f"a question must be sent within {IDLE:g} seconds") from None
     text = body.decode("utf-8", errors="replace")
     if depth_of(text) > DEEPEST:
-        raise QueryError(f"a question with more than {DEEPEST} brackets within brackets is not understood")
+        raise QueryError(f"a question must not be nested more than {DEEPEST} levels deep")
     try:
         data = json.loads(text, parse_constant=no_number)
     except ValueError:

@@ -46,7 +46,7 @@ class PageRequest:
         if not isinstance(part, str) or part not in BY_NAME:
             raise QueryError(f"part {str(part)[:40]!r} is not known; there are {', '.join(BY_NAME)}")
         if not isinstance(client, str) or len(client) > LONGEST_CLIENT:
-            raise QueryError(f"client must be a text of at most {LONGEST_CLIENT} letters")
+            raise QueryError(f"client must be a string of at most {LONGEST_CLIENT} characters")
         checks = BY_NAME[part].extras
         for name in data:
             if name not in checks and name not in SHARED:

@@ -542,7 +542,7 @@ def objectives(
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
-        raise QueryError(f"a plane takes two of the {len(goals)} objectives, not {across} and {up}")
+        raise QueryError(f"choose two different objectives of the {len(goals)}, not {across} and {up}")
     brief = len(goals) > MOST_MODELLED
     if brief:
         how = {**how, "estimator": "counts", "draws": 0}

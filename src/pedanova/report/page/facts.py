@@ -104,7 +104,7 @@ def ladder_of(
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
-        raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
+        raise QueryError(f"ladder: {len(rungs)} targets are too many; give at most {MOST_RUNGS}")
     return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 

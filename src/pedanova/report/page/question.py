@@ -106,7 +106,7 @@ class PageQuestion:
             raise QueryError(f"{_brief(unknown[0])} is not part of a question; there are {', '.join(sorted(KEYS))}")
         selection = data.get("selection", {})
         if not isinstance(selection, dict):
-            raise QueryError(f"selection: {_brief(selection)} must be an object of parameters")
+            raise QueryError(f"selection: {_brief(selection)} must be an object with parameters as keys")
         return cls(
             target=parse_band(data.get("target", {"part": [0, TARGET]}), "target"),
             region=parse_band(data.get("region", {"part": [0, REGION]}), "region"),

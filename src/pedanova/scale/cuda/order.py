@@ -23,7 +23,7 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """The first key and the bits of a slot, so that all but the outermost of a sample have separate slots.
+    """The first key and the number of bits in a slot, so that the slots span a sample without its outermost values.
 
     float32 has keys of 32 bits, all other types have those of doubles.
     """

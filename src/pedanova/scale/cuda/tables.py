@@ -248,7 +248,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The range of guesses, in cells minus a half, for which a number is certainly in the space."""
+        """The guessed positions (in cells, less half a cell) between which a number is certainly in the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
