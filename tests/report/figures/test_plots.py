@@ -55,6 +55,12 @@ def test_importances_are_those_of_python(a: pa.Analysis) -> None:
     refuse(QueryError, "metric='x'", of=lambda: a.plot.importance(metric="x", estimator="counts", draws=0))
 
 
+def sides(patch: Any) -> tuple[float, float]:
+    """Where a patch begins and ends; what `axvspan` draws is a polygon in older versions of Matplotlib."""
+    x = patch.get_patch_transform().transform_path(patch.get_path()).vertices[:, 0]
+    return float(x.min()), float(x.max())
+
+
 def test_densities_are_those_of_python(a: pa.Analysis) -> None:
     ax = a.plot.densities("learning_rate", 0.1)
     found = a.densities("learning_rate", 0.1)
@@ -237,9 +243,9 @@ def test_the_reduced_space_is_drawn_over_the_densities() -> None:
     lr = reduced.space["lr"]
     assert isinstance(lr, pa.Float)
     hatched = [patch for patch in axes.flat[0].patches if patch.get_hatch()]
-    ends = sorted(x for patch in hatched for x in (patch.get_x(), patch.get_x() + patch.get_width()))
+    ends = sorted(x for patch in hatched for x in sides(patch))
     np.testing.assert_allclose(ends, [1e-5, lr.low, lr.high, 1.0], rtol=0.1)
-    odd = [patch.get_x() + 0.5 for patch in axes.flat[3].patches if patch.get_hatch()]
+    odd = [sides(patch)[0] + 0.5 for patch in axes.flat[3].patches if patch.get_hatch()]
     assert [["adam", "sgd", "an $odd_ one"][round(x)] for x in odd] == ["sgd"]
     axes.flat[0].figure.canvas.draw()
     _, alone = plt.subplots()

@@ -244,7 +244,8 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
             frames = plan.select(*names).to_pyarrow_batches(chunk_size=size)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-            frames = plan.project(columns).fetch_record_batch(size)
+            chosen = plan.project(columns)
+            frames = getattr(chosen, "fetch_record_batch", chosen.fetch_arrow_reader)(size)  # as newer DuckDB calls it
         yield from (read_frame(frame) for frame in frames if len(frame))
 
 
