@@ -186,9 +186,13 @@ def roles_of(
         if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
         roles[name] = _decided(clues_on)
-    siblings = [name for name, role in roles.items() if "named after" in role.why]
+
+    def named_after(name: str, others: Collection[str]) -> bool:
+        return any(clue.weight == SURE for clue in _beside(name, values[name], others))
+
+    siblings = [name for name, role in roles.items() if role.name == "result" and named_after(name, objectives)]
     for name in (name for name, role in roles.items() if role.is_setting and not _has_head(name)):
-        if any(clue.weight == SURE for clue in _beside(name, values[name], siblings)):
+        if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # What columns tell of each other: names of configurations, and numbers that were measured, surely or perhaps.
     for rule in (_beside_grid, _names_of_configurations, _unlike_settings, _among_results, _moving_together):
