@@ -28,8 +28,8 @@ pedanova.chips = (function () {
 
   function chipsOf(state, answer) {
     const { question } = state;
-    const found = [band("target", question.target, answer), make("span", "joint", "among"), band("region", question.region, answer)];
-    found.push(make("span", "joint", "compared with"), choice("baseline", question.baseline, BASELINES.filter(([base]) => pedanova.source.answers({ ...pedanova.asked(), baseline: base })), "What the target is compared with"));
+    const found = [band("target", question.target, answer), make("span", "joint", "in"), band("region", question.region, answer)];
+    found.push(make("span", "joint", "against"), choice("baseline", question.baseline, BASELINES.filter(([base]) => pedanova.source.answers({ ...pedanova.asked(), baseline: base })), "What the target is compared with"));
     found.push(...fixed());
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
