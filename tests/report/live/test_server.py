@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -71,6 +72,16 @@ def test_the_address_lets_one_browser_in_and_leaves_no_cookie(explorer: Served) 
     assert (facts["live"], facts["rows"]) == ("http", 1000)
     other = payload_of(get(explorer.url).text)  # where one was used, another is printed
     assert other["token"] == explorer.token
+
+
+def test_an_address_used_before_the_wait_begins_is_followed_by_another(capsys: pytest.CaptureFixture[str]) -> None:
+    with pa.analyze(pa.demo_trials(), "error").explore(open=False, wait=False) as page:
+        get(page.url)
+        waiting = Thread(target=page.wait)
+        waiting.start()
+        time.sleep(1.0)
+    waiting.join(60)
+    assert "For another browser: http://127.0.0.1" in capsys.readouterr().out
 
 
 def test_what_is_fetched_ahead_uses_no_ticket(explorer: Served) -> None:

@@ -372,7 +372,7 @@ class Explorer:
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         self._keys = Keys()
-        self._ticket = self._keys.issue()
+        self._ticket = self._first = self._keys.issue()
         self._door: Path | None = None  # the file that a browser is pointed to
         access = Access(application(session, self._keys), self._keys.token, self.port)
         config = uvicorn.Config(
@@ -406,7 +406,7 @@ class Explorer:
 
     def wait(self) -> None:
         """Wait until Ctrl-C or `close`; when an address was used, a new one is printed."""
-        shown = self.url
+        shown = self._address(self._first)  # it may have been used before this begins
         try:
             while self._thread.is_alive():
                 self._thread.join(0.5)
