@@ -114,7 +114,7 @@ def test_mistakes_are_errors_and_no_refused_answers(a: pa.Analysis) -> None:
     refuse(QueryError, "unknown", of=lambda: payload(a, questions=((0.1, {"unknown": (0, 1)}),)))
     refuse(QueryError, "ladder='0.1'", of=lambda: payload(a, ladder="0.1"))
     refuse(QueryError, "ladder=2", of=lambda: payload(a, ladder=[2]))
-    refuse(QueryError, "more than 24", of=lambda: payload(a, ladder=np.linspace(0.1, 1, 40).tolist()))
+    refuse(QueryError, "at most 24", of=lambda: payload(a, ladder=np.linspace(0.1, 1, 40).tolist()))
 
 
 def test_no_row_of_the_data_is_in_the_payload(trials: dict[str, np.ndarray]) -> None:
