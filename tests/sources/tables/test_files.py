@@ -125,8 +125,10 @@ def test_dictionaries_and_compression(tmp_path: Path, compression: str) -> None:
 
 
 def test_an_arrow_file(tmp_path: Path) -> None:
+    from pyarrow import feather  # Polars 1.34 misreads what an older pyarrow compressed
+
     path = write(tmp_path / "t.arrow")
-    assert_same(files.read_by_arrow(path, "Arrow IPC"), read_records(pl.read_ipc(path)))
+    assert_same(files.read_by_arrow(path, "Arrow IPC"), read_records(feather.read_table(path)))
 
 
 def test_an_arrow_stream_is_read_too(tmp_path: Path) -> None:
