@@ -91,8 +91,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if config.getoption("--list-slow"):
         times: Counter[str] = Counter()
-        for report in terminalreporter.stats.get("passed", ()):
-            times[report.nodeid.partition("[")[0]] += report.duration
+        for outcome in ("passed", ""):  # calls; fixtures made and taken down
+            for report in terminalreporter.stats.get(outcome, ()):
+                times[report.nodeid.partition("[")[0]] += report.duration
         SLOW.write_text("".join(f"{name}\n" for name, time in sorted(times.items()) if time > LONGEST))
 
 
