@@ -17,7 +17,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.profile import Profile
 
-if TYPE_CHECKING:  # what most questions do without is imported when it answers
+if TYPE_CHECKING:  # modules that few questions need are imported inside the methods
     from pedanova.measures.advice import ask as advice
     from pedanova.measures.advice import brief as briefs
     from pedanova.measures.advice.gains import Gains
@@ -49,7 +49,7 @@ class Analysis(Output):
     objective, direction
         The objective's name (for several, all names joined), and whether lower or higher is better.
     space
-        The search space: the given one, that of the log, or a guess.
+        The search space: as given, as the log defines it, or as guessed from the data.
     notes
         Sentences on what was guessed, dropped or merged; the most important come first.
     plot
@@ -115,8 +115,8 @@ class Analysis(Output):
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
-            What a quantile means after an adaptive sampler. ``"space"``: the best part of the search space, as a model
-            estimates it. ``"rows"``: the best part of the trials, from counts. For other samplers both are the same.
+            What a quantile refers to if the sampler was adaptive. ``"space"``: the best part of the search space, as a
+            model estimates it. ``"rows"``: the best part of the trials, from counts. Otherwise both are the same.
         force
             Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
             quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
@@ -263,20 +263,20 @@ class Analysis(Output):
         seed: int = DEFAULT.seed,
         of: str = DEFAULT.of,
     ) -> Interactions:
-        """What pairs of parameters explain together about being in the target, beyond what each explains alone.
+        """How much better a pair of parameters explains being in the target than its two parameters do alone.
 
         Parameters
         ----------
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            The number of parameters in a set: 2 for pairs, at most 5. Larger sets: what the set explains beyond its
-            smaller sets. With many parameters, only those of the strongest pairs are used (12 for triples).
+            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its smaller
+            subsets. With many parameters, only those of the strongest pairs are used (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
         corrected
-            Whether to subtract what chance would explain.
+            Whether to subtract the part that is expected by chance.
         params
             The parameters to pair; None for all.
 
@@ -341,8 +341,8 @@ class Analysis(Output):
         Parameters
         ----------
         target, region
-            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. "Global" compares it
-            with all rows; "local" compares its best tenth with it.
+            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The column "global"
+            compares the target with all rows; "local" compares the best tenth of the target with the target.
         by
             ``"measure"``, or ``"objective"`` for each of several objectives next to all of them together.
         top
@@ -380,8 +380,7 @@ class Analysis(Output):
         among: str = "all",
         **how: Unpack[How],
     ) -> Along:
-        """The importances at each budget, and the budget from which on the ranking is that of the full budget
-        (docs/along.md).
+        """The importances at each budget, and the budget from which the ranking no longer changes (docs/along.md).
 
         Parameters
         ----------
@@ -401,8 +400,8 @@ class Analysis(Output):
         Returns
         -------
         Along
-            The importances by budget, the lowest first; ``.since`` is the budget from which on the ranking is the final
-            one.
+            The importances by budget, the lowest first; ``.since`` is the budget from which the ranking no longer
+            changes.
 
         Examples
         --------
@@ -580,7 +579,8 @@ class Analysis(Output):
         n
             The number of trials.
         goal
-            ``"know"``: to make the ranking more certain; ``"win"``: trials that are likely good; ``"both"``: in turn.
+            ``"know"``: make the ranking more certain; ``"win"``: find good trials; ``"both"``: alternate between the
+            two.
         within
             A box or a condition that the proposed trials must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
         seed
@@ -589,7 +589,8 @@ class Analysis(Output):
         Returns
         -------
         NextTrials
-            ``for t in trials: study.enqueue_trial(t.values, user_attrs=t.attributes)``; ``.to_csv()``, ``.to_json()``.
+            The proposed trials: ``for t in trials: study.enqueue_trial(t.values, user_attrs=t.attributes)`` queues them
+            in Optuna.
 
         Raises
         ------

@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """The options for rows and columns as `TableOptions`; `columns` are its other fields that users can set."""
+    """The options for rows and columns as `TableOptions`; `columns` are fields of it that need no conversion."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
@@ -209,7 +209,7 @@ def count(
         from pedanova.scale.count_scan import count_table
 
         return count_table(opened, with_space_beside(opened, request, data), scan, levels)
-    delimiter = delimiter if opened is data else None  # the fields have been cut already
+    delimiter = delimiter if opened is data else None  # `open_table` has already split the lines into fields
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
     return count_records(records, with_space_beside(records, request, data), levels)
 

@@ -31,7 +31,7 @@ class Option:
     several: bool = False  # may be given more than once
     flag: bool = False
     type: Callable[[str], Any] | None = None
-    shell_default: Any = None  # where a text stands for the default
+    shell_default: Any = None  # the default on the command line, if it is a text there
 
 
 def field_of(

@@ -77,7 +77,7 @@ class Output:
         )
 
     def _repr_html_(self) -> str:
-        """The search space, the assumptions, and the next possible calls."""
+        """An HTML table of the search space, with the assumptions and the next possible calls."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
         title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"
@@ -140,7 +140,7 @@ class Output:
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
             the model for few rows). By default all rows of a table with up to 5,000 rows are saved, and about 2,000
-            rows of a longer table, which show repeated configurations and copied columns. If False, the file contains
+            rows of a longer table, to recognise repeated configurations and copied columns. If False, the file contains
             no parameter values of single rows; rows of one configuration then count as independent, and a note says so.
 
         Examples
@@ -308,7 +308,7 @@ class Output:
 
 
 def _draw_importances(result: Importances, ax: Any, *, metric: str) -> Any:
-    from pedanova.report.figures.draw import draw_importances  # which needs matplotlib
+    from pedanova.report.figures.draw import draw_importances  # imported here, because it needs matplotlib
 
     return draw_importances(result, ax, metric=metric)
 

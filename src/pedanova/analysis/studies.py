@@ -150,7 +150,7 @@ def across(
     objective
         As in `analyze`, for data that is not an analysis yet.
     group
-        The column that names the study of each row. The table is read and sorted once; the space is that of all rows.
+        The column that names the study of each row. All studies then have the space of the whole table.
     target, region
         As in `importance`, for each study.
     within
@@ -360,7 +360,7 @@ def difference(
     Parameters
     ----------
     a, b
-        Two analyses; or two answers of `importance`, such as those inside two parts of one space.
+        Two analyses; or two results of `importance`, such as those for two regions of one study.
     target, region
         As in `importance`, for both studies.
     names

@@ -34,10 +34,10 @@ from pedanova.sources.tables.files import kind_of
 from pedanova.space.comparison import changes_between, steadied
 from pedanova.space.parameters import Space
 
-PAUSE = 1.0  # seconds between two looks at a source that has hardly begun
-ENOUGH = 10  # trials; what cannot be analysed then is no matter of waiting
+PAUSE = 1.0  # seconds between two looks while there are too few trials
+ENOUGH = 10  # trials; if the analysis fails with this many, more waiting does not help
 APPENDED = ("CSV", "TSV", "JSON lines")  # tables to which rows are appended in the order of the trials
-IN_PARTS = ("stream", "executor", "pushdown")  # options of tables that do not grow
+IN_PARTS = ("stream", "executor", "pushdown")  # options that cannot be used while a source grows
 
 
 class Watched:
@@ -65,10 +65,10 @@ class Watched:
         self._request, self._levels = request_of(objective, scan.threads, **rows), levels
         self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
         self._space: Space | None = None
-        self._rows: Records | None = None  # read, and not analysed yet
-        self._event: str | None = None  # not told yet
+        self._rows: Records | None = None  # rows that were read but not analysed yet
+        self._event: str | None = None  # an event that no `Update` has reported yet
         self._finished: int | None = None
-        self.last: Update | None = None  # what was seen last, less its analysis
+        self.last: Update | None = None  # the last update, without its analysis
 
     @property
     def shown(self) -> str:
@@ -122,7 +122,7 @@ class Watched:
             return fresh
         try:
             steady = steadied(self._space, fresh.space)
-        except SpaceError:  # conditions that do not fit the earlier domains
+        except SpaceError:  # the new conditions do not fit the earlier domains
             return fresh
         return (
             fresh
@@ -152,11 +152,11 @@ def best_of(analysis: Analysis) -> float | None:
 class Look:
     """The result of one look at a source."""
 
-    records: Records | None = field(repr=False)  # all trials so far; None where nothing is new, or there is none yet
+    records: Records | None = field(repr=False)  # all trials so far; None if none is new or none has ended
     new: int = 0  # trials that have ended since the last look
-    finished: int = 0  # all that have ended
-    running: int | None = None  # begun and not ended; None where the source does not tell
-    event: Literal["shortened"] | None = None  # fewer trials than before: what was read then is gone
+    finished: int = 0  # trials that have ended
+    running: int | None = None  # trials that have not ended; None if the source does not record this
+    event: Literal["shortened"] | None = None  # there are fewer trials than before
 
 
 def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
@@ -192,9 +192,9 @@ class Follow:
 
     shown: str  # the source as it may be printed
     read: Callable[[], Records]
-    stamp: Callable[[], Hashable]  # changes when the source does
+    stamp: Callable[[], Hashable]  # returns a value that changes when the source changes
     ordered: bool = False  # rows are in the order in which the trials began
-    _stamp: Hashable = None  # of the last reading
+    _stamp: Hashable = None  # the stamp of the last reading
     _finished: int = 0
     _running: int | None = None
 

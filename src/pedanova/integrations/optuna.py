@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # trials that can be compared
-WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
+FEWEST = 2  # the smallest number of trials that can be compared
+WIDE = 100.0  # cells of about 1,000: one row is spread over a tenth of the range on either side
 
 
 class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
@@ -130,7 +130,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
     """Corrected shares; if there are so few rows that all are 0, uncorrected shares from counts with wide smoothing.
 
-    Optuna expects an answer from three trials on.
+    Optuna expects an answer even for very few trials.
     """
     result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from pedanova.measures.share import ratio_of
 from pedanova.space.grid import Reals
 
-EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
-FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; how many as large as the data are enough
-STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
-NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a normal one
-ENOUGH_TO_TELL, FAR = 999, 10.0  # draws; deviations beyond which none of them could ever come
+EMPTY = 1e-12  # eigenvalues below this part of the largest are rounding errors
+FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; this many as large as the data end the test
+STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; this many as large as the data end the test
+NEARLY_NORMAL = 10.0  # binomial counts with at least this variance are drawn as normal numbers
+ENOUGH_TO_TELL, FAR = 999, 10.0  # after so many draws, a value this many deviations away counts as never reached
 AT_A_TIME = 2_000  # draws held in memory
-MOST_NUMBERS = 2_000_000  # of the draws of several pairs
+MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class Design:
     by_row: Reals  # (…, cells) 1 / row sums
     by_column: Reals
     inverse: Reals  # (…, cells, cells) L⁺
-    freedoms: NDArray[np.int64]  # (…, 4) of the whole table, the additive fit, the rows, the columns
+    freedoms: NDArray[np.int64]  # (…, 4) degrees of freedom: whole table, additive fit, rows, columns
 
     def of(self, pair: int) -> Design:
         return Design(*(getattr(self, name)[pair] for name in self.__slots__))
@@ -45,7 +45,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """The part of the variance of "is the row in the target?" explained by the table, by both margins, and by each."""
+    """The explained parts of the variance of "is the row in the target?": by the table, both margins, and each."""
 
     closed: Reals
     additive: Reals
@@ -58,7 +58,7 @@ class Explained:
 
     @property
     def of_the_rest(self) -> Reals:
-        """The interaction divided by what the additive fit does not explain."""
+        """The interaction divided by the part that the additive fit leaves unexplained."""
         return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
 
 
@@ -87,7 +87,7 @@ def inverse_of(values: Reals) -> Reals:
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
-    """What target tables (…, cells, cells) explain over the design; one table or several for each pair."""
+    """The parts that target tables (…, cells, cells) explain; there may be several tables for each pair."""
     total = design.region.sum(axis=(-1, -2))
     part = target.sum(axis=(-1, -2)) / total
     beyond = target - part[..., None, None] * design.region
@@ -157,7 +157,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` of many target tables over one pair; one product gives all margins."""
+    """(draws,) `Explained.of_the_rest` for many target tables of one pair; one matrix product gives all margins."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -181,7 +181,7 @@ def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Ge
     counts = np.zeros((draws, region.size))
     many, few = np.flatnonzero(spread >= NEARLY_NORMAL), np.flatnonzero((rows > 0) & (spread < NEARLY_NORMAL))
     counts[:, many] = random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
-    tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
+    tries = rows[few].astype(np.int64)[:, None]  # drawing cell by cell is faster
     counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
     return counts.reshape(draws, *region.shape)
 
@@ -215,7 +215,7 @@ def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals)
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
     """(draws, cells) Binomial counts with a small variance, by inversion of the distribution function."""
-    turned = chances > 0.5  # of the rarer outcome few are to be expected
+    turned = chances > 0.5  # the rarer outcome is counted, because that takes fewer steps
     rare = np.where(turned, 1.0 - chances, chances)
     steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
     counts = counted_up(np.ascontiguousarray(evens.T), tries, rare, steps).T
@@ -226,7 +226,7 @@ def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
 def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
     """(cells, draws) The number of values of the distribution function below each number, at most `steps`.
 
-    A cell is finished once its largest number is reached; most are after a few steps.
+    A cell is finished once its largest number is reached; most cells need only a few steps.
     """
     counts = np.zeros(evens.shape)
     left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
@@ -250,9 +250,9 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 class SetDesign:
     """The region rows of one set, and the matrices that every fit over them shares; empty cells are left out."""
 
-    full: NDArray[np.int64]  # places of the cells that have rows
+    full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)
-    basis: Reals  # (full, rank) orthonormal, of √c · smaller sets' effects
+    basis: Reals  # (full, rank) orthonormal basis of the effects of smaller sets, weighted by √c
 
     @property
     def freedoms(self) -> tuple[int, int]:
@@ -289,7 +289,7 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
-    """What only the whole set explains, divided by what its smaller sets leave unexplained."""
+    """The part that only the whole set explains, divided by the part that its smaller sets leave unexplained."""
     left = 1.0 - lower
     return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
 

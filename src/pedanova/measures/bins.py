@@ -35,8 +35,8 @@ from pedanova.space.values import Label
 Counts: TypeAlias = NDArray[np.int64]
 Kind: TypeAlias = Literal["bars", "steps", "curve"]
 MOST_BARS = 40
-ROWS_A_VALUE = 5  # so many rows on every value, on average, make the values of a range a lattice
-Z = 1.959964  # 95 % of a normal law lie so many deviations around its mean
+ROWS_A_VALUE = 5  # mean rows per value from which a range is shown by its values
+Z = 1.959964  # deviations around the mean that contain 95 % of a normal distribution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +47,10 @@ class Bins:
     groups: NDArray[np.int64]  # (cells,)
     labels: tuple[str, ...]
     edges: Reals | None = None  # (steps + 1,) in units of the parameter, never beyond its bounds; None for bars
-    widths: Reals | None = None  # of steps, parts of the axis, which add to one; None for bars
+    widths: Reals | None = None  # widths of steps as parts of the axis, with the sum 1; None for bars
     log: bool = False
-    values: tuple[Label, ...] | None = None  # where every bar is one value
-    apart: bool = False  # the only values that rows of a range stand on: nothing lies between them to be smoothed
+    values: tuple[Label, ...] | None = None  # the values, if every bar is one value
+    apart: bool = False  # whether the rows have only these values, so that nothing is smoothed between them
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -102,7 +102,7 @@ def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ..
         return ()
     if grid.labels is not None:
         return tuple(grid.labels[cell] for cell in cells)
-    if grid.edges is None or np.any(np.diff(cells) < 2):  # rows in neighbouring cells are a crowd, and no lattice
+    if grid.edges is None or np.any(np.diff(cells) < 2):  # rows in neighbouring cells mean a continuous range
         return ()
     values = [roundest(float(grid.edges[cell]), float(grid.edges[cell + 1])) for cell in cells]
     return tuple(round(value) for value in values) if isinstance(parameter, Int) else tuple(values)
@@ -137,7 +137,7 @@ def _groups(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _whole_steps(parameter: Int, points: int) -> Bins:
-    """Steps that begin and end between two integers of the lattice, each with its integers."""
+    """Steps whose edges lie halfway between two integers; the label of a step shows its first and last integer."""
     grid = grid_of(parameter)
     wanted, _ = _cut(grid, points)
     edges = grid.edges if grid.edges is not None else wanted
@@ -154,7 +154,7 @@ def _whole_steps(parameter: Int, points: int) -> Bins:
 
 
 def _nearest(edges: Reals, wanted: Reals) -> NDArray[np.int64]:
-    """The index of the edge nearest to each wanted place."""
+    """The index of the edge nearest to each wanted position."""
     above = np.clip(np.searchsorted(edges, wanted), 1, len(edges) - 1)
     return np.where(wanted - edges[above - 1] < edges[above] - wanted, above - 1, above).astype(np.int64)
 
@@ -204,8 +204,8 @@ class Basis:
 
     target: NDArray[np.int64]  # (cells,) rows of the target
     region: NDArray[np.int64]
-    rows: tuple[float, float]  # of target and region; where a model answers, those that it speaks for
-    widths: tuple[float, ...]  # of the kernel in cells, for each block
+    rows: tuple[float, float]  # of target and region; for a model, the number of rows that it represents
+    widths: tuple[float, ...]  # the kernel's width in cells, for each block
     modelled: bool = False
 
     def within(self, cells: slice, number: int) -> Basis:
@@ -247,7 +247,7 @@ def chance_band(
 
 
 def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
-    """The 95 % range of a positive quantity: a gamma law (Wilson and Hilferty) upwards, a normal law downwards.
+    """The 95 % range of a positive quantity: the upper end is that of a gamma distribution, the lower of a normal one.
 
     With few rows it is skewed: if one or two rows are expected, none or three are not unusual.
     """
@@ -258,7 +258,7 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:
-    """(bins,) each: the variance and the maximum of what one row drawn from the parts adds to a bin."""
+    """(bins,) each: the variance and the maximum of the amount that one randomly drawn row adds to a bin."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         groups, masses = bins.groups[block.cells], parts[block.cells]
@@ -268,7 +268,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
             continue
         first, last = int(groups[0]), int(groups[-1]) + 1
         bounds, step = np.searchsorted(groups, np.arange(first, last + 1)), max(1, int(width / 4))
-        # Cells stand for their neighbours: a fourth of the kernel's width apart it is hardly another.
+        # The kernel hardly changes within a fourth of its width, so one cell represents its neighbours.
         many = len(masses)
         columns = np.arange(step // 2, many, step) if many > step else np.array([many // 2])
         masses = np.add.reduceat(masses, np.concatenate([[0], (columns[:-1] + columns[1:] + 1) // 2]))

@@ -20,7 +20,7 @@ from pedanova.space.grid import Block, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Switch, scale_of
 from pedanova.space.values import Label
 
-MOST_WORDS = 4  # ranges of good values that are named
+MOST_WORDS = 4  # the number of ranges of good values in a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,9 +66,9 @@ class Densities(Table):
     bandwidth: float
     missing_target: float
     missing_region: float
-    parameter: Parameter  # whose cells these are
-    basis: Basis  # the rows behind it
-    words: tuple[str, str] = ("target", "region")  # both in words
+    parameter: Parameter  # the parameter that the cells belong to
+    basis: Basis  # the rows that the densities were computed from
+    words: tuple[str, str] = ("target", "region")  # the target and the region in words
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """The drawing: bars for names and up to 40 values, or at most `points` steps along a range.
@@ -200,7 +200,7 @@ def densities_of(
     grid = contrast.grid
     wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
     widths = []
-    for block in grid.blocks:  # the kernel of the measure; where the target has no two rows, that of the region
+    for block in grid.blocks:  # the kernel of the measure, or of the region if the target has fewer than two rows
         few = smoothing == "auto" and wanted[block.cells].sum() < 2
         rows = base[block.cells] if few else wanted[block.cells]
         widths.append(width_in(block, smoothing, rows, base[block.cells]))
@@ -221,12 +221,10 @@ class Drawing:
     """The parts of the rows by bar or step, with the band of chance and the good values."""
 
     bins: Bins
-    target: Reals  # (bins,) parts of the rows, which add to one, as do those of region and uniform
+    target: Reals  # (bins,) parts of the rows; the sum is 1, as for region and uniform
     region: Reals
     uniform: Reals
-    low: (
-        Reals  # (bins,) between low and high the target lies in 95 of 100 cases, were its rows any rows of the baseline
-    )
+    low: Reals  # (bins,) the 95 % range of the target if its rows were drawn at random from the baseline
     high: Reals
     good: tuple[tuple[float, float], ...]  # first and last bar, or both ends in units of the parameter
     good_words: str

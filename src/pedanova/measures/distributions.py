@@ -15,10 +15,10 @@ from pedanova.space.grid import Reals
 
 TINY = 1e-15
 MOST_TERMS = 100_000
-LARGE = 2000.0  # beyond, a chi-square value is as good as normal
-STEPS = 4096  # of the table that `normal_below` reads, from -REACH to REACH
-REACH = 8.5  # deviations: beyond them nothing is left in double precision
-LEAST_TARGET = 5  # target rows: fewer say nothing
+LARGE = 2000.0  # a larger chi-square value is treated as normal
+STEPS = 4096  # entries of the table for `normal_below`, from -REACH to REACH
+REACH = 8.5  # deviations beyond which the tail is 0 in double precision
+LEAST_TARGET = 5  # an answer needs at least this many target rows
 LEVEL = 0.05  # the largest adjusted p-value that counts as distinguishable from noise
 
 
@@ -204,9 +204,9 @@ HEIGHT: Reals = np.exp(-(GRID**2) / 2.0) / math.sqrt(2.0 * math.pi)
 def holm(
     p_values: Sequence[float] | NDArray[np.float64], tested: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """p-values adjusted by Holm's method: the smallest times their number, the next times one less, and so on.
+    """p-values adjusted by Holm's method: the smallest is multiplied by their number n, the next by n - 1, and so on.
 
-    Those that were not tested do not count, and become 1.
+    Parameters that were not tested do not count; their p-value becomes 1.
     """
     p = np.asarray(p_values, dtype=np.float64)
     places = np.arange(len(p)) if tested is None else np.flatnonzero(tested)

@@ -30,7 +30,7 @@ from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
 Counts = NDArray[np.int64]
-TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
 FREEDOMS = np.array([np.inf, 60, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1])
 STUDENT = np.array([1.960, 2.000, 2.042, 2.086, 2.131, 2.228, 2.306, 2.447, 2.571, 2.776, 3.182, 4.303, 12.706])
 
@@ -71,7 +71,7 @@ class Marginal(Table):
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     counts: Counts
-    mean: Reals  # smoothed where `bandwidth` is above 0
+    mean: Reals  # smoothed if `bandwidth` is above 0
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
     parameter: Parameter  # whose cells these are
     bandwidth: float  # in cells
@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Objectives worse than `value`, those in the levels from `level` on, count as `value`."""
+    """Objectives worse than `value` are replaced by `value`; they are in the levels from `level` on."""
 
     level: int
     value: float
@@ -230,7 +230,7 @@ def effects_of(
         notes.append(Note("rows", words))
         moments = moments.clipped(cut.level, cut.value)
     elif outer[1] == levels.count and levels.apart and moments.rows[-1] and not np.isfinite(moments.squares[-1]):
-        endless = int(moments.rows[-1])  # rows without a finite objective have a level of their own
+        endless = int(moments.rows[-1])  # rows without a finite objective are in the last level
         outer, rows = (outer[0], outer[1] - 1), rows - endless
         words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
         notes.append(Note("rows", words, Arg("clip", 0.1), " counts them as the worst of the best 10 %"))
@@ -238,7 +238,7 @@ def effects_of(
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
     effects = []
-    many = (moments.rows > 1).tolist()  # one row has no spread
+    many = (moments.rows > 1).tolist()  # a single row has no variance
     own = [moments.spread(k, k + 1) if many[k] else NO_SPREAD for k in range(outer[0], ends[0])]
     for tally in tallies.values():
         sums = tally.sums[outer[0] : ends[0]].sum(axis=0)  # (cells + 2,) Σ objective over the region's levels
@@ -282,7 +282,7 @@ def measure_effect(
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
     with np.errstate(under="ignore"):
-        beyond = np.ldexp(sums - spread.mean * counts, -spread.power)  # then squares are neither 0 nor endless
+        beyond = np.ldexp(sums - spread.mean * counts, -spread.power)  # so squares neither underflow nor overflow
     square, noise, widths = 0.0, 0.0, []
     means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
@@ -356,7 +356,7 @@ def squares_of(
 
     `own` has the spread of each level before the cut.
     """
-    there = np.flatnonzero(tally.between(*outer))  # of few rows most cells have none
+    there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
     every = tally.counts[:, there]
     counts, beyond = every[outer[0] : cut], every[cut : outer[1]].sum(axis=0)
     means = np.ldexp(ratio_of(tally.sums[outer[0] : cut, there], counts) - spread.mean, -spread.power)
@@ -370,13 +370,13 @@ def squares_of(
 def scatter_of(
     counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
 ) -> Reals:
-    """(levels,) The variance of each level that its cells do not explain, in units of 4 ** power."""
+    """(levels,) The part of each level's variance that its cells do not explain, in units of 4 ** power."""
     rows = counts.sum(axis=1)
     free = rows - np.count_nonzero(counts, axis=1)
     usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
     whole = np.ldexp([one.scaled for one in own], [2 * (one.power - spread.power) for one in own])
     middle = np.ldexp(np.array([one.mean for one in own]) - spread.mean, -spread.power)
-    with np.errstate(invalid="ignore"):  # of levels that are not used
+    with np.errstate(invalid="ignore"):  # in levels that are not used
         within = whole * rows - np.einsum("ij,ij->i", counts, (means - middle[:, None]) ** 2)
     return np.where(usable, np.maximum(within, 0.0) / np.maximum(free, 1), 0.0)
 
@@ -387,10 +387,10 @@ def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Re
     Rows and squares are smoothed, means are relative to the overall mean, and `squared` has the rows smoothed by the
     squared kernel.
     """
-    many = ratio_of(rows**2, squared)  # rows that would tell as much
+    many = ratio_of(rows**2, squared)  # the effective number of rows
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
     free = np.maximum(many - 1.0, 1e-9)
-    half = student(free) * np.sqrt(variance / free)  # variance · many / (many - 1), over many rows
+    half = student(free) * np.sqrt(variance / free)  # √(variance · many / (many - 1) / many)
     return np.where(many >= 2.0 - 1e-9, half, np.nan)
 
 
@@ -401,7 +401,7 @@ def student(free: Reals) -> Reals:
 
 
 class BinnedMarginal(NamedTuple):
-    """The mean objective of every bar or step with its interval; NaN if it has too few rows."""
+    """The mean objective of every bar or step, with its interval; both are NaN if there are too few rows."""
 
     rows: Reals
     mean: Reals

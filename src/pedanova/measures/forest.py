@@ -29,11 +29,11 @@ from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter
 from pedanova.space.values import as_real
 
 Singles: TypeAlias = NDArray[np.float32]
-DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
-NOISE = 1e-13  # of the largest value: a smaller standard deviation is rounding
+DEEPEST = 64  # levels of a tree; in practice the number of rows is the limit
+NOISE = 1e-13  # a standard deviation below this part of the largest value is a rounding error
 FEWEST_ROWS = 10
-MOST_POINTS = 4096  # beyond so many whole numbers a range is as good as real numbers
-MIDDLE = 0.5  # of a range: where rows without a value are put
+MOST_POINTS = 4096  # integers in a range; a larger range is treated as real numbers
+MIDDLE = 0.5  # the position of rows without a value, as a part of the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class ForestEffect:
     """The effect of one parameter."""
 
     name: str
-    ratio: float  # its part of the sum of `share` over all parameters: what Optuna prints
-    share: float  # fraction of a tree's variance over the space that it explains alone, averaged over trees
-    std: float  # standard deviation of that fraction over the trees
-    variance: float  # that it explains alone, in squared units of the objective, averaged over trees
+    ratio: float  # its part of the sum of `share` over all parameters, which Optuna prints
+    share: float  # the part of a tree's variance that it explains alone, averaged over trees
+    std: float  # the standard deviation of that part over the trees
+    variance: float  # the variance that it explains alone, in squared units of the objective, averaged over trees
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,7 +142,7 @@ def forest_effects(
 
 
 def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple[ForestEffect, ...]:
-    split = total > 0  # a constant tree has nothing to share
+    split = total > 0  # a constant tree has no variance
     shares = main[split] / total[split, None]
     columns = shares.mean(axis=0), shares.std(axis=0), main.mean(axis=0) * unit
     ratios = ratio_of(columns[0], columns[0].sum())
@@ -174,8 +174,8 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[S
 class ColumnDomain:
     """The domain of one column: any number from 0 to 1, or a lattice of weighted values."""
 
-    values: Singles | None = None  # (cells,) of a lattice, ascending, as the tree sees them
-    reached: Reals | None = None  # (cells + 1,) of a lattice: the weight of all cells before each, 0 … 1
+    values: Singles | None = None  # (cells,) the ascending values of a lattice, as the tree compares them
+    reached: Reals | None = None  # (cells + 1,) for a lattice: the weight of all cells before each, 0 … 1
 
     def below(self, thresholds: Reals) -> Reals:
         """The part of the domain at or below each threshold; a cell of a lattice is never divided."""
@@ -185,7 +185,7 @@ class ColumnDomain:
 
 
 def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
-    """The variance of a scikit-learn tree over the space (0 if only rounding), and the parts by parameter."""
+    """The variance of a scikit-learn tree over the space (0 if only rounding), and the part of each parameter."""
     low, high = leaf_boxes(tree, axes)
     value = tree.value[tree.children_left < 0, 0, 0]
     volume = (high - low).prod(axis=1)
@@ -213,7 +213,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
     """The variance of a tree averaged over all other parameters, from the ends of its leaves and value times volume."""
-    height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # no volume, no change
+    height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # 0 for leaves without volume
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))
     return float(np.diff(ends) @ np.cumsum(changes)[:-1] ** 2)
@@ -224,7 +224,7 @@ class Encoded:
     """The input of a forest: a matrix, an objective, and the domain of every column."""
 
     matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
-    objective: Reals  # (rows,) clipped if asked for
+    objective: Reals  # (rows,) clipped if `clip` is given
     axes: tuple[ColumnDomain, ...]
     notes: tuple[Note, ...]
 
@@ -314,7 +314,7 @@ def _encoded(
 
 
 def _numbers(column: Column) -> Reals:
-    """The values as numbers; text that is not a number is NaN (already outside the space, or missing)."""
+    """The values as numbers; text that is not a number becomes NaN."""
     if column.labels is None:
         return column.values.astype(np.float64)
     table = np.array([*map(as_real, column.labels), np.nan])
@@ -326,10 +326,10 @@ def positions(values: Reals, parameter: Float | Int) -> Reals:
     """The position of values between the bounds, 0 to 1; an integer is a cell that extends half a step to each side."""
     half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
     low, high = parameter.low - half, parameter.high + half
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # values that are not used
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # in values that are not used
         if not parameter.log:
             part = (values - low) / (high - low)
-        elif high < 2 * low:  # logarithms would be too close to each other
+        elif high < 2 * low:  # logarithms would be too close to each other for full precision
             part = np.log1p((values - low) / low) / np.log1p((high - low) / low)
         else:
             part = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
@@ -357,7 +357,7 @@ def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDo
     idle = float(absent.mean())
     weights = np.r_[grid.prior * (1.0 - idle), idle]
     place = np.arange(grid.cells + 1)
-    # Blocks to be ranked; of a category's choices, "no value" is one.
+    # The blocks to rank; for a category, "no value" counts as one of the choices.
     whole = [Block(0, grid.cells + 1, ordered=False)] if isinstance(grid.parameter, Categorical) else grid.blocks
     for block in (block for block in whole if not block.ordered):
         place[block.cells] = block.start + _ranking(cells, block, objective)

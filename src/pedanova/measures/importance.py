@@ -30,13 +30,13 @@ from pedanova.measures.smoothing import Smoothing, is_too_narrow, smooth, square
 from pedanova.space.grid import Block, Reals, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
-LEAST_SHARE = -1.0  # less is no number that chance could be corrected for
-UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
-LONGEST = 100  # passes that are remembered
-LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # letters
+LEAST_SHARE = -1.0  # the lowest share; the correction for chance can give less if there are very few rows
+UNKNOWN, NEVER = "–", "never varied"  # shown in tables for a parameter that had one value in all rows
+LONGEST = 100  # the number of `Pass` objects that are kept
+LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # characters
 OF_TRIALS = re.compile(r" \((?:[^()]|\([^()]*\))* of your [\d,]+ trials\)$")
-LINE = 100  # letters of a line of text
-MOST_NAMED = 3  # parameters behind the first one in a sentence
+LINE = 100  # characters of a line of text
+MOST_NAMED = 3  # the number of parameters that a sentence names after the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Importance:
     significant: bool | None = None
     varied: bool = True
     raw_ratio: float = 0.0
-    deviation: float | None = field(default=None, compare=False)  # no column of the table
+    deviation: float | None = field(default=None, compare=False)  # not a column of the table
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -155,7 +155,7 @@ class Importances(ShareTable[Importance]):
     notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"
     whole: bool = True  # whether the region is all rows
-    trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
+    trials: tuple[Importance, ...] = ()  # after an adaptive sampler: its best trials against a uniform draw
     copies: Mapping[str, str] = field(default_factory=dict)
     good: Mapping[str, str] = field(default_factory=dict)
     full: bool = False
@@ -245,10 +245,10 @@ class Importances(ShareTable[Importance]):
             name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
             interval = f" ({interval_in_words(first)})" if first.low is not None else ""
             much = f"its importance is {percent(first.share)}{interval}"
-            clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share may be chance
+            clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share is unsure
             how = "has the clearest effect on" if clearest else "matters most for"
             forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
-            if first.share > 1:  # against a uniform draw, where the rows are far from uniform: no part of anything
+            if first.share > 1:  # against a uniform draw, a share can be above 1 and is then not a part
                 forms = [f"{name} matters most: it has {percent(first.ratio)} of the sum of all importances."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
@@ -399,7 +399,7 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
     A copy of another parameter has a ratio but does not count in the sum.
     """
     own = [row for row in rows if row.name not in copies]
-    # Sums that no order of the columns moves.
+    # Exact sums, which do not depend on the order of the columns.
     total, spread = math.fsum(max(0.0, row.share) for row in own), math.fsum(row.variance for row in own)
     with_both = [
         replace(
@@ -414,23 +414,23 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The part of the sums from one regime; α and β are its parts of target and region."""
+    """What one regime (the cells of one domain) adds to the sums; α and β are the parts of target and region in it."""
 
     square: float  # Σ target² / base over its cells
-    share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
+    share_of_square: float  # α² / β: `square` if the whole regime were one cell
     noise: float  # Σ_ij S_ij² π_j / base_i
-    kept_noise: float  # the same if the cells inside the regime are not told apart
+    kept_noise: float  # `noise` if the whole regime were one cell
     width: float
 
 
 NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
-ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
+ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # contains all rows
 
 
 def pieces_of(
     contrasts: Sequence[Contrast], block: Block, baseline: str, smoothing: Smoothing, sizes: Sequence[tuple[int, int]]
 ) -> list[Piece]:
-    """The part of the sums from one block, for each of some parameters with the same blocks.
+    """What one block adds to the sums, for several parameters with the same blocks.
 
     `sizes` are the rows of target and region of each parameter.
     """
@@ -448,7 +448,7 @@ def pieces_of(
     reached, active = targets.sum(axis=1) / inside, regions.sum(axis=1) / rows  # α, β
     prior = np.stack([contrast.grid.prior[block.cells] for contrast in contrasts])
     if baseline == "uniform" and prior.size:
-        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
+        # Uniform inside the regime; the rows give the frequency of the regime.
         base = active[:, None] * smooth_each(smooth, prior / prior.sum(axis=1, keepdims=True), widths)
     else:
         base = smooth_each(smooth, base_rows, widths)
@@ -574,7 +574,7 @@ def never_notes(names: Sequence[str], what: str = "nothing can be said about oth
 
 
 def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
-    """Notes on regimes with hardly any target rows."""
+    """Notes on domains with hardly any target rows."""
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
@@ -597,8 +597,8 @@ def is_even(contrast: Contrast) -> bool:
 
 
 def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
-    """Notes on parameters where a uniform baseline shows the sampler, not the target, from their divergences; `against`
-    is the baseline in use.
+    """Notes on parameters for which a uniform baseline mostly shows the effect of the sampler; they are found by their
+    divergences. `against` is the baseline in use.
     """
     names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
@@ -617,8 +617,8 @@ class Pass:
 
     ahead: str
     behind: str
-    rows: int  # when it was seen
-    was_clear: bool  # the other stood clearly ahead before; else both were too near to be told apart
+    rows: int  # the number of rows at that look
+    was_clear: bool  # whether the other one was clearly ahead before
 
 
 @dataclass(frozen=True, slots=True)
@@ -626,8 +626,8 @@ class Standings:
     """The ranking as of the last look."""
 
     order: tuple[str, ...]
-    clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that were once told apart, and not turned since
-    since: int  # rows at which the order was the last time another
+    clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that differed clearly at some look, in the latest order
+    since: int  # the number of rows when the order last changed
     rows: int  # rows at the last look
     passes: tuple[Pass, ...] = ()  # oldest first
 

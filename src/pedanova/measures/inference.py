@@ -39,13 +39,13 @@ from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import Smoothing, Stack, reflected_matrix
 from pedanova.space.grid import Reals, blocks_of
 
-Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix of them, in single precision
-SOFT_BASE = 0.1  # the base's own variance over its square, at most, where the squares weigh
-GRAINY = 0.25  # parts of the variance, at most, that single rows would add to a normal law
-MANY_SQUARES = 10.0  # degrees of freedom, beyond which three moments are enough
-SURE, FINE = 0.01, 0.05  # p-values above are told by three moments better than by draws, where grains are so small,
-ROUGH = 0.15  # and else above this
-NOTHING = 1e-20  # part of the rows in a cell that they are too far from
+Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix, in single precision
+SOFT_BASE = 0.1  # the largest relative variance of the base for which the limit law is used
+GRAINY = 0.25  # the largest part of the variance that may come from single rows
+MANY_SQUARES = 10.0  # degrees of freedom from which three moments are enough
+SURE, FINE = 0.01, 0.05  # the limit law gives p-values above SURE if single rows add less than FINE,
+ROUGH = 0.15  # and otherwise p-values above this
+NOTHING = 1e-20  # a smaller part of the rows in a cell counts as 0
 MOST_CELLS = 400
 
 
@@ -70,7 +70,7 @@ class LimitLaw:
     rows: float
     region: Vector  # (cells,) the region's parts, b
     base: Vector  # (cells,) Sb
-    over: Vector  # (cells,) 1 / Sb, 0 where there is nothing to speak of
+    over: Vector  # (cells,) 1 / Sb; 0 in cells without rows
     kernel: Vector  # (cells, cells) S
     kernel_squared: Vector
     bent: Vector  # (cells, cells) A = S' (S / Sb)
@@ -110,7 +110,7 @@ class LimitLaw:
         return ShareMoments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
 
     def _is_poor(self, likely: Vector, line: Vector, variance: float) -> bool:
-        """Whether single rows matter, in the target's counts or in the base that they are divided by."""
+        """Whether single rows have a large effect on the target's counts or on the base that they are divided by."""
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
         weights = (self.kernel_squared @ likely) * self.over
@@ -147,7 +147,7 @@ class LimitLaw:
         return own + 2.0 * along(likely, by_target, by_region) / rows + sizes
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
-        """What the scatter of the base adds to the mean of the share."""
+        """The amount that the scatter of the base adds to the mean of the share."""
         both = self.kernel_squared @ apart - (self.kernel @ likely) ** 2 + self.base**2
         alone = self.kernel_squared @ self.region - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
@@ -162,7 +162,7 @@ class LimitLaw:
     # --- random parts of the region --------------------------------------------------------------
 
     def p_value(self, share: float) -> float | None:
-        """The probability that a random part of the region has such a share; None if draws are better."""
+        """The probability that a random part of the region has at least this share; None if draws are more accurate."""
         free, fewer = float(self.own @ self.region) - 1.0, min(self.inside, self.rows - self.inside)
         grain = float(self.own**2 @ self.region) / (2.0 * fewer)
         weighted = self.bent * self.region
@@ -199,17 +199,17 @@ def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
 
 
 DRAWS = 2000
-WORTH_THREADS = 50  # parameters, from which on several threads are quicker
-FIRST_LOOK = 500  # draws; where CLEAR of them score as high, more would tell nothing
+WORTH_THREADS = 50  # the number of parameters from which several threads are faster
+FIRST_LOOK = 500  # draws; if a part of at least CLEAR of them reaches the share, no more are drawn
 CLEAR = 0.15
-MARGIN = 1.25  # by which a tail is taken to be longer than its fit
-FEWEST_UPPER = 50  # draws to fit a tail to
-FILLED = 5.0  # target rows to be expected in every cell whose sums are taken for normal
-SMALLEST = 1e-12  # p-value: nothing below is told apart
-NORMAL = 1.959963984540054  # 97.5 of 100 normal numbers are smaller
-FEWEST_INDEPENDENT = 2.0  # rows of the target, and of the rest: fewer repeated ones tell nothing
-UNKNOWN = 0.3  # deviation of a share of which nothing is known
-HIDDEN = 0.5  # deviations of a share of nothing, by which more may be true than was found
+MARGIN = 1.25  # the factor by which a tail may be longer than its fit
+FEWEST_UPPER = 50  # a tail is fitted to at least this many draws
+FILLED = 5.0  # expected target rows in every cell from which their sums count as normal
+SMALLEST = 1e-12  # the smallest p-value
+NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+FEWEST_INDEPENDENT = 2.0  # with fewer independent rows in the target or the rest, nothing is known
+UNKNOWN = 0.3  # the deviation of a share about which nothing is known
+HIDDEN = 0.5  # the hidden part of a small share, in deviations that chance alone would give
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class Sureness:
     low: float
     high: float
     p_value: float
-    deviation: float  # of the share, drawn anew
+    deviation: float  # of the share of resampled rows
 
 
 def infer(
@@ -259,7 +259,7 @@ def infer(
         low, high, deviation = bounds
         return Sureness(low, high, p_value, deviation)
 
-    # What the limit law tells is too quick for threads, which wait for each other then; draws are not.
+    # The limit law is too fast to profit from threads, but draws are not.
     each = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
     left = [place for place in range(len(rows)) if each.get(place) is None]
     threads = as_threads(None) if len(left) > WORTH_THREADS else 1
@@ -299,11 +299,11 @@ def permutation(
     *,
     draw: bool = True,
 ) -> float | None:
-    """How often a random part of the region has such a share; the bandwidth is chosen again for each draw.
+    """How often a random part of the region has at least this share; the bandwidth is chosen again for each draw.
 
-    It stops early if many do, or uses the limit law if it applies. If no draw reaches the share, the tail of the draws
-    is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the draws. Without
-    `draw`, the result is None if the limit law does not apply.
+    Drawing stops early if many do; the limit law replaces it if it applies. If no draw reaches the share, the tail of
+    the draws is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the
+    draws. Without `draw`, the result is None if the limit law does not apply.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
@@ -324,7 +324,7 @@ def permutation(
         if as_high >= CLEAR * len(drawn) or stop == draws:
             break
     expected = coarse.region[coarse.region > 0] * (inside / coarse.region.sum())
-    if as_high == 0 and expected.min() >= FILLED:  # rare cells have longer tails
+    if as_high == 0 and expected.min() >= FILLED:  # in rare cells the tails are longer
         return tail_beyond(drawn, seen)
     return (1 + as_high) / (1 + len(drawn))
 
@@ -332,7 +332,7 @@ def permutation(
 def permutation_of_value(
     contrast: Contrast, draws: int, baseline: str, smoothing: Smoothing, rng: np.random.Generator, *, draw: bool
 ) -> float | None:
-    """The same for the effect of a value where there is one: each regime is tested separately."""
+    """The p-value for the effect of the value of a conditional parameter; each domain is tested separately."""
     p_values = []
     for block in contrast.grid.blocks:
         here = np.zeros(len(contrast.region), dtype=np.int64)
@@ -375,7 +375,7 @@ class RandomSubsets:
         if cells > len(normals):
             normals = rng.standard_normal((cells, normals.shape[1]), dtype=np.float32)
         targets: Stack = stacked_subsets(coarse.region, inside, normals, rng)
-        if baseline != "region":  # their bandwidths are interpolated between rows, as that of the target is
+        if baseline != "region":  # bandwidths are interpolated between rows, as for the target
             targets = targets.astype(np.float64)
         return coarse.scores(targets, baseline, smoothing)
 
@@ -410,9 +410,9 @@ def interval(
     Without `draw`, the result is None if the limit law does not apply.
     """
     inside, rows = float(row.n_target), float(row.n_region)
-    if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
+    if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample
         return (*interval_of_few(contrast, row, baseline), math.nan)
-    if min(inside, rows - inside) < FEWEST_INDEPENDENT * contrast.repeats:  # of which nothing can be known
+    if min(inside, rows - inside) < FEWEST_INDEPENDENT * contrast.repeats:  # too few independent rows
         return 0.0, max(1.0, row.share), UNKNOWN
     coarse, widths = coarsen_for_kernel(contrast, smoothing)
     law = LimitLaw.of(coarse, widths) if baseline == "region" and inside > EXACT else None
@@ -450,6 +450,6 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
 
 
 def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """The factor that shrinks densities towards the baseline, so that the drawn share is the estimated one."""
+    """The factor that shrinks densities towards the baseline, so that draws have the estimated share on average."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

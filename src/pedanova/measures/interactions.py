@@ -1,4 +1,4 @@
-"""Interactions: what two parameters explain together about being in the target, beyond the sum of their effects.
+"""Interactions: how much better two parameters explain being in the target than the sum of their effects does.
 
 closed = part of the variance of "in the target?" that the two explain together; additive = the part that the best sum
 of an effect of each explains; interaction = closed - additive. If the parameters are independent, additive is the sum
@@ -32,16 +32,16 @@ from pedanova.measures.question import as_whole
 from pedanova.measures.share import corrected as without_chance
 from pedanova.space.grid import Reals
 
-FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
-ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
+FINE, ROUGH = 8, 4  # cells of each parameter for many, and for few, target rows
+ENOUGH_ROWS = 100  # target rows from which fine cells are used
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
 MOST_DRAWS = 200_000
 SetCounter: TypeAlias = Callable[[Mapping[str, Groups], Sequence[Names]], SetTally]
 MOST_ORDER = 5
 MOST_SETS = 220  # all triples of 12 parameters
-MOST_EFFECTS = 1_000  # of the smaller sets of one set: least squares over more takes seconds
-ENOUGH_ROWS_FOR_SETS = 1_000  # target rows from which on the fine cells say more
+MOST_EFFECTS = 1_000  # effects of the smaller sets of one set; least squares with more takes seconds
+ENOUGH_ROWS_FOR_SETS = 1_000  # the same for sets of three and more
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Interaction:
     redundancy
         For a pair: the sum of both shares minus `additive`, which is 0 for independent parameters.
     first_share, second_share
-        For a pair: what each parameter explains alone, with the same coarse cells.
+        For a pair: the part that each parameter explains alone, with the same coarse cells.
     p_value
         How often chance alone would give such a large interaction.
     p_adjusted
@@ -116,7 +116,7 @@ class Interactions(Table, Mapping[Names, Interaction]):
     cells
         The largest number of cells for each parameter.
     corrected
-        Whether what chance would explain was subtracted.
+        Whether the part that is expected by chance was subtracted.
     estimator
         ``"counts"`` or ``"surrogate"``; p-values always come from the rows.
 
@@ -294,11 +294,10 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) p-values: a first look at all pairs decides those that are clearly not small; others get separate draws.
-
-    So the draws of a pair do not depend on other pairs.
+    """(pairs,) p-values. A first look at all pairs is enough for p-values that are clearly not small; every other pair
+    gets its own draws, which do not depend on other pairs.
     """
-    most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
+    most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # so the smallest p-value can pass the adjustment
     often = additive.first_look(design, target, np.random.Generator(np.random.PCG64([seed, additive.FIRST_LOOK])))
 
     def test(pair: int) -> float:
@@ -338,7 +337,7 @@ def measure_sets(
     target, region, *others = (
         table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)
     )
-    most = max(999, 40 * len(sets) - 1)  # enough that the best can pass the adjustment
+    most = max(999, 40 * len(sets) - 1)  # so the smallest p-value can pass the adjustment
 
     def measure(place: int) -> tuple[float, float, float, float, bool]:
         design = additive.set_design(cells, region[place])
@@ -349,7 +348,7 @@ def measure_sets(
         p = additive.set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
         return *parts, p, varies
 
-    with one_thread():  # of linear algebra: the sets are spread over the others
+    with one_thread():  # for linear algebra, because the sets are spread over the other threads
         measured = spread(measure, range(len(sets)), threads=threads)
     adjusted = holm([row[3] for row in measured], np.array([row[4] for row in measured]))
     each = zip(sets, measured, adjusted, strict=True)

@@ -16,7 +16,7 @@ from pedanova.space.grid import FEW_CELLS, Reals, grid_of
 from pedanova.space.parameters import Int, Moving, Parameter, Scale, Switch, domain_names, scale_of
 from pedanova.space.values import Label
 
-WORTH_A_RANGE = 0.05  # of the target that good values must hold beyond what the baseline has there
+WORTH_A_RANGE = 0.05  # good values contain at least this much more of the target than of the baseline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Panel:
     domain
         Which of several domains this is, in words; empty if there is only one.
     bounds
-        Where its cells begin among the cells of the parameter; several of those may be merged into one value.
+        The first cell of the parameter in each cell of the panel, which may contain several cells of the parameter.
     """
 
     name: str
@@ -35,9 +35,9 @@ class Panel:
     cells: Sequence[Label]  # a label, or the middle of the cell
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
     target: Reals  # (cells,)
-    region: Reals  # or whatever the target is compared with
-    whole: bool = False  # whether only whole numbers lie in it
-    bounds: Sequence[int] | NDArray[np.int64] | None = None  # (cells + 1,) None: from 0 on
+    region: Reals  # the rows or the uniform draw that the target is compared with
+    whole: bool = False  # whether it contains only whole numbers
+    bounds: Sequence[int] | NDArray[np.int64] | None = None  # (cells + 1,) None if they count from 0
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -94,14 +94,14 @@ class Good:
     """Good values: neighbouring cells where the target is clearly denser than the baseline."""
 
     start: int  # the first cell
-    stop: int  # the last + 1
+    stop: int  # the last cell + 1
     words: str
     target: float  # the part of the target that lies there
-    base: float  # of what it is compared with
+    base: float  # the part of the baseline that lies there
 
 
 def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:
-    """First cell, last + 1, and the parts of target and baseline wherever they clearly differ; names are not merged."""
+    """Ranges with a clearly denser target: first cell, last + 1, parts of target and baseline; names are not merged."""
     better = np.flatnonzero(target > base)
     apart = np.flatnonzero(np.diff(better) > 1) + 1 if ordered else np.arange(1, len(better))
     runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(better, apart) if len(run)]
@@ -138,7 +138,7 @@ def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
     ('130', '0.0017', '0.996', '16.6')
     """
     digits = range(3 if value in (low, high) else 2, 17)
-    slack = 1e-12 * (high - low) if value in (low, high) else 0.0  # a bound that was computed: 16.600000000000005
+    slack = 1e-12 * (high - low) if value in (low, high) else 0.0  # for a computed bound such as 16.600000000000005
     near = next((d for d in digits if low - slack <= float(f"{value:.{d}g}") <= high + slack), 17)
     return short(value, near) if value in (low, high) else short(float(f"{value:.{near}g}"), near)
 

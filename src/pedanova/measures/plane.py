@@ -23,7 +23,7 @@ from pedanova.space.parameters import Int
 class PairDensity(Table):
     """Rows of target and region by coarse cells of two parameters.
 
-    `lift` is how many times as frequent the target is in a cell as in the whole region; 1 means equally frequent.
+    `lift` is the frequency of the target in a cell divided by its frequency in the whole region.
     """
 
     first: str
@@ -51,7 +51,7 @@ class PairDensity(Table):
         inside = int(self.target.sum())
         left = (rows - inside) / max(1, rows - 1)
         low, high = likely(self.expected.ravel(), (inside * part * (1.0 - part) * left).ravel())
-        high = np.maximum(high, 1.0)  # a single row is no finding
+        high = np.maximum(high, 1.0)  # a single row is never significant
         unlikely: NDArray[np.bool_] = (self.target.ravel() < low) | (self.target.ravel() > high)
         return unlikely.reshape(self.target.shape)
 
@@ -84,7 +84,7 @@ def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDens
 
 
 def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str]:
-    """The name of each coarse cell: a range, some labels, or no value; with few distinct values, those values."""
+    """The name of each coarse cell: a range, some labels, "no value", or the distinct values if there are few."""
     bins = bins_of(grid.parameter, seen)
     values = tuple(zip(np.flatnonzero(seen).tolist(), bins.labels, strict=True)) if bins.apart else ()
     return list(_names_of(grid, groups.tobytes(), values))

@@ -17,7 +17,7 @@ Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
 INNER = (0.02, 0.1)  # the second question of a page: a target inside the best rows
-LEAST_TO_REDUCE = 40, 10  # rows, and rows of the target: fewer decide nothing about a smaller space
+LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows, from which a smaller space is derived
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:

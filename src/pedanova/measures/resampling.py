@@ -21,14 +21,14 @@ from pedanova.measures.share import shares
 from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, scott_bandwidth
 from pedanova.space.grid import Block, Reals, blocks_of
 
-MOST_FOR_DRAWS = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
+MOST_FOR_DRAWS = 64  # cells of a block for p-values; intervals use as many as the kernel needs
 FINEST, COARSEST = 160, 40
-SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
+SAME_WIDTH = math.log(1.08)  # widths that differ by less than 8 % are made equal
 Singles: TypeAlias = NDArray[np.float32]
 Counts: TypeAlias = NDArray[np.int64]
-EXACT = 500  # target rows up to which every row is drawn
-RARE = 10  # expected rows below which a cell is not taken for normal
-LISTED = 1 << 20  # rows up to which each row's cell is written down
+EXACT = 500  # up to this many target rows, every row is drawn
+RARE = 10  # a cell with fewer expected rows is not treated as normal
+LISTED = 1 << 20  # up to this many rows, the cell of each row is listed
 STEPS = 1 << 16  # resolution of a look-up from uniform numbers to cells
 
 
@@ -37,11 +37,11 @@ class CoarseContrast:
     """A contrast whose neighbouring cells are merged within each block."""
 
     blocks: tuple[Block, ...]
-    steps: tuple[int, ...]  # cells put into one, for each block
+    steps: tuple[int, ...]  # the number of merged cells, for each block
     target: Stack
     region: Stack
-    fine_prior: Reals  # of the cells before they were put together, and
-    starts: NDArray[np.int64]  # which of them each one begins with
+    fine_prior: Reals  # the prior of the cells before merging
+    starts: NDArray[np.int64]  # the first fine cell of each merged cell
 
     @classmethod
     def of(cls, contrast: Contrast, steps: Sequence[int]) -> CoarseContrast:
@@ -105,11 +105,11 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
     in the same way.
     """
     blocks = blocks_of(contrast.grid)
-    wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows, wider kernels
+    wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows need wider kernels
     steps = []
     for block in blocks:
         region = contrast.region[block.cells]
-        if smoothing == "auto":  # as wide as if it did not fade: a hundred cells are enough to tell chance
+        if smoothing == "auto":  # without `fade`, because few cells are enough for p-values
             width = float(scott_bandwidth(region, fade=False)) * wider if block.smoothable else 0.0
         else:
             width = float(bandwidth(smoothing, region, block))
@@ -143,7 +143,7 @@ def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: s
 class SharedDraws:
     """Random numbers that all parameters share, because drawing them for each would take most of the time."""
 
-    uniforms: NDArray[np.uint16] | None  # (draws, target rows); None where there are too many
+    uniforms: NDArray[np.uint16] | None  # (draws, target rows); None if there are too many
     normals: Singles  # (most cells, draws)
 
     @classmethod
@@ -197,14 +197,14 @@ def resampled_shares(
     inside = int(coarse.target.sum())
     if shared.uniforms is None:
         targets = stacked_counts(chances * inside, shared.last(len(chances), rng), rng)
-    else:  # few are drawn one by one
+    else:  # a few rows are drawn one by one
         targets = np.asfortranarray(sampled_counts(chances, shared.uniforms), dtype=np.float32)
     if baseline == "region":
-        # A smoothed count is a sum of many: there the normal law serves even rare cells.
+        # A smoothed count is a sum of many counts, so it is nearly normal even for rare cells.
         rare = 0.0 if max(widths) > 0 and len(chances) <= len(shared.normals) else RARE
         rest = np.maximum(coarse.region - inside * chances, 0.0)
         regions = targets + stacked_counts(rest, shared.first(len(rest), rng), rng, rare=rare)
-    else:  # against a uniform draw the region tells no more than its size
+    else:  # a uniform baseline uses only the size of the region
         regions = targets + (coarse.region - coarse.target).astype(np.float32)
     prior = coarse.prior_for(baseline)
     return shares(targets, regions, coarse.blocks, widths, prior=prior, as_found=True).corrected

@@ -16,8 +16,8 @@ from pedanova.base.table import NamedTable, Row
 from pedanova.measures.smoothing import BandedKernel, Kernel, MatrixKernel, Stack, cached_kernel
 from pedanova.space.grid import Block, Reals
 
-ALL = 1.0 - 1e-9  # a part so large is all there is
-SINGLE_ROW = 1.5  # rows of a cell, at most, that tell nothing of their scatter
+ALL = 1.0 - 1e-9  # a larger part counts as everything
+SINGLE_ROW = 1.5  # a cell with at most this many rows says nothing about scatter
 
 
 class ShareTable(NamedTable[Row]):
@@ -46,14 +46,14 @@ def ratio_of(above: Any, below: Any) -> Any:
 
 
 def summed_ratio(above: Any, below: Any) -> Any:
-    """Σ above / below over the cells (last axis); a base that a whole stack shares is inverted once."""
+    """Σ above / below over the cells (last axis); if a whole stack has the same base, its inverse is computed once."""
     if np.ndim(above) > np.ndim(below):
         return above @ ratio_of(1.0, below).astype(above.dtype)
     return ratio_of(above, below).sum(axis=-1)
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """The share beyond what chance explains; 0 if chance explains everything."""
+    """The share minus the part that chance explains, rescaled; 0 if chance explains everything."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
     else:
@@ -142,7 +142,7 @@ def shares(
     divergence /= rows
     if prior is not None:
         noise *= scale
-        divergence += 2.0 * (counted_rows / size - 1.0)  # of counts that do not add up: Σ t²/b - 1, not Σ (t - b)²/b
+        divergence += 2.0 * (counted_rows / size - 1.0)  # if counts do not sum to `size`: Σ t²/b - 1, not Σ (t - b)²/b
     elif as_found:
         noise *= scale / (1.0 - part)
     odds = (part / (1.0 - part)).astype(np.float64) if inside is None else inside / (rows - inside)
@@ -167,7 +167,7 @@ def drawn(stack: Stack, some: Any) -> Stack:
     """Some draws of a stack; the array itself if all draws share it."""
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
-    by_cell = stack.strides[0] < stack.strides[1]  # the draws of a cell lie side by side, and stay so
+    by_cell = stack.strides[0] < stack.strides[1]  # keeps the draws of a cell contiguous
     chosen: Stack = stack.T.take(some, axis=1).T if by_cell else stack[some]
     return chosen
 
@@ -175,7 +175,7 @@ def drawn(stack: Stack, some: Any) -> Stack:
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
     """The variance of each cell's target rows, if all rows of the cell are equally likely to be target rows.
 
-    In a cell with a single row, the probability of all rows is used.
+    In a cell with a single row, the probability is that of all rows.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -22,14 +22,14 @@ from pedanova.space.grid import FEW_CELLS, Block, Reals
 
 Stack: TypeAlias = NDArray[Any]  # (..., cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
-NARROWEST = 0.3  # cells: a narrower kernel is no kernel
-FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
-MANY = 300  # target rows, beyond which the kernel narrows faster
-REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision,
-ENOUGH = 6.0  # and in single precision
-PASSING = 0.1  # of the length of a half-wave: a kernel so wide leaves nine tenths of its energy
-TOGETHER = 32  # cells that one product of a banded kernel computes
-Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # cells computed, cells needed, the kernel and its square
+NARROWEST = 0.3  # cells; with a narrower kernel nothing is smoothed
+FLAT = 5.0  # times the number of cells: a kernel of this width makes all cells equal
+MANY = 300  # target rows from which the kernel narrows faster
+REACH = 9.0  # bandwidths beyond which a Gaussian is 0 in double precision
+ENOUGH = 6.0  # bandwidths beyond which it is 0 in single precision
+PASSING = 0.1  # part of a half-wave's length: a kernel of this width keeps nine tenths of the wave's energy
+TOGETHER = 32  # the number of cells in one product of a banded kernel
+Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # output cells, input cells, the kernel and its square
 
 
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
@@ -42,7 +42,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     rows = np.maximum(total, 2).astype(np.float64)
     cells = np.arange(counts.shape[-1])
     mean = counts @ cells.astype(counts.dtype) / rows
-    # One centre for all of a stack, so that one product serves them; double precision needs none there.
+    # In single precision, all of a stack are centred at one place, so that one product is enough.
     centre = mean if mean.ndim == 0 else mean.mean() if counts.dtype == np.float32 else 0.0
     squares = counts @ ((cells - centre) ** 2).astype(np.result_type(counts.dtype, np.float32))
     deviation = np.sqrt(np.maximum(squares - rows * (mean - centre) ** 2, 0.0) / (rows - 1))
@@ -53,7 +53,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether there are so many rows that Scott's rule gives no kernel even for the largest spread."""
+    """Whether there are so many rows that Scott's rule never gives a kernel, whatever their spread."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
@@ -62,7 +62,7 @@ def is_too_narrow(counts: Stack, step: int) -> bool:
 def interquartile(counts: Stack) -> Any:
     """(...,) The interquartile range in cells, interpolated between rows like NumPy's percentile.
 
-    Stacks in single precision have hundreds of rows, so no interpolation is done there.
+    There is no interpolation in single precision, because such stacks have hundreds of rows.
     """
     if counts.dtype == np.float32:
         reached, total = _cumulated(counts), counts.sum(axis=-1)
@@ -99,8 +99,8 @@ def _cumulated(counts: Stack) -> Stack:
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
     """(...,) The kernel's width in cells for target rows of a block; `step` cells are merged; 0 for no kernel.
 
-    Scott's rule assumes a single peak. If the target rows differ from the `region` in faster waves than such a kernel
-    lets through, it is made narrower.
+    Scott's rule assumes a single peak. If the target differs from the `region` in finer detail than such a kernel
+    keeps, a narrower kernel is used.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
@@ -113,7 +113,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
             wave = np.maximum(fastest_wave(targets, region), 1e-9)
             width = np.minimum(width, PASSING * min(2.0 * float(interquartile(region)), cells) / wave)
         width = np.where(width * step < NARROWEST, 0.0, width)
-        return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to tell one cell from another
+        return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to distinguish cells
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
         raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth of 0 or more cells")
     return np.full(shape, float(smoothing) / step if block.ordered else 0.0)
@@ -174,10 +174,10 @@ def _smoothed(masses: bytes, width: float) -> Reals:
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
-    """The convolution as a direct sum, because the rounding of a Fourier transform would swamp the smallest cells."""
+    """The convolution as a direct sum, because the rounding errors of a Fourier transform exceed the smallest cells."""
     cells = len(masses)
     reach = min(math.ceil(REACH * width) + 1, cells)
-    # A full period has one end only: the distances -cells and +cells are the same.
+    # The distances -cells and +cells are the same on a full period.
     distances = np.arange(-reach if reach < cells else 1 - cells, reach + 1)
     padded = np.concatenate([masses[:reach][::-1], masses, masses[::-1][: -int(distances[0])]])
     return np.convolve(padded, kernel[distances], mode="valid")
@@ -196,8 +196,8 @@ def reflected_matrix(cells: int, width: float) -> Reals:
 def squared_smooth(masses: Reals, width: float) -> Reals:
     """Σ_j S_ij² · masses_j for every i, without building S if the kernel is narrow.
 
-    S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two terms are a convolution; the last one matters only in
-    the corners, where a cell and its mirror image are both near.
+    S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two terms are a convolution; the last one matters only
+    near the edges, where a cell is close to its mirror image.
     """
     if width == 0.0:
         return masses
@@ -236,7 +236,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
-    """The kernel S of one block as a matrix, between cells with rows and the cells within its reach."""
+    """The kernel S of one block as a matrix from cells with rows to the cells that these rows reach."""
 
     cells: slice
     matrix: Stack  # (cells that hold rows, cells that are reached)

@@ -74,10 +74,10 @@ def octaves(count: int) -> list[slice]:
     return [slice(first, last) for first, last in pairwise(ends)]
 
 
-FASTEST = 32  # waves: faster ones are not looked for
-FINEST = 4 * FASTEST  # cells at most, in which they are
+FASTEST = 32  # the number of the fastest wave that is examined
+FINEST = 4 * FASTEST  # the largest number of cells that waves are computed in
 BEYOND = 5.0  # deviations of chance beyond which an octave counts
-UNSEEN = 1.28  # deviations of chance: nine of ten times it hides less
+UNSEEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 
 
 def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:

@@ -13,17 +13,17 @@ from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, values_of
 from pedanova.space.values import Condition, Label
 
-SAME = 0.02  # of a range: bounds taken from data differ a little
+SAME = 0.02  # part of a range by which bounds may differ, because bounds guessed from data vary a little
 
 
 @dataclass(frozen=True, slots=True)
 class CommonSpace:
     """The comparison of two spaces."""
 
-    alike: tuple[str, ...]  # parameters whose domains are the same, or nearly
-    narrowed: dict[str, Any]  # whose domains overlap: what both may be, as a box takes it
-    unlike: tuple[str, ...]  # that share no value, or are of different kinds
-    first: tuple[str, ...]  # of one space alone
+    alike: tuple[str, ...]  # parameters whose domains are (nearly) the same
+    narrowed: dict[str, Any]  # the common values, as in a box, of parameters whose domains overlap
+    unlike: tuple[str, ...]  # parameters whose domains share at most one value or have different kinds
+    first: tuple[str, ...]  # parameters of the first space only
     second: tuple[str, ...]
 
     @property
@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cells with the same number have (nearly) the same values."""
+    """Whether cells with the same index contain (nearly) the same values."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -72,7 +72,7 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
-    """The range or the values that both domains contain; None if fewer than two."""
+    """The range or the values that both domains contain; None if they share fewer than two values."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
@@ -143,12 +143,11 @@ def _typed(label: object) -> tuple[type, object]:
     return type(label), label
 
 
-Owners: TypeAlias = dict[str, tuple[str, ...]]  # of each parameter, the studies whose domain fits
+Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whose domains were combined
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The parameters of all studies, each with a domain that contains the domains of all studies of the most frequent
-    kind."""
+    """The parameters of all studies; a domain covers the studies that have its most frequent kind (range or list)."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []
@@ -165,7 +164,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
     if not domains:
         raise SpaceError(f"{listed(list(spaces))}: no parameter has a plain domain; a prior needs at least one")
     known: dict[str, Parameter] = {}
-    for name, one in domains.items():  # conditions on parameters that have no prior cannot be kept
+    for name, one in domains.items():  # conditions on parameters outside the union are removed
         known[name] = replace(one, when=tuple((parent, values) for parent, values in one.when if parent in domains))
     return Space(known), owners, notes
 

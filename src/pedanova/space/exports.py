@@ -26,8 +26,8 @@ from pedanova.space.parameters import (
 from pedanova.space.values import Interval, Label, Value
 
 FORMS = ("optuna", "configspace", "raytune", "wandb", "sklearn", "json", "code")
-LOG_STEPS = 50  # of whole numbers on a log scale, for scikit-learn, which has no distribution of these
-CONDITIONAL = ("configspace", "json", "code")  # forms that can say when a parameter exists
+LOG_STEPS = 50  # values on a log scale of integers, because scikit-learn has no such distribution
+CONDITIONAL = ("configspace", "json", "code")  # formats that support conditional parameters
 
 
 def export(space: Space, form: str) -> str:
@@ -61,7 +61,7 @@ def left_out(space: Space, form: str) -> list[Note]:
 
 
 def unfolded(space: Space) -> Space:
-    """A range with special values as two parameters: the kind, and the range that is conditional on it."""
+    """Split each range with special values into two parameters: its kind, and the range, conditional on the kind."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
         own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
@@ -215,7 +215,7 @@ def to_configspace(space: Space) -> Any:
 
 
 def _tune(domain: Domain) -> tuple[str, list[Any]]:
-    """The function of ``ray.tune`` and its arguments; its upper bounds of integers are exclusive."""
+    """The function of ``ray.tune`` for a domain, and its arguments; Ray Tune excludes the upper bound of integers."""
     match domain:
         case Float(low, high, log):
             return "loguniform" if log else "uniform", [low, high]

@@ -14,9 +14,9 @@ from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, 
 from pedanova.space.values import Label, as_real
 
 MAX_CELLS = 1001
-FEW_CELLS = 12  # at most so many levels are never smoothed
-EXTRA_CELLS = 2  # missing, outside
-ROUNDING = 2.0**-23  # a bound kept as float32 may come back this far off, relatively
+FEW_CELLS = 12  # a parameter with at most this many cells is never smoothed
+EXTRA_CELLS = 2  # for missing values and values outside the space
+ROUNDING = 2.0**-23  # the largest relative error of a bound that was stored as float32
 
 Reals: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int32]  # (rows,) 0 … cells + 1
@@ -46,22 +46,22 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    A number lies in the cell whose index is the number of inner boundaries that are at most the value, if ``accept_low
-    <= value <= accept_high`` there; `cell_of` then gives its place in the tally. Text is matched with `labels`.
+    The position of a number is the count of `inner` boundaries at or below it, and `cell_of` gives the cell at that
+    position. The number is outside unless ``accept_low <= value <= accept_high`` there. Text is matched with `labels`.
     """
 
     parameter: Parameter
     cells: int
     prior: Reals  # (cells,) mass of each cell under a uniform draw from the space
-    blocks: tuple[Block, ...]  # the cells of each regime
+    blocks: tuple[Block, ...]  # the cells of each domain
     even: bool = False  # inner boundaries equally spaced
     labels: tuple[Label, ...] | None = None  # None for ranges; cells are then named by centres
     edges: Reals | None = None  # (cells + 1,) for ranges
     inner: Reals | None = None  # (cells - 1,) ascending; None if values are not numbers
     accept_low: Reals | None = None  # (cells,)
     accept_high: Reals | None = None  # (cells,)
-    cell_of: Cells | None = None  # (cells,) sorted position → cell, None = the same
-    lattice: tuple[int, int] | None = None  # low, step of integers that share cells
+    cell_of: Cells | None = None  # (cells,) sorted position → cell; None if they are the same
+    lattice: tuple[int, int] | None = None  # low and step, if several integers share a cell
 
     @property
     def width(self) -> int:
@@ -104,7 +104,7 @@ class Grid:
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
-            cells[np.isnan(numbers)] = self.outside  # text where numbers belong
+            cells[np.isnan(numbers)] = self.outside  # text that is not a number
             return cells
         exact = {(type(label).__name__, label): cell for cell, label in enumerate(self.labels)}
         equal = {label: cell for cell, label in enumerate(self.labels)}

@@ -211,7 +211,7 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter whose domain depends on another column; for values that are not listed it is inactive.
+    """A parameter whose domain depends on another column; it is inactive if that column has a value that is not listed.
 
     If `by` is empty, the domain depends on the parameter's own value: a range and special values outside it.
 
@@ -310,7 +310,7 @@ class Space(Mapping[str, Parameter]):
         self._parameters = dict(parameters)
         for name in parameters:
             check_conditions(name, self._parameters)
-        parents_first(self)  # which refuses circles
+        parents_first(self)  # raises an error if the conditions form a cycle
 
     def __getitem__(self, name: str) -> Parameter:
         try:
@@ -339,7 +339,7 @@ class Space(Mapping[str, Parameter]):
         Returns
         -------
         dict
-            By parameter.
+            The domains by parameter.
         """
         return {name: parameter_to_dict(parameter) for name, parameter in self.items()}
 

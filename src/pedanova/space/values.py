@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pedanova.errors import SpaceError
 
 Label: TypeAlias = str | int | float | bool
-LARGEST_INT = 2**53  # beyond it a float cannot tell two whole numbers apart
+LARGEST_INT = 2**53  # larger whole numbers are not all exact as floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def as_label(value: object, what: str) -> Label:
     if isinstance(plain, float) and not math.isfinite(plain):
         raise SpaceError(f"{what} hold {plain!r}; only finite numbers, text and booleans can be values")
     if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
-        return str(plain)  # beyond what a float can hold apart: a name rather than a number
+        return str(plain)  # too large to be exact as a float, so it is used as a name
     if isinstance(plain, str | int | float | bool):
         return plain
     return "None" if plain is None else str(plain)

@@ -49,9 +49,9 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch
 from pedanova.space.values import Label
 
-MOST_TRIALS = 501  # that are proposed at once, and one more
+MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
-BEST_RUN = 200  # rows, the best of all, that are candidates for the best configuration
+BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
 
 def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
@@ -59,7 +59,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     if data.levels.several:
         first = data.objective.split(", ")[0]
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
-    data.observed()  # refuses where there are no rows
+    data.observed()  # raises an error if the rows are not available
     model, notes = data.row_model, []
     if data.rows > MOST_ROWS:
         model = data.row_draw
@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """The cells of a box by parameter; for another choice of rows, the cells in the hull of these rows."""
+    """By parameter: the cells inside a box, or, for rows chosen in another way, the cells between their extremes."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}
@@ -287,9 +287,10 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much the best may improve with four times as many trials (5 % quantile), and its distance to a typical one.
+    """How much the best value may improve with four times as many trials (5 % quantile), and its distance from a
+    typical one.
 
-    Half of those trials are near good ones, the other half are spread over the space.
+    Half of these trials lie near good ones, the rest are spread over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

@@ -21,10 +21,10 @@ from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
 
-TOKENS = 300  # of the whole
-LINE_TOKENS = 34  # of a line's text
+TOKENS = 300  # of the whole text
+LINE_TOKENS = 34  # of the text of one line
 LONGEST_NAME = 24
-NAMED, LOCATED = 3, 2  # parameters whose shares, and whose good values, are told
+NAMED, LOCATED = 3, 2  # the number of parameters whose shares and whose good values are shown
 TOPICS = ("trials", "matters", "where", "sure", "gain", "next", "beware")
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

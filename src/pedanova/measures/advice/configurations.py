@@ -19,9 +19,9 @@ from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Int, Moving, Parameter, Space, Switch, parents_first
 from pedanova.space.values import Label, Value
 
-INACTIVE, FREE = -1, -2  # in place of a block: no value at all, or as one likes
-MOST_VALUES = 33  # of a range that are tried,
-MOST_NAMES = 64  # and of categories
+INACTIVE, FREE = -1, -2  # instead of a block: the parameter has no value, or every block is allowed
+MOST_VALUES = 33  # the number of values of a range that are tried
+MOST_NAMES = 64  # the number of categories that are tried
 
 
 def cell_values(parameter: Parameter) -> list[Label]:
@@ -46,7 +46,7 @@ def whole_values(parameter: Int, grid: Grid) -> list[Label]:
 
 
 def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
-    """(width,) Whether a parent has one of these values in each of its cells; False in cells without a value."""
+    """(width,) For each cell of a parent: whether its value is one of these; False if the cell has no value."""
     grid, every = grid_of(parameter), cell_values(parameter)
     column = Column("", np.arange(len(every), dtype=np.int64), tuple(every))
     return np.concatenate([equals_any(column, values), np.zeros(grid.width - grid.cells, dtype=bool)])
@@ -136,7 +136,7 @@ class Rules:
         return self.settled(result)
 
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
-        """(1, parameters) The typical configuration, with these values."""
+        """(1, parameters) The typical configuration, in which these values replace the typical ones."""
         if not isinstance(values, Mapping):
             raise QueryError(Arg(name, values), " must be a dict of values by parameter")
         for key in values:
@@ -168,7 +168,7 @@ class Rules:
         return {key: as_column(key, [value]) for key, value in known.items() if value is not None}
 
     def values(self, settings: Settings) -> list[dict[str, Label | None]]:
-        """The values of every configuration by name (the middles of cells); None without a value."""
+        """The values of every configuration by name (the middles of cells); None for inactive parameters."""
         columns: dict[str, list[Label | None]] = {}
         for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
             columns[name] = [self._middles[j][cell] if cell < grid.cells else None for cell in settings[:, j]]

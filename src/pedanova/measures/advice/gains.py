@@ -1,7 +1,7 @@
 """The gain of tuning over a default, in units of the objective: per parameter, in total, and step by step.
 
-The low end of a gain is that of the value with the best median, so that the choice of the best value does not inflate
-it. The high end uses the best value in each sample.
+The lower end of an interval belongs to the value with the best median, so that choosing the best value does not inflate
+it. The upper end uses the best value of each sample.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pedanova.space.values import Label
 
 DRAWS = 96
 ENDS = (0.025, 0.975)
-CANDIDATES = 32  # of the best configurations, that a parameter is put back to its default in
-SAFE = 0.1  # of what all together win: a loss that does not count,
-LEAST_SAFE = 0.02  # or so much of the objective's spread
-CLIMBS = 2  # times the number of parameters: steps of the search for the best configuration
+CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
+SAFE = 0.1  # a loss below this part of the total gain is negligible,
+LEAST_SAFE = 0.02  # and so is a loss below this part of the objective's spread
+CLIMBS = 2  # steps per parameter of the search for the best configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ class Tuning:
     rules: Rules
     objective: KnownObjective
     default: Settings  # (1, parameters)
-    kept: Mapping[str, Mask]  # cells of the grid that a region keeps, by parameter
+    kept: Mapping[str, Mask]  # by parameter: the cells of its grid that lie in the region
     seed: int
 
     def best_near(self, start: Settings) -> Settings:
@@ -267,7 +267,7 @@ class Tuning:
             if values[best] >= value:
                 break
             value, start = float(values[best]), near.settings[[best]]
-            if self.rules.children:  # their values may follow
+            if self.rules.children:  # their values may change too
                 near = None
             else:
                 near.change(owner[best], int(start[0, owner[best]]), owner != owner[best])
@@ -279,14 +279,14 @@ class Tuning:
         return settings[np.logical_and.reduce(masks)] if masks else settings
 
     def drawn(self, *parts: Settings) -> list[Reals]:
-        """(draws, configurations) for each part; every call draws the same functions."""
+        """Samples (draws, configurations) for each group of configurations; every call draws the same functions."""
         rng = np.random.default_rng([self.seed, 0x6A1])
         values = self.objective.draw(np.concatenate(parts), DRAWS, rng)
         return np.split(values, np.cumsum([len(part) for part in parts])[:-1], axis=1)
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """The gain from (draws,) what a fixed choice gains and what the best choice of each sample gains."""
+    """A gain with its interval, from samples (draws,) for one fixed choice and for the best choice in each sample."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
@@ -348,10 +348,10 @@ class Samples:
     base: Reals
     top: Reals
     lowest: Reals
-    misfit: float  # what the model takes for noise at the default, as a deviation
+    misfit: float  # the deviation of the noise at the default, as the model estimates it
 
     def lost(self, behind: Reals) -> Amount:
-        """The loss if only these configurations remain; `behind` is (draws, configurations)."""
+        """The loss if only some configurations can be chosen; `behind` has their objectives (draws, configurations)."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -422,14 +422,14 @@ def path_between(tuning: Tuning, default: Settings, best: Settings) -> tuple[Set
             owner = np.array(left)
         values = np.where(rest & (near.settings != now).any(axis=1), near.middle(), np.inf)
         place = int(values.argmin())
-        if not np.isfinite(values[place]):  # what is left has no value on either side
+        if not np.isfinite(values[place]):  # the remaining parameters have no value in either configuration
             break
         now = near.settings[[place]]
         path.append(now)
         steps.append(int(owner[place]))
         left.remove(steps[-1])
         rest[place] = False
-        if rules.children:  # their values may follow
+        if rules.children:  # their values may change too
             near = None
         else:
             near.change(steps[-1], int(now[0, steps[-1]]), rest)

@@ -1,7 +1,7 @@
 """How many more trials are needed, and whether to stop, from intervals of shares and samples of the objective.
 
-Intervals become narrower with a power of the number of trials, about its square root: the exponents 0.4 and 0.6 give
-the interval of the estimate.
+The width of an interval falls with a power of the number of trials, about its square root. The exponents 0.4 and 0.6
+give the interval of the estimate.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pedanova.measures.importance import Importance
 
 RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which intervals become narrower
 SURE = 1.96
-SOME = 1.28  # deviations: an interval of 80 % for the distance of two shares
-FIRST_STAYS = 0.95  # the chance from which the first place is settled
-NEGLIGIBLE = 0.02  # of the distance from a usual configuration to the best: an improvement that hardly counts
-NODES = normal_quantile((np.arange(200) + 0.5) / 200)  # of a normal law, each as likely as the others
-MOST = 1e6  # more trials than that are never
+SOME = 1.28  # standard deviations of an 80 % interval for the difference of two shares
+FIRST_STAYS = 0.95  # the probability at which the first place counts as settled
+NEGLIGIBLE = 0.02  # part of the distance from a typical to the best configuration
+NODES = normal_quantile((np.arange(200) + 0.5) / 200)  # equally likely values of a normal distribution
+MOST = 1e6  # larger numbers of trials count as unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def deviation_of(row: Importance) -> float:
 
 
 def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
-    """Further trials until two shares differ by more than the deviations of both allow."""
+    """Further trials until the difference of two shares is larger than its uncertainty."""
     off = math.hypot(deviation_of(first), deviation_of(second))
     gap = first.share - second.share
 

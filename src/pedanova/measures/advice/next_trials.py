@@ -1,7 +1,7 @@
 """Choose configurations to run next, to learn more about the ranking, to find good ones, or both.
 
 For the ranking: configurations that are uncertain and near the edge of the best tenth (straddle). For good ones: the
-largest expected improvement. Each choice reduces the uncertainty of its neighbours before the next.
+largest expected improvement. A chosen configuration lowers the uncertainty of its neighbours for the next choice.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pedanova.space.parameters import Moving
 from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
-STRADDLE = 1.96  # deviations that count as much as the distance to that edge
-STEP = 0.15  # of a range: how far a step goes, as a deviation
-NEAR_ROWS, MOVES = 12, 25  # of the best trials, and changes of each, that are candidates
+STRADDLE = 1.96  # weight of the deviation against the distance to the edge of the best tenth
+STEP = 0.15  # standard deviation of a step, as a part of the range
+NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: 
 
 
 def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settings:
-    """Good configurations with one to three parameters changed: a step along a range, another category."""
+    """Good configurations in which one to three parameters are moved along their range or get another category."""
     many, moved = len(rules.names), np.repeat(best, MOVES, axis=0).tolist()
     for row in moved:
         for j in rng.permutation(many)[: int(rng.integers(1, 4))].tolist():
@@ -190,7 +190,7 @@ def choose_next(
     noise = process.noise * process.scale
     left = np.ones(len(candidates), dtype=bool)
     chosen: list[tuple[int, str, str]] = []
-    known: list[Reals] = []  # (candidates,) each: what a chosen one will tell of the others
+    known: list[Reals] = []  # (candidates,) each: how much a chosen candidate reveals about the others
     for number, goal in enumerate(goals):
         deviation = np.sqrt(np.maximum(variance, 1e-12))
         fill = goal == "know" and gaps and number % 2 == 1
@@ -212,7 +212,7 @@ def choose_next(
     return chosen
 
 
-QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # of a normal deviation, coarsely
+QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # coarse quantiles of a normal deviation
 
 
 def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:

@@ -1,7 +1,7 @@
 """Find parameters that depend on each other: parents that activate others, copies, and correlated columns.
 
-It uses all rows and does not depend on the question. A test never adjusts a parameter for one that it depends on: the
-children of a parent, or the copy of a column, would explain its effect away.
+The result uses all rows and does not depend on the question. A test never adjusts a parameter for one that it depends
+on: the children of a parent, or the copy of a column, would explain its effect away.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pedanova.measures.chance.ranked_rows import Places, RankedRows, codes_of
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Space, parents_of
 
-MOST_ROWS = 2000  # that are looked at
-AT_ONCE = 64  # parameters that are held against all others
-MOST_GROUPS, ROWS_A_GROUP = 6, 10  # of an ordered parameter's values
-RARE = 3  # rows below which levels are put together
-LINKED = 0.3  # one tells so much of the other
-DECIDES = 0.98  # of whether the other has a value
-SAME = 0.8  # both tell so much of each other
-COPY = 0.95  # and so much where one is but another way to write the other;
-MONOTONE = 0.5  # this much, where one only rises or only falls with the other
-FEWEST_RANKED = 5  # rows, of which more are needed for a rank correlation
-FEWEST_BESIDE = 6  # rows beside those where both have their most common value: fewer rise or fall by chance
+MOST_ROWS = 2000  # rows that are examined
+AT_ONCE = 64  # parameters that are compared with all others at once
+MOST_GROUPS, ROWS_A_GROUP = 6, 10  # groups of an ordered parameter's values, and rows in a group
+RARE = 3  # levels with fewer rows are merged
+LINKED = 0.3  # association from which two parameters count as linked
+DECIDES = 0.98  # association from which a parameter decides whether another one has a value
+SAME = 0.8  # association in both directions from which two parameters carry the same information
+COPY = 0.95  # association in both directions from which one is a copy of the other
+MONOTONE = 0.5  # squared rank correlation from which a monotone relation is tested
+FEWEST_RANKED = 5  # a rank correlation needs more rows than this
+FEWEST_BESIDE = 6  # rows in which one of two copies must differ from its most common value
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Dependence:
     gates: tuple[Gate, ...] = ()
     twins: tuple[Twins, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
-    # (parameters, parameters) each, and not kept in files: how far one tells the other, either way;
+    # (parameters, parameters) each, not saved in files: how well one predicts the other, in both directions
     strength: Reals = field(default_factory=lambda: np.zeros((0, 0)))
-    dependent: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))  # linked, directly or by a chain
+    dependent: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))  # linked, directly or through others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     names = arrangement.names[: arrangement.varying]
     if not names:
         return Dependence()
-    once = np.sort(rows.distinct[0])  # a configuration that was run again is one
+    once = np.sort(rows.distinct[0])  # a repeated configuration counts once
     step = -(-len(once) // MOST_ROWS)
     places = rows.places[once[::step], : len(names)]
     grids = arrangement.grids[: len(names)]
@@ -113,7 +113,7 @@ class CountedCells:
     """The cells of several columns and the number of rows in each, so that results are computed once per cell."""
 
     grids: Sequence[Grid]
-    flat: NDArray[np.int64]  # (rows, parameters) the cell of each, those of all parameters numbered through
+    flat: NDArray[np.int64]  # (rows, parameters) cells, numbered consecutively over all parameters
     counts: list[NDArray[np.int64]]  # (width,) each
 
     @classmethod
@@ -169,10 +169,10 @@ def association(of: Grouping, by: Grouping) -> Reals:
     """(of, by) Goodman and Kruskal's τ minus its expectation by chance: how well groups `by` predict groups `of`."""
     rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
     met = np.empty((len(of.starts), len(by.starts)))
-    for first in range(0, len(met), AT_ONCE):  # all of many parameters would fill the memory
+    for first in range(0, len(met), AT_ONCE):  # in parts, to limit memory
         some = slice(first, first + AT_ONCE)
         cells = slice(ends[some][0], ends[1:][some][-1])
-        counts = (of.hot[:, cells].T @ by.hot).astype(np.float64)  # single precision has all their digits
+        counts = (of.hot[:, cells].T @ by.hot).astype(np.float64)  # small counts are exact in single precision
         own = np.add.reduceat(counts**2 / totals, of.starts[some] - cells.start, axis=0)
         met[some] = np.add.reduceat(own, by.starts, axis=1) / rows
     blind = np.add.reduceat(of.hot.mean(axis=0, dtype=np.float64) ** 2, of.starts)[:, None]
@@ -192,7 +192,7 @@ def rank_squares(ranks: Reals) -> Reals:
 
 
 def monotone(squares: Reals, places: Places) -> Mask:
-    """(parameters, parameters) Whether one is a monotone function of the other, as on another scale."""
+    """(parameters, parameters) Whether one is a monotone function of the other, such as the same on another scale."""
     result = np.zeros(squares.shape, dtype=bool)
     for i, j in np.argwhere(np.triu(squares >= MONOTONE, k=1)):
         order = np.lexsort((places[:, j], places[:, i]))
@@ -221,7 +221,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 
 def holds(active: Mask) -> Mask:
-    """(child, parent) Whether the parent has a value wherever the child has one, and in other rows too."""
+    """(child, parent) Whether the parent has a value in all rows in which the child has one, and in some other rows."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)

@@ -25,25 +25,25 @@ from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks, 
 from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
 from pedanova.space.grid import Block, Grid, Reals
 
-SIDE = 45  # SIDE² permutations at least,
-A_PARAMETER = 60  # and so many for each parameter: Holm must be able to mark one
-STEP = 1.3  # how far the order of the other rows is followed
-QUIET = 0.02  # rows whose score is so near the least one only point the way
+SIDE = 45  # there are at least SIDE² permutations,
+A_PARAMETER = 60  # and this many per parameter, so that a p-value can stay small after Holm's adjustment
+STEP = 1.3  # weight of the order of the rows outside the target
+QUIET = 0.02  # rows with a score this near the lowest only show the direction
 FEWEST_QUIET = 5
 MOST_REGIONS = 8  # regions that are remembered
-BLOCK = 10  # trials next to each other, among which a sampler that adapts hardly moved
+BLOCK = 10  # consecutive trials, over which an adaptive sampler hardly changes
 LOUD = (1.0, 1.0, 0.5, 0.25)  # weights of the cosines of an ordered parameter's ranks
-FEW = 4.0  # rows that a group is shrunk by
-MOST_COLUMNS = 100  # of other parameters that are adjusted for, the strongest
-STRENGTHS = np.logspace(1.5, -3.0, 15)  # of the ridge, as parts of the largest direction
-MOST_FREE = 0.6  # of the rows, that the ridge may use up
+FEW = 4.0  # rows by which the effect of a group is shrunk
+MOST_COLUMNS = 100  # columns of the strongest other parameters that are adjusted for
+STRENGTHS = np.logspace(1.5, -3.0, 15)  # penalties of the ridge regression, relative to the largest eigenvalue
+MOST_FREE = 0.6  # the largest effective number of ridge parameters, per row
 Singles: TypeAlias = NDArray[np.float32]
-MANY = 100  # target rows from which on sums of permuted scores are taken for normal
-SOME = 16  # SOME² permutations are a first look:
-CLEAR = 0.1  # where so many of them are as high, more would tell nothing
-UNLIKELY = 2  # times the p-value without the shift: one that points against what the target shows is seldom
-SAME = 1e-5  # relative: a permuted statistic so near counts as equal
-MOST_KEPT = 1 << 24  # bytes of what the next target needs as well
+MANY = 100  # target rows from which sums of permuted scores count as normal
+SOME = 16  # SOME² permutations are drawn first
+CLEAR = 0.1  # if this part of them reaches the observed value, no more are drawn
+UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
+SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
+MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class PermutationTest:
 
     rows: RankedRows
     dependence: Dependence
-    clustered: bool = False  # configurations were run several times, and are permuted as a whole
+    clustered: bool = False  # whether repeated configurations are permuted as a whole
     regions: ResultCache[RegionCache] = field(default_factory=lambda: ResultCache(MOST_REGIONS))
 
     def p_values(
@@ -79,7 +79,7 @@ class PermutationTest:
         names = self.dependence.names
         some = frozenset(names if only is None else only)
         permutations = cache.permuted(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
-        residuals: dict[int, Residual] = {}  # by what others tell: mostly the same
+        residuals: dict[int, Residual] = {}  # by prediction; most parameters share one
         result: dict[str, float] = {}
         for j, name in enumerate(names):
             design = cache.design[j]
@@ -100,9 +100,9 @@ class PermutationTest:
 class Residual:
     """Scores minus their prediction from other parameters."""
 
-    rest: Reals  # (rows,) less what others tell
-    gap: Reals | None  # (quiet rows,) what others tell less the normal scores; None where no order points the way
-    quiet: slice  # rows behind the target
+    rest: Reals  # (rows,) scores minus their prediction
+    gap: Reals | None  # (quiet rows,) prediction minus normal scores; None if the order shows no direction
+    quiet: slice  # rows outside the target
 
     @classmethod
     def of(cls, member: Membership, cache: RegionCache, prediction: Prediction | None) -> Residual:
@@ -112,12 +112,12 @@ class Residual:
             chance = chance - chance.mean()
             slope = float(np.clip(rest @ chance / max(float(chance @ chance), 1e-300), 0.0, 1.5))
             rest, gap = rest - slope * chance, prediction.mean - cache.normal
-        # Best first: no row behind is loud.
+        # The rows are sorted, best first, so all later rows are quiet too.
         quiet = slice(int(np.argmax(member.score - member.score.min() < QUIET)), None)
         if not member.prefix or len(rest[quiet]) <= FEWEST_QUIET:
             return cls(rest, None, quiet)
         gap, own = gap[quiet] - gap[quiet].mean(), rest[quiet] - rest[quiet].mean()
-        if own @ own > 1e-9 * (rest @ rest):  # made to know nothing of the scores
+        if own @ own > 1e-9 * (rest @ rest):  # now uncorrelated with the scores
             gap = gap - (gap @ own) / (own @ own) * own
         return cls(rest, STEP * normal_height(member.cut) / (1.0 - member.part) * gap, quiet)
 
@@ -140,7 +140,7 @@ class RegionCache:
     normal: Reals  # (configurations,) normal scores of the ranks, centred
     design: tuple[Reals, ...]  # (configurations, columns) for every parameter that varies
     neighbours: Indices | None  # (configurations,) the block of trials that each is in
-    others: OtherParameters | None  # None with neighbours: there everything moves with the number of the trial
+    others: OtherParameters | None  # None with neighbours, because all values drift with the trial number
     permutations: dict[tuple[int, int], Permutations] = field(default_factory=dict)  # by their number and seed
 
     @classmethod
@@ -204,7 +204,7 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
 
 def design_columns(grid: Grid, places: Places) -> Reals:
     """(rows, columns) Centred design columns of one parameter; no columns if all rows have the same cell."""
-    regimes = regimes_of(grid, places)  # being in a domain, or in none
+    regimes = regimes_of(grid, places)  # the domain of each row, if it has one
     columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
         seen = distinct(places[(places >= block.start) & (places < block.stop)])
@@ -239,10 +239,10 @@ class Membership:
     """The rows of a region, best first, and the degree to which each belongs to the target."""
 
     score: Reals  # (rows,) centred
-    cut: float  # the normal score at which the target ends
+    cut: float  # the normal score at the edge of the target
     part: float  # of the rows
     inside: int  # rows of the target
-    prefix: bool  # the target is the best part: only then the order of the others can point the way
+    prefix: bool  # whether the target is the best part; otherwise the order of the other rows is not used
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
@@ -351,14 +351,14 @@ def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) ->
 class Permutations:
     """Random permutations that all parameters and targets share.
 
-    They are all compositions of two small sets of orders, and are pairwise independent. With many target rows, the
+    They are the compositions of orders from two small sets, and are pairwise independent. With many target rows, the
     products of permuted scores with design columns are normal, so only their covariance is needed.
     """
 
     rows: int
-    columns: int  # that a parameter has at most
+    columns: int  # the largest number of columns of a parameter
     side: int  # side² random permutations
-    neighbours: Indices | None  # (rows,) blocks among whose rows alone scores are permuted
+    neighbours: Indices | None  # (rows,) blocks; scores are permuted only within a block
     seed: int
     room: int = MOST_KEPT  # bytes that may still be kept
     _kept: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # by parameter and side
@@ -379,9 +379,9 @@ class Permutations:
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
         """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
-        The statistic is computed with and without the shift, because the order outside the target may be the opposite
-        one: a model type that is never the best may be the safest choice. The smaller of the two p-values is compared
-        with its distribution under permutation.
+        The statistic is computed with and without the shift, because the order outside the target may show the opposite
+        direction: a model type that is never the best may be the safest choice. The smaller of the two p-values is
+        compared with its distribution under permutation.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
@@ -394,7 +394,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; a shift adds a line without it."""
+        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; with a shift, row 2 is without it."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -434,7 +434,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); a shift adds a line without it."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); with a shift, row 2 is without it."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]
@@ -444,7 +444,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the minimum of both p-values; the one without the shift counts double, as it is rarely needed."""
+    """The p-value of the smaller of two p-values; the one without the shift is doubled, because it is rarely needed."""
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
@@ -455,7 +455,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Which values are reached by at most `most` of all values, themselves included."""
+    """(values,) Which values are reached by at most `most` of all values; each value counts as reaching itself."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most

@@ -1,8 +1,8 @@
 """The rows as cells and ranks in a canonical order: the input of models and p-values.
 
 Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
-rows, and rows by rank and then by content. So the order of rows and columns, the names of categories and a monotone
-transform of the objective do not change a single bit of the results.
+rows, and rows by rank and then by content. So the results stay exactly the same for another order of rows or columns,
+other names of categories, or a monotone transform of the objective.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pedanova.counting.few_rows import FewRows, Indices
 from pedanova.space.grid import Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Space
 
-Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, categories in an order of their own
+Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, with categories in their canonical order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +27,8 @@ class Arrangement:
     """The parameters of a space in a fixed order, and a fixed order of the cells of each."""
 
     space: Space
-    names: tuple[str, ...]  # by name; those that vary come first
-    varying: int  # so many of them vary
+    names: tuple[str, ...]  # sorted; parameters that vary come first
+    varying: int  # the number of parameters that vary
     orders: tuple[Places, ...]  # (width,) each: cell of the grid → place
     grids: tuple[Grid, ...]
 
@@ -53,11 +53,11 @@ class RankedRows:
 
     arrangement: Arrangement
     places: Places  # (rows, parameters)
-    keys: NDArray[np.uint64]  # (rows,) the same for equal configurations, and of no visible order
+    keys: NDArray[np.uint64]  # (rows,) equal for equal configurations, in arbitrary order
     signed: Reals  # (rows,) the objective, lower is better
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where the order of the trials is known
-    designed: bool = False  # some were proposed by `next_trials`
+    designed: bool = False  # whether some trials were proposed by `next_trials`
 
     def __len__(self) -> int:
         return len(self.places)

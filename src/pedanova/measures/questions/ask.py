@@ -36,7 +36,7 @@ from pedanova.measures.surrogate.estimate import estimate
 from pedanova.measures.surrogate.profile import Profile, Step
 from pedanova.space.parameters import Space
 
-if TYPE_CHECKING:  # what most questions do without is imported where it answers
+if TYPE_CHECKING:  # modules that few questions need are imported inside the functions
     from pedanova.measures.effects import Effects
     from pedanova.measures.forest import ForestEffects
     from pedanova.measures.interactions import Interactions
@@ -49,8 +49,8 @@ def check_names(names: Iterable[object], space: Space) -> None:
             raise UnknownParameterError(unknown_name(name, tuple(space)))
 
 
-WIDER = tuple(Fraction(tenths, 10) for tenths in (2, 3, 5))  # targets to try where one holds too few rows
-MOST_RANGES = 2  # of good values that are named
+WIDER = tuple(Fraction(tenths, 10) for tenths in (2, 3, 5))  # targets to try if one has too few rows
+MOST_RANGES = 2  # ranges of good values in a sentence
 
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
@@ -88,7 +88,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
         high = Fraction(target.high or 0)
     for part in (part for part in wider if part > high):
-        with suppress(QueryError):  # by ties it may hold all rows
+        with suppress(QueryError):  # because of ties, it may contain all rows
             wide = replace(question, target=Region("quantile", None, part), force=True)
             result = importance_of(data, wide, good=True)
             if result.rows[0].n_target >= LEAST_TARGET:
@@ -124,7 +124,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     for one, result in zip(slices, answers, strict=True):
         query = result.model_query
         if steps and query is not None and steps[-1].rows[0].n_target == result.rows[0].n_target:
-            same.append(one.part)  # a target of the space with the rows of the next stricter one
+            same.append(one.part)  # this target of the space has the same rows as the next stricter one
             continue
         of_space = query is not None and query.of_space
         effective = query.samples.ranks.part_of(query.target[1]) if of_space and query is not None else one.held
@@ -176,7 +176,7 @@ def interactions_of(
     corrected: bool = True,
     params: Iterable[str] | None = None,
 ) -> Interactions:
-    """What sets of parameters explain together, beyond their smaller sets."""
+    """How much sets of parameters explain together, beyond their smaller sets."""
     from pedanova.measures.interactions import MOST_ORDER, find_interactions
 
     size = as_whole(order, "order", 2, MOST_ORDER + 1)
@@ -201,7 +201,7 @@ Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], t
 
 def _counted(data: TrialData, question: Question) -> Located:
     """The data inside the region, the question as rows, the code of every row, contrasts, words and notes."""
-    data.observed()  # refuses where there are no rows
+    data.observed()  # raises an error if the rows are not available
     wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
     if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
         *inner, words, notes = _counted(data.within(base), replace(question, target=wanted, region=1.0))
@@ -294,7 +294,7 @@ def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None
 
 Ranked: TypeAlias = "Importances | Effects | ForestEffects"
 Answer = TypeVar("Answer", bound="Importances | Effects | ForestEffects")
-Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], "Ranked"]]]  # measure → what it means, how to ask
+Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], "Ranked"]]]  # measure → its meaning, and its call
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -355,7 +355,7 @@ class Comparison(Table, Mapping[str, Answer]):
         columns: dict[str, list[Cell]] = {"parameter": list(names)}
         for key, result in self.items():
             by_name = {row.name: row for row in result.rows}
-            rows = [by_name.get(name) for name in names]  # a forest may have answered for some
+            rows = [by_name.get(name) for name in names]  # the forest may have used only some parameters
             columns[f"{key} ratio"] = [row.ratio if row else None for row in rows]
             columns[f"{key} share"] = [row.share if row else None for row in rows]
         return columns
@@ -377,8 +377,8 @@ class Comparison(Table, Mapping[str, Answer]):
 
 
 By: TypeAlias = Literal["measure", "objective"]
-TOP = 30  # parameters that a forest is fitted to where there are more
-FOREST_VALUES = 100_000  # of a table that it is fitted to: of more rows, a sample
+TOP = 30  # the largest number of parameters that a forest is fitted to
+FOREST_VALUES = 100_000  # the largest number of values; a longer table is sampled
 
 
 def compare(
@@ -426,7 +426,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: by_forest(float(part)),
         ),
     }
-    # What cannot be answered is listed in the notes, unless it is the first question.
+    # A measure without an answer is listed in the notes; without the first one, an error is raised.
     meanings, notes = {}, []
     for name, (meaning, ask) in watched(ways.items(), "measures", len(ways), verb="asking"):
         try:
@@ -442,7 +442,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
 
 def needs_more(rows: int) -> tuple[str | Arg, ...]:
-    """Why a tenth of the target has no answer, and a target that has one."""
+    """Why the best tenth of the target has too few rows, and a target for which it has enough."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
     return "left out, because a tenth of the target has too few rows; ", *remedy

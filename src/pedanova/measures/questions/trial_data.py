@@ -53,9 +53,9 @@ from pedanova.space.parameters import Space
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
-MODELLED_ROWS = 2000  # of a long table, of which there is a model where advice needs one
-KEPT = 6  # selections, and cuts of the objective, whose counts are kept
-MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # of all that are kept, about
+MODELLED_ROWS = 2000  # rows of a long table that a model for advice is fitted to
+KEPT = 6  # the number of selections, and of cuts of the objective, whose counts are cached
+MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # the approximate size of the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,13 +67,13 @@ class TrialData:
     tallies: Tallies = field(repr=False)
     notes: tuple[Note, ...] = field(default=(), repr=False)
     dropped: int = 0
-    observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
+    observations: Observations | None = field(default=None, repr=False)  # None after loading or adding
     threads: int = field(default=1, repr=False)
     _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
-    _model: RowModel | None = field(default=None, repr=False)  # where it is that of more rows
-    _sample: RowModel | None = field(default=None, repr=False)  # of the table that these rows were taken from
-    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer available
-    _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
+    _model: RowModel | None = field(default=None, repr=False)  # the model of all rows, if these rows are a selection
+    _sample: RowModel | None = field(default=None, repr=False)  # a sample of the table that these rows were taken from
+    _moments: Moments | None = field(default=None, repr=False)  # given if the rows are no longer available
+    _source: Countable | None = field(default=None, repr=False)  # counts the rows again
 
     @classmethod
     def of(cls, counted: Counted, threads: int) -> Self:
@@ -98,7 +98,7 @@ class TrialData:
 
     @property
     def direction(self) -> str:
-        """Which way the objective is better."""
+        """Whether the objective is minimised or maximised."""
         return self.levels.direction
 
     @property
@@ -154,7 +154,7 @@ class TrialData:
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
 
     def lost_repeats(self, why: str) -> list[Note]:
-        """A warning for data that lose their rows, if several rows have the same configuration."""
+        """A warning before the rows are lost, if several rows have the same configuration."""
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
@@ -170,7 +170,7 @@ class TrialData:
             return self
         mask, counted = self.mask_of(rows)
         many = int(np.count_nonzero(mask))
-        if many == np.count_nonzero(counted) and self.levels.own:  # none of the others counts
+        if many == np.count_nonzero(counted) and self.levels.own:  # the mask contains all rows that count
             return self
         if many < 2:
             words = " and ".join(str(self.resolve(one, "within")) for one in rows)
@@ -203,7 +203,7 @@ class TrialData:
         if model is None:
             return None
         part = partial(RowModel, self.space, model.few.take(mask[model.few.rows]), around=model)
-        result: RowModel = self._recounts.get(("model", digest_of(mask)), part)  # for bars and for what follows them
+        result: RowModel = self._recounts.get(("model", digest_of(mask)), part)  # used by several steps
         return result
 
     def sample_of(self, mask: Mask) -> RowModel | None:
@@ -231,7 +231,7 @@ class TrialData:
         return self.like(reordered(replace(observed, keep=mask, origin=None)))
 
     def like(self, observed: Observations, cuts: Iterable[Threshold] = ()) -> Self:
-        """Other observations analysed the same way: the same quantiles, policy and threads."""
+        """Other observations analysed in the same way: with the same quantiles, policy and threads."""
         source = InMemory(observed, self.levels.nan, self.threads)
         levels = levels_for(source, self.levels.quantiles).with_values(cut.signed for cut in cuts)
         counted = assembled(source, levels, source.count(levels), notes=(), inside=False, part=True)
@@ -273,7 +273,7 @@ class TrialData:
         return contrasts, (str(wanted), str(base)), notes
 
     def query(self, target: object, region: object) -> tuple[Query, tuple[str, str], list[Note]]:
-        """A question with the counts and the model, target and region in words, and notes."""
+        """The counts and the model that can answer a question, target and region in words, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         contrasts, words, notes = self.contrasts(wanted, base)
         return self.inputs(contrasts, wanted, base), words, notes
@@ -361,7 +361,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """The tallies, cut where the question needs it, and the levels of target and region."""
+        """The tallies, with thresholds where the question needs them, and the levels of target and region."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -397,7 +397,7 @@ class TrialData:
             return rows
         begin, end = ((None if part in (None, 0, 1) else self.reach(part, of=of)[0]) for part in (rows.low, rows.high))
         low, high = (begin, end) if self.direction == "minimize" else (end, begin)
-        if begin is not None:  # behind the best part: its last value does not belong to the band
+        if begin is not None:  # the band begins after the best part, whose last value is not included
             inner = math.nextafter(begin, math.inf if low == begin else -math.inf)
             low, high = (inner, end) if low == begin else (end, inner)
         return Region("value", low, high)
@@ -455,12 +455,12 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """Count target and region in one pass instead of all levels: half the time, the same counts.
+        """Count only target and region, not all levels, in one pass: the same counts in half the time.
 
         None if this saves nothing, or if the normal way must raise an error.
         """
         mask, counted = self.mask_of(within)
-        if np.count_nonzero(mask) == np.count_nonzero(counted):  # none of the others counts
+        if np.count_nonzero(mask) == np.count_nonzero(counted):  # the mask contains all rows that count
             return None
         observed = self.observed()
         inside, outside = rows_in(target, observed, mask), mask if region.is_all else rows_in(region, observed, mask)

@@ -42,7 +42,7 @@ class StudyRow:
     leading: tuple[tuple[str, float], ...]  # its first parameters with their shares
     agreement: float | None  # Spearman's correlation of its ranking with the mean ranks in all other studies
     differs: tuple[str, ...]  # parameters that matter clearly more or less here than in all other studies
-    estimator: str  # counts of its rows, or a model of them
+    estimator: str  # "counts" or "surrogate"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,7 +82,7 @@ class Studies(NamedTable[StudyRow]):
         return "The studies, and how their rankings agree with those of all others"
 
 
-NAMED, KINDS = 5, 3  # studies, and ways in which they differ, in a note
+NAMED, KINDS = 5, 3  # the number of studies, and of kinds of difference, in a note
 
 
 def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
@@ -139,10 +139,10 @@ def among(studies: Sequence[str]) -> str:
     return listed(list(studies), most=NAMED)
 
 
-SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
-SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
+SURE = 25  # the number of studies whose draws estimate the effect of chance on a share
+SURE_OF_MANY, MANY = 12, 200  # the number if there are at least MANY studies
 FIRST = 3
-ALIKE, FINEST = 0.05, 0.005  # of a share, and at least: what estimators get wrong alike, however many studies there are
+ALIKE, FINEST = 0.05, 0.005  # the error that all studies have in common, as a part of a share, and its minimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +222,8 @@ class Matrix:
     studies: list[str]
     names: list[str]
     shares: Reals  # (studies, parameters)
-    ranks: Reals  # within each study
-    variances: Reals  # of shares, by the chance of their rows
+    ranks: Reals  # ranks within each study
+    variances: Reals  # sampling variances of the shares
 
     def block(self) -> tuple[list[int], list[int]]:
         """The studies and parameters to rank together: parameters of at least half of the studies, and studies that
@@ -238,7 +238,7 @@ class Matrix:
 def pooled_studies(
     studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
 ) -> dict[str, Any]:
-    """The fields of a `Pooling`, from the answers of all studies (or of these rows of them) to the same question.
+    """The fields of a `Pooling`, from the answers of all studies (or of their selected rows) to the same question.
 
     With more than `SURE` studies, most answers have no intervals.
     """
@@ -343,7 +343,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) The variances of shares by the rows of each study, from their mean deviations."""
+    """(studies, parameters) The sampling variances of shares for each study's number of rows, from mean deviations."""
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):
@@ -395,7 +395,7 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.
 
 Codes: TypeAlias = NDArray[Any]
 Made = TypeVar("Made")
-SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
+SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
@@ -435,7 +435,7 @@ def part_of(observed: Observations, rows: Any) -> Observations:
         order=None if observed.order is None else at(observed.order),
         keep=None if observed.keep is None else at(observed.keep),
         trials=None if observed.trials is None else at(observed.trials),
-        origin=None,  # that of all studies
+        origin=None,  # it belongs to all studies
     )
     if len(part.goals) == 1:
         return part
@@ -443,9 +443,9 @@ def part_of(observed: Observations, rows: Any) -> Observations:
 
 
 _GROUPS: WeakKeyDictionary[TrialData, ResultCache[GroupData]] = WeakKeyDictionary()
-DRAWS = 500  # behind the interval of one study: only their mean is used
-KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
-Parts: TypeAlias = Literal["selected", "all"]  # rows that a quantile is a part of, where some are selected
+DRAWS = 500  # for the interval of one study; only the mean over studies is used
+KEPT_COUNTS = 1 << 23  # cached counts of studies: 128 MB with their sums; others are counted again if needed
+Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if rows are selected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -453,11 +453,11 @@ class GroupData(Mapping[str, TrialData]):
     """The data of every group of a table, counted at first use; only the latest are kept in memory."""
 
     observed: Observations
-    order: Codes | None  # (rows,) rows by group; None where they lie so already
-    spans: Mapping[str, slice]  # of the rows in that order, by group in the order of their names
+    order: Codes | None  # (rows,) rows sorted by group; None if they already are
+    spans: Mapping[str, slice]  # by group, sorted by name: its rows in that order
     levels: object
     nan: NanPolicy
-    inside: bool  # no row may lie outside the space
+    inside: bool  # whether all rows must lie inside the space
     _kept: ResultCache[TrialData] = field(repr=False)
 
     def __getitem__(self, name: str) -> TrialData:
@@ -513,7 +513,7 @@ def grouped(
 ) -> tuple[GroupData, list[Note]]:
     """Sort rows into groups; each group is then counted from its own rows."""
     codes, labels = codes_of(column)
-    counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is of rows without a value
+    counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is for rows without a value
     order = None
     if len(codes) > 1 and (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 1 << 31 else np.int64)
@@ -523,7 +523,7 @@ def grouped(
         named = f" names {len(spans)} study ({listed(list(spans))}); give two or more"
         raise QueryError(Arg("group", column.name), named)
     widths = sum(grid_of(parameter).width for parameter in observed.space.values())
-    # Of very many studies few levels are kept; others are counted when asked for.
+    # With very many studies, few levels are counted now, and others when they are needed.
     if levels is None and widths * len(LADDER) * len(spans) > KEPT_COUNTS:
         levels = SHORT_LADDER
     many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
@@ -550,7 +550,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """Some rows of a study, and the question for them, with parts of all rows replaced by values of the objective."""
+    """Some rows of a study, and the question for them; a quantile of all rows becomes a value of the objective."""
     target, region = question.target, question.region
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of

@@ -1,8 +1,8 @@
 """Importances at several budgets, and how well their rankings agree with that of the full budget.
 
 For the interval of Spearman's correlation, shares are drawn within their intervals, as if both answers had no row in
-common; if they share trials, it is wider than necessary. Parameters without a clear effect in both answers share the
-last rank.
+common; if they share trials, the interval is wider than necessary. Parameters without a clear effect in both answers
+share the last rank.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from pedanova.space.grid import Reals
 
 Verdict: TypeAlias = Literal["same", "other", "unsure"]
 DRAWS = 2000
-WIDTH = 1.96  # deviations on either side that a 95 % interval holds
-NEAR = 0.9  # a rank correlation that is called the same, where rows are so many that it could be told from 1
-LEAST, OF_THREE = 0.6, 0.5  # what it must surely reach; among three, where one swap of neighbours costs half
-EARLIEST = 5  # percent of second looks that would agree less
+WIDTH = 1.96  # half the width of a 95 % interval, in deviations
+NEAR = 0.9  # a rank correlation from this value on counts as the same ranking, however many rows there are
+LEAST, OF_THREE = 0.6, 0.5  # the least correlation of equal rankings, and for three parameters (one swap gives 0.5)
+EARLIEST = 5  # percent of repeated answers that would agree less
 NUMBERS = ("share", "low", "high")
 
 
@@ -41,16 +41,16 @@ class Agreement:
     spearman: float | None  # rank correlation of the shares, with its 95 % interval
     low: float | None
     high: float | None
-    itself: float | None  # what a second look at the other ranking, as unsure as this one, reaches in 95 % of cases
-    turned: tuple[tuple[str, str], ...] = ()  # parameters whose order is clear in both rankings, and not the same
-    count: int = 0  # parameters that are ranked
+    itself: float | None  # what a repetition of the other ranking, with this uncertainty, reaches in 95 % of cases
+    turned: tuple[tuple[str, str], ...] = ()  # pairs whose order is clear in both rankings and opposite
+    count: int = 0  # the number of ranked parameters
 
     @property
     def verdict(self) -> Verdict:
         """Whether the two rankings are the same, different, or not known.
 
-        The observed correlation must also be above 0.6, so that two rankings are not called the same only because rows
-        are few.
+        The observed correlation must also be above 0.6, so that two rankings do not count as the same only because
+        there are few rows.
         """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"
@@ -121,8 +121,8 @@ def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> lis
     ]
 
 
-MOST_TOLD = 6  # budgets of a list in a sentence
-ALL = 0.9  # of the trials that any budget has; below, the full budget is told to have survivors alone
+MOST_TOLD = 6  # the number of budgets that a sentence lists
+ALL = 0.9  # if the full budget has a smaller part of the trials, a note says that these were selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class AtBudget:
     """The importances at one budget, and their agreement with the full budget."""
 
     budget: float
-    rows: int  # that count there
+    rows: int  # the rows that count at this budget
     importances: Importances
     agreement: Agreement
 
@@ -224,7 +224,7 @@ class Along(Table):
         return [(step.budget, step.importances[name]) for step in self.steps]
 
     def by_parameter(self) -> list[list[Importance]]:
-        """Each parameter at every budget, the most important at the full one first."""
+        """The importances of each parameter at every budget, the most important at the full budget first."""
         return [[step.importances[name] for step in self.steps] for name in self.full.importances]
 
     def to_dict(self) -> dict[str, list[Cell]]:
@@ -270,7 +270,7 @@ class Along(Table):
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
     def summary(self) -> str:
-        """From which budget on the ranking is that of the full budget, and the cost of that budget."""
+        """The budget from which the ranking is that of the full budget, and the cost of that budget."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."

@@ -36,9 +36,9 @@ from pedanova.space.parameters import Space
 
 Values: TypeAlias = Callable[
     [float], tuple[Indices, Reals | None]
-]  # rows at a budget, and their objective if not its column's
-STEP = "step"  # what the budget of values on the way is called
-MOST = 12  # budgets that are asked, where none is named
+]  # rows at a budget, and their objective if it is not in the column
+STEP = "step"  # the name of the budget for intermediate values
+MOST = 12  # the number of budgets if none is given
 Among: TypeAlias = Literal["all", "full"]
 
 
@@ -142,7 +142,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
     check_several(name, values, int(counts.sum()))
-    order = np.argsort(numbers, kind="stable")  # one sort cuts the table; NaN comes last
+    order = np.argsort(numbers, kind="stable")  # one sort splits the table by budget; NaN comes last
     ends = np.cumsum(counts)
     parts = {float(v): np.sort(order[e - c : e]) for v, c, e in zip(values, counts, ends, strict=True)}
     rows = {budget: len(part) for budget, part in parts.items()}
@@ -158,7 +158,7 @@ def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curv
     check_several(STEP, curves.budgets, len(curves.rows))
     count = origin.records.rows
     last = np.full(count, np.nan)
-    last[curves.rows] = curves.values  # in order of steps: the last stays
+    last[curves.rows] = curves.values  # sorted by step, so the last value remains
     plain = replace(origin, records=with_values(origin.records, origin.request, np.arange(count), last, curves.metric))
     records, request = widened(plain, observed, space, None)
     reached = curves.reached(count)
@@ -253,14 +253,14 @@ def along_budgets(
     answer = _answer_at(data, budgets, question, among)
     answers = [
         answer(one) for one in watched(selected[::-1], "budgets", len(selected), verb="asking")
-    ]  # full one first
+    ]  # the full budget first
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
         words = f"no budget of {budgets.name} has enough rows: {most.budget:g} has the most, {most.rows:,} ({most.why})"
         raise TooFewRowsError(words)
     modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
-    if 0 < len(modelled) < len(enough):  # shares of a model and of counts would not be alike
+    if 0 < len(modelled) < len(enough):  # shares from a model and from counts are not comparable
         answer = _answer_at(data, budgets, replace(question, estimator="counts"), among)
         answers = [answer(one) for one in selected[::-1]]
         where = ", ".join(map(short, modelled))
@@ -274,13 +274,13 @@ def along_budgets(
 
 
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
-    """A function that answers at one budget; the first budget with enough rows counts as the full one."""
+    """A function that answers at one budget. The first budget with enough rows counts as the full one."""
     within: list[NDArray[np.bool_]] = []
 
     def answer(budget: float) -> Answer:
         try:
             result = importance_of(data.like(budgets.observed(budget, *within)), question)
-        except (DataError, QueryError) as error:  # these rows are too few, in some way or other
+        except (DataError, QueryError) as error:  # there are too few of these rows
             return TooFew(budget, budgets.rows[budget], str(error))
         if among == "full" and not within:
             within.append(budgets.reached(budget))

@@ -1,7 +1,7 @@
 """Statistics over studies: random-effects means (Paule and Mandel 1982), rank tests and disagreements.
 
-All studies have the same sampling variance per row. A share near 0 varies little, so study-specific weights would pull
-the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for few studies.
+All studies are given the same sampling variance per row: a share near 0 varies little, so weights from each study's own
+variance would pull the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for few studies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pedanova.measures.distributions import LEVEL, bisected, chi2_tail, continue
 from pedanova.space.grid import Reals
 
 MOST_TERMS = 10_000
-REACH = 8.5  # deviations of a normal law that are integrated over
+REACH = 8.5  # the range of the integration, in deviations of a normal distribution
 POINTS = 2001
 
 
@@ -29,7 +29,7 @@ def beta_below(x: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b)."""
     if x <= 0.0 or x >= 1.0:
         return float(x >= 1.0)
-    if x > (a + 1.0) / (a + b + 2.0):  # beyond, the fraction of the other side converges sooner
+    if x > (a + 1.0) / (a + b + 2.0):  # the continued fraction of the other side then converges faster
         return 1.0 - beta_below(1.0 - x, b, a)
     front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return math.exp(front) * continued_fraction(1.0, _beta_terms(x, a, b)) / a
@@ -56,7 +56,7 @@ def student_end(freedom: float, level: float = 0.95) -> float:
 def fisher_tail(value: float, first: float, second: float) -> float:
     """The probability of a larger value of Fisher's F with these degrees of freedom."""
     below = first * value / (second + first * value)
-    if below < 0.5:  # a small value's own part has all its digits
+    if below < 0.5:  # a small probability is precise if computed directly
         return 1.0 - beta_below(below, first / 2.0, second / 2.0)
     return beta_below(second / (second + first * value), second / 2.0, first / 2.0)
 
@@ -66,7 +66,7 @@ def range_below(value: float, count: int) -> float:
     z, step = np.linspace(-REACH, REACH, POINTS, retstep=True)
     height = np.exp(-(z**2) / 2.0) / math.sqrt(2.0 * math.pi)
     inside = np.clip(normal_below(z) - normal_below(z - value), 0.0, 1.0)
-    return float(count * step * np.sum(height * inside ** (count - 1)))  # both ends are as good as 0
+    return float(count * step * np.sum(height * inside ** (count - 1)))  # the integrand is 0 at both ends
 
 
 @cache
@@ -75,7 +75,7 @@ def range_end(count: int, level: float = 0.95) -> float:
     return bisected(lambda value: range_below(value, count) < level, 1.0, within=1e-11)
 
 
-STEPS = 60  # of the search for the spread
+STEPS = 60  # steps of the search for the spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
     """
     found, own = np.asarray(values, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     between = spread_between(found, own)
-    alike = not (own + between > 0).all()  # nothing known to be uncertain
+    alike = not (own + between > 0).all()  # without any variance, all studies get the same weight
     weights = np.full(len(found), 1.0) if alike else 1.0 / (own + between)
     weights = weights / weights.sum()
     mean = float(weights @ found)
@@ -138,8 +138,8 @@ class RankTest(Table):
     studies: int
     statistic: float  # Friedman's chi-square
     p_value: float  # by the F of Iman and Davenport
-    critical: float  # Nemenyi's difference: mean ranks that are closer are not told apart (5 % over all pairs)
-    alike: tuple[tuple[int, int], ...]  # first and last place of each longest run of names that are not told apart
+    critical: float  # Nemenyi's critical difference: closer mean ranks are not distinguishable (5 % level)
+    alike: tuple[tuple[int, int], ...]  # first and last index of each longest run of names that are not distinguishable
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {"parameter": list(self.names), "rank": list(self.ranks)}
@@ -173,12 +173,12 @@ def friedman(ranks: Reals) -> tuple[float, float]:
     many, count = ranks.shape
     middle = (count + 1) / 2.0
     between = many * float(np.sum((ranks.mean(axis=0) - middle) ** 2))
-    within = float(np.sum((ranks - middle) ** 2)) / (many * (count - 1))  # of all ranks; less where there are ties
+    within = float(np.sum((ranks - middle) ** 2)) / (many * (count - 1))  # less if there are ties
     if within <= 0:
         return 0.0, 1.0
     statistic = between / within
     room = many * (count - 1) - statistic
-    if many < 2 or room <= 1e-9 * many:  # all studies rank alike: F is infinite
+    if many < 2 or room <= 1e-9 * many:  # all studies have the same ranking, so F is infinite
         return statistic, chi2_tail(statistic, count - 1)
     return statistic, fisher_tail((many - 1) * statistic / room, count - 1, (count - 1) * (many - 1))
 
@@ -207,7 +207,7 @@ def _ranks(values: Reals) -> Reals:
     return ranks
 
 
-FEWEST = 4  # studies: of fewer, any may be the odd one
+FEWEST = 4  # the smallest number of studies in which one can be called different
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     """For each value, the mean of all others and the p-value of its distance from it (Student).
 
     The spread between studies is estimated without the study in question (DerSimonian and Laird), because an outlier
-    would otherwise inflate it and hide.
+    would otherwise inflate the spread and be missed.
     """
     weights = 1.0 / own if (own > 0).all() else np.ones(len(values))
     sums = [float(np.sum(weights * values**power)) - weights * values**power for power in (0, 1, 2)]

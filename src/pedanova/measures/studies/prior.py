@@ -1,7 +1,7 @@
 """Where good values lie over many studies: a density for every parameter, to sample the next search from.
 
-Each study contributes a lift: how many times as frequent target rows are at a value as all rows. It depends neither on
-how a study sampled nor on the scale of its domain. docs/studies.md has measurements.
+Each study contributes a lift: the frequency of a value in the target divided by its frequency in all rows. The lift
+depends neither on the sampler of the study nor on the scale of its domain. docs/studies.md has measurements.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pedanova.space.grid import Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
 from pedanova.space.values import Label, is_one_of
 
-SAFETY = 0.3  # of all draws: uniform over the whole space
+SAFETY = 0.3  # the part of all draws that is uniform over the whole space
 STRENGTH = 0.7
-MASS = 0.8  # of the density, that its bulk holds
-GAP = 0.05  # of the cells: parts of the bulk that lie closer together are one range
-PSEUDO_ROWS = 1.0  # of target and region alike, spread evenly: a value that nobody tried has a lift of 1
+MASS = 0.8  # the part of the density in its most likely cells
+GAP = 0.05  # part of the cells: ranges with a smaller gap between them are merged
+PSEUDO_ROWS = 1.0  # rows added evenly to target and region, so that a value that was never tried has a lift of 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +42,8 @@ class ParameterPrior:
 
     name: str
     parameter: Domain
-    lift: Reals  # (cells,) how much likelier a value is than in a uniform draw
-    studies: tuple[str, ...]  # that have the parameter
+    lift: Reals  # (cells,) the probability of a value relative to a uniform draw
+    studies: tuple[str, ...]  # the studies that have the parameter
     lifts: Reals  # (studies, cells)
 
     @property

@@ -1,8 +1,8 @@
 """From repeated configurations: the part of the variance that is due to the seed, and the rest that parameters can
 explain.
 
-One-way random effects of unbalanced groups (Searle, Casella and McCulloch 1992), with intervals by leaving out each
-configuration in turn (Arvesen 1969) on the scale of log(mean square between / within), where it is nearly normal.
+One-way random effects of unbalanced groups (Searle, Casella and McCulloch 1992), with intervals by a jackknife over
+configurations (Arvesen 1969) of log(mean square between / within), which is nearly normal.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
 
-Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration
+Groups: TypeAlias = NDArray[np.int64]  # (rows,) the number of each row's configuration
 IN_TARGET = "in the target"
-FEWEST = 2  # repeated configurations
-LEFT = 0.05  # of the squares within, where a configuration left out held nearly all of them
-ROUNDING = 1e-14  # of means, where all values lie between -1 and 1
-ROUGH = 20  # repeated configurations below which the numbers are called rough
+FEWEST = 2  # the smallest number of configurations
+LEFT = 0.05  # the smallest part of the squares within configurations that remains when one is left out
+ROUNDING = 1e-14  # the rounding error of means of values between -1 and 1
+ROUGH = 20  # with fewer repeated configurations, the numbers are called rough
 
 
 @dataclass(frozen=True, slots=True)
 class SeedPart:
     """The part of one variance that is due to the seed, and the ceiling: the most that parameters can explain."""
 
-    name: str  # what varies: the objective, or whether a row is in the target
+    name: str  # the objective, or "in the target"
     seed: float  # the part among rows of one configuration, with a 95 % interval
     low: float
     high: float
-    averaged: float  # the ceiling where each configuration's runs are averaged first (repeats="mean")
+    averaged: float  # the ceiling if the runs of each configuration are averaged first (repeats="mean")
 
     @property
     def ceiling(self) -> float:
@@ -157,7 +157,7 @@ def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
     if not (sums.rows > 1).any():
         raise DataError(f"{name}: no repeated configuration has two finite values; there is nothing to compare")
     if not sums.within.any():
-        unseen = 0.0  # numbers may be exact; of yes and no the seed may have changed some unseen: at most 3 in n
+        unseen = 0.0  # for a yes/no value, the seed may change up to 3 in n configurations without being noticed
         if len(np.unique(values)) <= 2:
             most = 1.5 / float((sums.rows > 1).sum()) / float(np.var(values)) * float(np.ptp(values)) ** 2
             unseen = min(1.0, most)
@@ -180,7 +180,7 @@ class ConfigurationSums:
     def of(cls, groups: Groups, values: Reals) -> ConfigurationSums:
         places = np.unique(groups, return_inverse=True)[1].reshape(-1)
         centred = values - values.mean()
-        scale = float(np.abs(centred).max(initial=0.0)) or 1.0  # squares of very large or small numbers stay numbers
+        scale = float(np.abs(centred).max(initial=0.0)) or 1.0  # so squares neither overflow nor underflow
         centred = centred / scale
         rows = np.bincount(places).astype(np.float64)
         means = np.bincount(places, weights=centred) / rows
@@ -192,16 +192,16 @@ class ConfigurationSums:
         return bool(self.within.any() or np.ptp(self.means) > 0)
 
     def runs(self) -> float:
-        """n₀: the equivalent number of runs per configuration, if all had the same."""
+        """n₀: the equivalent number of runs per configuration, as if all had the same number."""
         total = self.rows.sum()
         return float((total - (self.rows**2).sum() / total) / (len(self.rows) - 1))
 
     def ratio(self) -> float:
-        """The variance between configurations divided by that within; by chance it may be negative."""
+        """The variance between configurations divided by the variance within; by chance it may be negative."""
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """The ratio without each configuration where `out` is 1, with all of them where it is 0."""
+        """One ratio per configuration: without it if its `out` is 1, with all configurations if it is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2
@@ -252,7 +252,7 @@ def single_runs(observed: Observations) -> Observations:
     single = prepare(origin.records, replace(origin.request, repeats="all", space=observed.space, params=None))[0]
     if len(observed.goals) == len(single.goals):
         return single
-    names = {goal.name for goal in observed.goals}  # one of several objectives
+    names = {goal.name for goal in observed.goals}  # the name may be one of several objectives
     return replace(single, goals=tuple(goal for goal in single.goals if goal.name in names), order=None)
 
 

@@ -1,7 +1,7 @@
 """Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
-Both answers are independent, so their variances add. Errors that a model makes in both cancel, so the deviations of the
-draws are used without the widening of a single share's interval.
+Both answers are independent, so their variances add. Errors that a model makes in both studies cancel, so the
+deviations of the draws are not widened as for a single share.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from pedanova.space.comparison import CommonSpace, same_cells
 
 Keys: TypeAlias = NDArray[np.uint64]
 Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]
-MOST = 0.9  # of the rows of the smaller study: found in the other, they are the same rows
-MANY = 0.5  # of its configurations: run again
-MOST_ROWS = 2_000_000  # beyond, rows are not compared one by one
-BINS, LEAST = 10, 5  # of a comparison of counts, and rows that each must expect
+MOST = 0.9  # if the other study has this part of the smaller study's rows, the rows are the same
+MANY = 0.5  # if it has this part of its configurations, they were run again
+MOST_ROWS = 2_000_000  # with more rows, rows are not compared one by one
+BINS, LEAST = 10, 5  # bins of a comparison of counts, and expected rows in each
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class StudyRelation:
 
     kind: Relation
     common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
-    longer: int | None  # for "continued": which is the longer one, 1 or 2
+    longer: int | None  # for "continued": the number of the longer study, 1 or 2
     drawn: tuple[str, ...]  # shared parameters whose values were drawn differently
     space: bool  # whether the spaces are the same
 
@@ -116,13 +116,13 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
 def bits_of(column: Column) -> Keys:
     """Keys that are equal for equal values, for any type of column."""
     if column.labels is not None:
-        codes = [  # labels that are numbers are as numbers are
+        codes = [  # labels that are numbers have the same keys as numbers
             int(np.float64(label).view(np.uint64))
             if isinstance(label, int | float)
             else zlib.crc32(str(label).encode())
             for label in column.labels
         ]
-        table: Keys = np.array([*codes, 0], dtype=np.uint64)  # the last for rows without a value
+        table: Keys = np.array([*codes, 0], dtype=np.uint64)  # the last one is for rows without a value
         return table[np.where(column.values < 0, len(codes), column.values)]
     numbers: NDArray[Any] = np.asarray(column.values, dtype=np.float64) + 0.0
     return numbers.view(np.uint64)
@@ -308,9 +308,9 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 def recovered(one: Importance, two: Importance) -> Difference:
     """The difference of two shares, with an interval from their intervals.
 
-    It uses the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): each end is the
-    root of the summed squares of the two distances that can move it. Both are assumed independent; if they share rows,
-    the interval is wider than necessary, never narrower.
+    It uses the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to
+    each end is the root of the sum of two squares, one from each share's interval. The shares are treated as
+    independent; if they come from the same rows, the interval is wider than necessary.
     """
     gap = one.share - two.share
     ends: Ends = (None, None)
@@ -408,7 +408,7 @@ def p_of(gap: float, low: float | None, high: float | None) -> float | None:
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:
-    """Whether target rows are distributed differently, from plain counts; None if cells differ."""
+    """The p-value that target rows have the same distribution, from plain counts; None if cells differ."""
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
     first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))

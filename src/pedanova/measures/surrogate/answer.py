@@ -69,7 +69,7 @@ def answer(
 def check_notes(
     query: Query, question: Question, result: ShareEstimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
-    """Notes that a reader of these numbers should know."""
+    """Notes on how far these numbers can be trusted."""
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
@@ -97,7 +97,7 @@ class ResolvedQuestion:
     target: object
     region: object
     model_query: ModelQuery | None
-    words: tuple[str, str] | None = None  # None: those of target and region
+    words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
         """A function that counts the points of the model in coarse cells; None if counts answer."""
@@ -126,7 +126,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region in words: parts of the space, with the objective where each ends and its number of trials."""
+    """Target and region in words: parts of the space, each with its limit of the objective and its number of trials."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -185,13 +185,13 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """A question without draws and notes, for a page that follows the mouse; answers are computed when first used."""
+    """A question without draws and notes, for immediate answers on a page; answers are computed at first use."""
 
     query: Query
     question: Question
-    words: tuple[str, str]  # target and region
+    words: tuple[str, str]  # of target and region
     objective: str
-    narrowed: bool = False  # to some of the parameters
+    narrowed: bool = False  # whether only some of the parameters are included
 
     def of(self, names: Collection[str]) -> Glance:
         """The same question for some of the parameters only; their ratios are not meaningful."""

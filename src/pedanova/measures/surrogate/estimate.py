@@ -28,12 +28,12 @@ from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.measures.waves import smoothed_away
 from pedanova.space.grid import blocks_of
 
-MOST_ROWS = 5000  # that a model is fitted to
-REACH = 2.0  # times as far up reaches an interval by counts after an adaptive sampler, which leaves bad values untried
+MOST_ROWS = 5000  # the largest number of rows that a model is fitted to
+REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
 
 
-Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a best part of the rows, and its contrasts
+Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a quantile of the rows, and its contrasts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,16 +41,16 @@ class Query:
     """A question with the counts and the model that can answer it."""
 
     contrasts: Sequence[Contrast]
-    target: Region | None  # None for rows picked one by one,
+    target: Region | None  # None for rows given by a mask, which are in `masks`
     region: Region | None
     levels: Levels
     count: int  # rows that count
-    model: RowModel | None  # None where rows are too many, or no longer available
-    masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
-    fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
-    objection: str = ""  # why no model is to be asked, as far as the rows decide it
+    model: RowModel | None  # None if there are too many rows, or none are available
+    masks: tuple[Mask, Mask] | None = None  # rows of the table that were given as a mask
+    fixed: tuple[RankRange, RankRange] | None = None  # ranks of `masks` that contain all rows between two objectives
+    objection: str = ""  # why these rows do not allow a model
     near: Callable[[], tuple[Near, Near] | None] = lambda: None  # a stricter and a wider target
-    sample: RowModel | None = None  # some of too many rows, which show copies and repeats
+    sample: RowModel | None = None  # a sample of too many rows, to find copies and repeats
 
     @property
     def shown(self) -> RowModel | None:
@@ -87,7 +87,7 @@ class ModelQuery:
     samples: PosteriorSamples
     target: RankRange
     region: RankRange
-    of_space: bool  # quantiles are parts of the space, and no longer of the rows
+    of_space: bool  # whether quantiles refer to the space instead of the rows
 
     @property
     def rows(self) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used, as far as this is known before a fit, and whether only the rows are missing."""
+    """The reason why no model can be fitted (empty if there is none), and whether only the rows are missing."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -168,7 +168,7 @@ def check_enough(inside: int, region: int, query: Query, question: Question) -> 
     """Raise an error if the target has too few rows, unless `force` is set."""
     if inside < LEAST_TARGET and not question.force:
         inner = query.region is not None and query.region.kind == "quantile" and not query.region.is_all
-        rows = query.count if inner else region  # of which a target is a part
+        rows = query.count if inner else region  # the rows that the quantile of the target refers to
         wide = next((part for part in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5) if part * rows >= LEAST_TARGET), None)
         remedy: tuple[str | Arg, ...] = "choose a wider target such as ", Arg("target", wide)
         if wide is None:
@@ -249,7 +249,7 @@ def is_adaptive(query: Query, question: Question) -> bool:
 
 
 def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
-    """Widen the upper end of an interval about the space, because the rows crowd where the objective is good."""
+    """Raise the upper end of an interval after an adaptive sampler, because few rows have bad values."""
     share = max(0.0, row.share)
     return replace(sureness, high=min(1.0, share + REACH * max(0.0, sureness.high - share)))
 

@@ -3,11 +3,11 @@
 1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
 2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of the space that
    is nearest to it.
-3. Functions are drawn at uniform points. The first sample has none of the fitted noise and the last has all of it,
+3. Functions are drawn at uniform points. The fitted noise is added in part: not to the first sample, fully to the last,
    because misfit may be noise or structure.
-4. In every other pair of samples, a second process, fitted to the rows of the best half, reorders the points of that
-   half; in as many, a third one does so in the best tenth. A process of all rows mostly describes how bad rows differ,
-   and treats a jump between good and bad as noise.
+4. In every other pair of samples, a second process, fitted to the best half of the rows, reorders the points of that
+   half. A third process does the same for the best tenth, in as many pairs. The process of all rows is not enough: it
+   mostly describes how bad rows differ, and treats a jump between good and bad as noise.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ from pedanova.measures.surrogate.sampler import (
 from pedanova.space.grid import Reals
 
 DRAWS = 32  # functions, in pairs around the mean
-FIT_ROWS = 240  # rows that choose the settings
-LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is not used: with many rows, with few,
-SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
-LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
-VORONOI = 4  # every fourth point looks for its nearest row
+FIT_ROWS = 240  # rows that the settings are fitted to
+LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # the correlation that a model needs with many rows, and with few rows
+SURE_SKILL = 4.2  # in between: this many deviations under chance
+LEAST_PART = 0.05  # weight of a row that is nearest to no point, as part of the mean weight
+VORONOI = 4  # the nearest row is computed for every fourth point
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class Layer:
     """A best part of the space where some of the samples use a separate process."""
 
     part: float
-    rows: int  # that it needs
-    pairs: tuple[int, ...]  # of samples in which it is used,
-    cycle: int  # of so many
-    even: bool = False  # only where rows were drawn evenly: after an adaptive sampler half of the space has few
-    anew: bool = False  # the search begins at the initial settings: those of all rows may not fit here
+    rows: int  # the number of rows that it needs
+    pairs: tuple[int, ...]  # the pairs of samples in which it is used,
+    cycle: int  # out of this many
+    even: bool = False  # not used after an adaptive sampler, because half of the space then has few rows
+    anew: bool = False  # whether the search begins at the initial settings, not at those of all rows
 
 
-LAYER_ROWS = 600  # that the process of a layer is given
+LAYER_ROWS = 600  # the largest number of rows for the process of a layer
 LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 4))
 
 
@@ -88,22 +88,22 @@ LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 
 class Effort:
     """How much computation one fit may take."""
 
-    points: int  # that functions are drawn at
-    rows: int  # that the process is given
-    steps: int  # of the search that begins where both halves ended
-    layer_steps: int  # of the search for a layer
+    points: int  # the number of points at which functions are drawn
+    rows: int  # the number of rows that the process is fitted to
+    steps: int  # steps of the search after cross-validation
+    layer_steps: int  # steps of the search for a layer
 
 
 FULL = Effort(POINTS, 1000, 8, SEARCH_STEPS)
-FEW_ROWS = 400  # configurations up to which fewer points are as accurate
-QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # where the settings of more rows are known
+FEW_ROWS = 400  # with at most this many configurations, fewer points are as accurate
+QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # if the settings of a fit to more rows are known
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
     """How well the model predicts rows that were not used to choose its settings."""
 
-    correlation: float  # of the half of the rows that is predicted worse
+    correlation: float  # in the half of the rows that is predicted worse
     rows: int
 
     def __str__(self) -> str:
@@ -122,10 +122,10 @@ class FittedModel:
     skill: Skill
     sampler: SamplerEvidence
     samples: PosteriorSamples | None
-    objection: str = ""  # in words, where there are no samples
+    objection: str = ""  # why there are no samples, in words
     settings: KernelSettings | None = None
-    influence: Mapping[str, float] = field(default_factory=dict)  # how far each parameter alone may move it
-    predictions: LeaveOneOut | None = None  # the rows as the others predict them
+    influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
+    predictions: LeaveOneOut | None = None  # each row predicted from the other rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +211,7 @@ def with_samples(
     arrangement = configurations.arrangement
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
     scores = scores_of(configurations.levels, weights)
-    eager = sampler.adaptive and not sampler.designed  # most rows are good ones
+    eager = sampler.adaptive and not sampler.designed  # most rows are good
     likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
     settings = likelihood.best(settings, steps=data.effort.steps)
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
@@ -271,7 +271,7 @@ def best_score(part: float) -> float:
 
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
-    """(configurations,) The part of the space nearest to each configuration, 1 on average."""
+    """(configurations,) The part of the space that is nearest to each configuration, relative to the mean part."""
     some = data.points.take(slice(None, None, VORONOI)).positions
     nearest = rational_quadratic(some, data.rows.positions, data.feature_weights(settings)).argmax(axis=1)
     rows = len(data.rows)
@@ -283,7 +283,7 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
 
 
 def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
-    """At most `most` rows: those nearest to evenly spread points, filled up with others."""
+    """At most `most` rows: those nearest to evenly spread points, then others."""
     positions = data.rows.positions
     if len(positions) <= most:
         return np.arange(len(positions))
@@ -298,7 +298,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
     """The settings from each half of the rows, and how well they predict the other half."""
     levels = np.unique(data.configurations.levels[chosen], return_inverse=True)[1]
     scores = scores_of(levels, np.ones(len(chosen)))
-    side = np.arange(len(chosen)) % 2  # configurations have no visible order
+    side = np.arange(len(chosen)) % 2  # configurations are already in random order
     halves, skills = [], []
     for half in (0, 1):
         own = side == half
@@ -360,7 +360,7 @@ def argsort_draws(values: Singles) -> NDArray[np.int64]:
     It sorts by the lower 16 bits and then by the upper 16 bits, because NumPy uses radix sort for 16 bits.
     """
     bits = values.view(np.int32)
-    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # in the order of the numbers
+    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # integers in the same order as the numbers
     lower, upper = (keys & 0xFFFF).astype(np.uint16), ((keys >> 16) + 0x8000).astype(np.uint16)
     order = np.empty(values.shape, dtype=np.int64)
     for draw, (low, high) in enumerate(zip(lower, upper, strict=True)):

@@ -16,21 +16,21 @@ from pedanova.measures.surrogate.kernel import Configured, Embedding, Singles, r
 from pedanova.space.grid import Reals
 
 PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
-ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler: the likelihood takes parameters that it hardly tried for idle
-NOISE, ADDITIVE = 0.1, 0.3  # ν and τ where the search begins
+ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler, because parameters that it hardly varied seem to have no effect
+NOISE, ADDITIVE = 0.1, 0.3  # ν and τ at the start of the search
 LEAST_NOISE = 5e-4
 JITTER, SINGLE_JITTER = 1e-6, 1e-5  # added to the noise, in double and in single precision
 SEARCH_STEPS = 15
 CONVERGED = 5e-4  # a relative decrease of the loss that ends the search
 FREQUENCIES = 256  # random Fourier features of a function from the prior
-CHUNK = 1024  # points at a time: their covariances stay in the cache
+CHUNK = 1024  # points at a time, so that their covariances stay in the processor's cache
 
 
 # --- Cholesky factor -----------------------------------------------------------------------------------
 
 BLOCK = 64  # rows of a block on the diagonal
-DIAGONAL_TRIALS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of the mean variance, added to the diagonal
-SMALL = 48  # rows up to which a triangle is inverted as a full matrix
+DIAGONAL_TRIALS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # parts of the mean variance, added to the diagonal
+SMALL = 48  # a triangle with at most this many rows is inverted as a full matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +111,9 @@ def inverse_triangle(lower: NDArray[np.floating]) -> NDArray[np.floating]:
 
 # --- minimization --------------------------------------------------------------------------------------
 
-Loss: TypeAlias = Callable[[Reals], tuple[float, Reals]]  # its value, infinite where there is none; its gradient
+Loss: TypeAlias = Callable[[Reals], tuple[float, Reals]]  # its value (infinite if undefined) and its gradient
 LONGEST_STEP = 2.0  # in any one coordinate
-SUFFICIENT = 1e-4  # of the decrease that the gradient predicts
+SUFFICIENT = 1e-4  # the required part of the decrease that the gradient predicts
 STEP_TRIES = 6  # shorter steps tried before giving up
 
 
@@ -211,7 +211,7 @@ class Likelihood:
     squares: Singles  # positions²
     centre: Reals
     prior: float
-    noise_prior: float = 0.0  # on the log of the noise; none by default
+    noise_prior: float = 0.0  # weight of the prior on the log of the noise; 0 for none
 
     @classmethod
     def of(cls, rows: Embedding, owners: Indices, scores: Reals, *, prior: float = PRIOR) -> Likelihood:
@@ -243,7 +243,7 @@ class Likelihood:
     def _gradient(
         self, settings: KernelSettings, kernel: Singles, inverse: NDArray[np.floating], solved: Reals
     ) -> Reals:
-        """½ tr(G · ∂K) with G = K⁻¹ - αα′; distances along a parameter need only matrix products."""
+        """½ tr(G · ∂K) with G = K⁻¹ - αα′, computed with matrix products only."""
         single = solved.astype(np.float32)
         gap = inverse - single[:, None] * single
         gradient = np.empty(len(settings.weights) + 2)
@@ -280,7 +280,7 @@ class Posterior:
     scores: Reals
     solved: Reals  # K⁻¹ · (scores - mean)
     mean: float
-    mean_variance: float  # of the mean, in units of s²
+    mean_variance: float  # the variance of the mean, in units of s²
     scale: float  # s²
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
@@ -288,7 +288,7 @@ class Posterior:
         half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
         sums = (half.T @ half.sum(axis=1)).astype(np.float64)
         squares = np.einsum("ij,ij->j", half, half).astype(np.float64)
-        own = squares - self.mean_variance * sums**2  # the mean is estimated anew
+        own = squares - self.mean_variance * sums**2  # because the mean is estimated without the row
         return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
     def predict(self, points: Embedding) -> Reals:
@@ -302,7 +302,7 @@ class Posterior:
         """The joint distribution of noise-free scores at other points."""
         across = self.covariance_of(self.rows, points)
         half = self.factor.half_solve(across)
-        off = 1.0 - self.factor.half_solve(np.ones((len(self.rows), 1))).T @ half  # the mean is estimated too
+        off = 1.0 - self.factor.half_solve(np.ones((len(self.rows), 1))).T @ half  # because the mean is estimated too
         return JointScores(self, points, across.T @ self.solved + self.mean, half, off[0])
 
     def covariance_of(self, one: Embedding, two: Embedding) -> Singles:
@@ -336,7 +336,7 @@ class JointScores:
     points: Embedding
     mean: Reals  # (points,)
     half: Reals  # (rows, points) L⁻¹ · covariance of rows and points
-    off: Reals  # (points,) how far each is from what the rows tell of the mean
+    off: Reals  # (points,) 1 minus the weight with which the rows determine the mean at each point
 
     @property
     def variance(self) -> Reals:

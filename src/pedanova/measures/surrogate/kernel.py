@@ -22,8 +22,8 @@ from pedanova.space.grid import Block, Grid, Reals
 from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
 Singles: TypeAlias = NDArray[np.float32]
-COSINES = 4  # basis functions of an ordered parameter, each weaker than the last
-AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # the variances of a parameter's basis add to one
+COSINES = 4  # basis functions of an ordered parameter, with falling amplitudes
+AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # so that a parameter's basis has total variance 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +42,9 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureLayout:
-    """Which features the configurations of a study have."""
+    """The features that describe the configurations of a study."""
 
-    grids: tuple[Grid, ...]  # of the parameters that vary
+    grids: tuple[Grid, ...]  # the grids of the parameters that vary
     undecided: tuple[bool, ...]  # whether no parent determines the regime of a configuration
     owners: Indices  # (features of `positions`,) the parameter that each belongs to
 
@@ -71,7 +71,7 @@ class FeatureLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Configured:
-    """Configurations whose features are computed in chunks, because those of many parameters would fill the memory."""
+    """Configurations whose features are computed in chunks, because all at once may not fit into memory."""
 
     layout: FeatureLayout
     places: Places
@@ -109,7 +109,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 
 
 def is_decided(space: Space, name: str) -> bool:
-    """Whether other parameters determine if this one has a value, or in which range."""
+    """Whether other parameters decide if this one has a value, or which domain it has."""
     parameter: Parameter = space[name]
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False

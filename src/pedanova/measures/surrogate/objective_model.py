@@ -1,6 +1,6 @@
 """Predict the objective of any configuration, in its own units, with a process or from a complete table.
 
-Scores are the objective itself or normal quantiles of its ranks: the one that predicts left-out rows better. If a table
+Scores are the objective itself or normal quantiles of its ranks, whichever predicts left-out rows better. If a table
 contains every configuration, the objective is looked up in it.
 """
 
@@ -27,17 +27,17 @@ from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
 
 Settings: TypeAlias = NDArray[np.int32]  # (configurations, parameters) cells, in the order of the space
-ROWS = 600  # that the process is given
-STEPS = 6  # of the search for the settings
+ROWS = 600  # the largest number of rows that the process is fitted to
+STEPS = 6  # steps of the search for the settings
 PRIOR, NOISE_PRIOR, USUAL_NOISE = (
     0.125,
     0.22,
     0.02,
-)  # on the logs of weights and noise, and where the latter has its centre
-WIDEN = 1.5  # times the deviation of the draws, which take the settings as known
-SOME_POINTS = 31**2  # that rows are spread by
-LEAST_LEVELS = 4  # different objectives, less one, that a process needs
-TAIL = 20  # the outermost of so many parts tell how scores go on beyond the rows
+)  # weights of the priors on the logs of weights and noise, and the centre of the second
+WIDEN = 1.5  # factor for the deviation of the draws, because these ignore that the settings are uncertain
+SOME_POINTS = 31**2  # points that rows are selected by
+LEAST_LEVELS = 4  # a process needs more distinct objectives than this
+TAIL = 20  # the outermost of this many parts determine the extrapolation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ class ObjectiveModel:
 
     def _scores(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         scores = self.process.draw(self._configured(settings), draws, rng).astype(np.float64)
-        middle: Reals = scores.mean(axis=0)  # samples are pairs around it
+        middle: Reals = scores.mean(axis=0)  # samples are pairs around the mean
         return middle + self.widen * (scores - middle)
 
     def middle(self, settings: Settings) -> Reals:
@@ -94,7 +94,7 @@ class ObjectiveModel:
         return self.curve.objective(self.process.predict(self.embed(settings)))
 
     def misfit(self, settings: Settings) -> float:
-        """The standard deviation, at one configuration, of what the process treats as noise but may be structure."""
+        """The standard deviation at one configuration of the process's noise, which may also be structure."""
         score, off = (
             self.process.predict(self.embed(settings)),
             0.5 * math.sqrt(self.process.noise * self.process.scale),
@@ -123,7 +123,7 @@ class Candidates:
         """(configurations,) The median of the predicted objective."""
         if not isinstance(self.model, ObjectiveModel):
             return self.model.middle(self.settings)
-        parts = [slice(start, start + CHUNK) for start in range(0, len(self.settings), CHUNK)]  # they stay in the cache
+        parts = [slice(start, start + CHUNK) for start in range(0, len(self.settings), CHUNK)]  # for the CPU's cache
         scores = np.concatenate([np.reciprocal(self._inverse[part]) @ self._solved for part in parts]) + self._linear
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
@@ -136,12 +136,12 @@ class Candidates:
             return
         name = list(model.arrangement.space)[j]
         k = model.arrangement.names.index(name)
-        if k >= len(model.layout.grids):  # it never varied
+        if k >= len(model.layout.grids):  # the parameter never varied
             return
         old, new = (model.layout.embed_cell(k, int(model.arrangement.orders[k][one])) for one in (before, cell))
         own = model.layout.owners == k
         rows, weights = model.process.rows.positions[:, own], model.process.weights[own].astype(np.float32)
-        kept = self._inverse[~some]  # mostly few
+        kept = self._inverse[~some]  # usually few rows
         self._inverse += ((new[0] - rows) ** 2 - (old[0] - rows) ** 2) @ weights
         self._inverse[~some] = kept
         self._linear[some] += (new[1] - old[1]) @ self._slopes[self._basis_owners == k]

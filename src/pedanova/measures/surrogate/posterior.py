@@ -26,21 +26,21 @@ from pedanova.space.parameters import Parameter, Space, Switch, parents_first, p
 from pedanova.space.values import Interval, Value
 
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
-RankRange: TypeAlias = tuple[int, int]  # distinct objectives before it, and up to its end
+RankRange: TypeAlias = tuple[int, int]  # the number of distinct objectives before the range, and up to its end
 
 # --- uniform points ------------------------------------------------------------------------------------
 
-SIDE = 101  # a prime: as many columns, and one more, are even on every plane of two
+SIDE = 101  # a prime, so that SIDE + 1 columns are even in every pair
 POINTS = SIDE**2
-SOME_POINTS = 71**2  # where rows are few
-FEWER_POINTS = 43**2  # of a quicker model
-SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
-FEWEST_FOR_MARGIN = 10  # rows of a block that tell a margin
-OFF_MARGIN = 3.0  # deviations of chance beyond which rows are not drawn as the prior says,
-MISSED_ROWS = 10.0  # expected beyond the last row: where there should have been more, none were drawn
-LEAST_OFF = 0.05  # and the least squared deviation of their density from it that matters
-LEAST_DENSITY = 0.02  # against the prior: no part of the space is without points
-SPIKE_ROWS = 8  # of a coarse cell, of which most may have one value
+SOME_POINTS = 71**2  # if there are few rows
+FEWER_POINTS = 43**2  # for a faster model
+SAME_PRIOR = 1e-9  # relative difference below which a prior counts as uniform
+FEWEST_FOR_MARGIN = 10  # the fewest rows of a block from which a margin is estimated
+OFF_MARGIN = 3.0  # deviations from the prior beyond which chance is ruled out
+MISSED_ROWS = 10.0  # expected rows beyond the last row; with more, that part was not sampled
+LEAST_OFF = 0.05  # the least squared deviation of the density from the prior that matters
+LEAST_DENSITY = 0.02  # the least density relative to the prior, so that every part of the space has points
+SPIKE_ROWS = 8  # rows of a coarse cell from which a single frequent value is detected
 
 
 def even_points(
@@ -114,20 +114,21 @@ def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
 
 @lru_cache(maxsize=512)
 def even_column(j: int, count: int, seed: int) -> Reals:
-    """Column j of an even design in the unit cube: one point in each of `count` equal parts, even in pairs.
+    """Column j of an even design in the unit cube: one point in each of `count` equal parts, even in every pair of
+    columns.
 
-    It is an orthogonal array with its symbols in random order (Tang's designs). A lattice would be as even, but links
-    triples of parameters by small whole numbers, so an interaction of two would look like an effect of the third.
+    It is an orthogonal array with shuffled symbols (Tang's designs). A lattice is as even, but its columns are linked
+    in threes, so an interaction of two parameters would look like an effect of a third.
     """
     rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)
-    if j > side or side * side != count:  # more columns than the array has: even by itself alone
+    if j > side or side * side != count:  # the array has no more columns; this one is even only on its own
         places = rng.permutation(count)
     else:
         row, column = np.divmod(np.arange(count), side)
         symbols, within = ((column + j * row) % side, row) if j < side else (row, column)
         parts = rng.permutation(side)[:, None] * side
-        # The points of a symbol share its part in random order.
+        # The points with one symbol are spread over its part in random order.
         places = (parts + rng.permuted(np.tile(np.arange(side), (side, 1)), axis=1))[symbols, within]
     even: Reals = (places + rng.random(count)) / count
     even.flags.writeable = False
@@ -144,7 +145,7 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where the parent has one of these values; a cell that a bound cuts follows most of its rows.
+        """(points,) Where the parent has one of these values; a cell that contains a bound follows most of its rows.
 
         `there` marks the rows where the condition holds: those whose child has a value, or a value of one domain.
         """
@@ -155,7 +156,7 @@ class DrawnParent:
         for cell in (*bound_cells(grid, values), grid.outside):
             here = self.seen == cell
             if here.any():
-                others = there[rows & ~here]  # not all of them, where it has several parents
+                others = there[rows & ~here]  # only some, if there are several parents
                 usual = float(others.mean()) if len(others) else 1.0
                 points[self.places == cell] = float(there[here].mean()) > usual / 2.0
         return points
@@ -217,7 +218,7 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tu
 
 
 def margin(grid: Grid, seen: Places) -> Reals:
-    """(cells,) The prior of the grid, moved toward the distribution of the rows where the difference exceeds chance."""
+    """(cells,) The prior of the grid, or the distribution of the rows if it differs from the prior beyond chance."""
     moved = grid.prior.astype(np.float64)
     for block in grid.blocks:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
@@ -238,7 +239,7 @@ def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The density of the rows relative to the prior, from the octaves of waves that exceed chance."""
+    """(cells,) The density of the rows relative to the prior, from the octaves of `waves` that exceed chance."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -257,7 +258,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     coarse = coarse / coarse.sum()
     fine: Reals = prior * (coarse / np.maximum(mass, 1e-300))[step]
     counts = np.bincount(seen, minlength=cells)
-    for cell in np.flatnonzero(together >= SPIKE_ROWS):  # where most rows sit on one value, the points do too
+    for cell in np.flatnonzero(together >= SPIKE_ROWS):  # if most rows have one value, so have the points
         inside = np.flatnonzero(step == cell)
         if len(inside) > 1 and 2 * counts[inside].max() > together[cell]:
             fine[inside] = coarse[cell] * counts[inside] / together[cell]
@@ -289,7 +290,7 @@ def values_of(arrangement: Arrangement, j: int, places: Places) -> Column:
 
 # --- ranks of the objective ----------------------------------------------------------------------------
 
-ROUNDING = 1e-9  # parts of the space are sums of weights
+ROUNDING = 1e-9  # because parts of the space are sums of weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -353,8 +354,8 @@ class ObjectiveRanks:
 
 # --- coarse cells --------------------------------------------------------------------------------------
 
-POINT_CELLS = 250  # of a range, in which points are kept: one byte, with room for missing values
-COUNTED_CELLS = 50  # of a range, in which points are counted
+POINT_CELLS = 250  # cells of a range for storing points: one byte, with room for missing values
+COUNTED_CELLS = 50  # cells of a range for counting points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -362,7 +363,7 @@ class CoarseGrid:
     """A grid whose neighbouring cells are merged. The last coarse cell is for missing values."""
 
     table: Cells  # (width,) cell of the grid → coarse cell
-    blocks: tuple[Block, ...]  # of coarse cells, one for each regime and one for missing values
+    blocks: tuple[Block, ...]  # blocks of coarse cells: one for each regime, and one for missing values
     prior: Reals  # (cells,) adds to one inside each block
 
     @property
@@ -411,7 +412,7 @@ class StackedGrids:
 
     grids: tuple[CoarseGrid, ...]
     starts: Indices  # (parameters + 1,) first cell of each
-    block_starts: Indices  # (blocks,) of all
+    block_starts: Indices  # (blocks,) first cell of each block
     block_owner: Indices  # (blocks,) the parameter that each belongs to
     prior: Reals  # (cells,) adds to one inside each block
 
@@ -450,7 +451,7 @@ def stacked(grids: tuple[CoarseGrid, ...]) -> StackedGrids:
 
 # --- samples -------------------------------------------------------------------------------------------
 
-MOST_CACHED = 1 << 23  # bytes of counts that are kept for the next question
+MOST_CACHED = 1 << 23  # bytes of counts that are cached for the next question
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -462,10 +463,10 @@ class PosteriorSamples:
     order: NDArray[np.uint16]  # (draws, points) best first
     ranks: ObjectiveRanks
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
-    adaptive: bool  # the sampler was adaptive: quantiles of the rows are none of the space
+    adaptive: bool  # whether the sampler was adaptive, so that quantiles of rows and of the space differ
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter whose shares it has
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by number of cells
-    _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # likewise, by number of points
+    _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # by cells, then by points
     _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
 
     @property
@@ -518,7 +519,7 @@ class PosteriorSamples:
     def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
         """The samples at the points of a box only, with the ranks of the rows in it."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
-        inside = every.take(np.flatnonzero(box.take(every)))  # every sample has each point once
+        inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
         return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
@@ -568,7 +569,7 @@ class PosteriorSamples:
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()
-            ranks = np.tile(np.arange(float(len(self))), self.draws)  # whole numbers: their sums are exact
+            ranks = np.tile(np.arange(float(len(self))), self.draws)  # sums of whole numbers are exact
             sums = np.bincount(self.order.ravel(), weights=ranks, minlength=len(self))
             mean = sums / self.draws - (len(self) - 1) / 2.0
             counts = np.bincount(flat, minlength=grids.cells)

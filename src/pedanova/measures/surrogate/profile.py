@@ -30,8 +30,8 @@ def chosen_places(quantiles: Sequence[float]) -> list[int]:
 class Step:
     """The importances at one quantile of the ladder."""
 
-    quantile: Fraction  # asked for
-    effective: float  # held, ties included
+    quantile: Fraction  # the requested quantile
+    effective: float  # the actual part of the rows, with ties
     rows: tuple[Importance, ...]
 
 
@@ -108,7 +108,7 @@ class Profile(Table):
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """Each parameter at every usable step, sorted by importance at the default target."""
+        """The importances of each parameter at every usable step, sorted by importance at the default target."""
         steps = self.usable()
         if not steps:
             return []

@@ -29,27 +29,27 @@ from pedanova.measures.surrogate.summaries import FINEST, NORMAL, EstimatedShare
 from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Reals
 
-RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share: all are as likely
-DISAGREEMENT = 6.0  # how far samples that disagree take a share back, where parameters act together
-UNSEEN = 0.25  # of the scatter of a correction: so much may be wrong without being seen
-DISPUTED = 0.5  # of the squared correction that is not believed: the interval holds both
-AGREED = 2.0  # deviations by which an octave may exceed what the rows show without a model
-UPWARD = 1.2  # times as far up reaches an interval: a model that smooths takes more shares for too small
+RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely
+DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
+UNSEEN = 0.25  # part of a correction's scatter by which a share may be wrong without being noticed
+DISPUTED = 0.5  # part of the squared correction that was not applied, added to the interval
+AGREED = 2.0  # deviations by which an octave may exceed the counts without a model
+UPWARD = 1.2  # factor for the upper half of an interval, because a smooth model underestimates shares
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
-NOISE_PARTS = (0.25, 0.75)  # of what the model takes for noise: some of it may be structure
-STEPS = 6  # to find a threshold
-LEAST_PART = 1e-6  # of the rows, beyond which no threshold is looked for
+NOISE_PARTS = (0.25, 0.75)  # parts of the model's noise, some of which may be structure
+STEPS = 6  # steps of the search for a threshold
+LEAST_PART = 1e-6  # the smallest part of the rows for which a threshold is searched
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut:
     """The score of every row as predicted from the other configurations."""
 
-    rows: Indices  # (rows,) of the table, in order
+    rows: Indices  # (rows,) rows of the table, ascending
     owner: Indices  # (rows,) configuration of each
     mean: Reals  # (rows,)
     variance: Reals  # (rows,) without noise
-    noise: float  # variance of what the model takes for noise
+    noise: float  # the variance of the model's noise
 
     def take(self, rows: Indices) -> LeaveOneOut:
         """The predictions of some rows of the table, in their order."""
@@ -57,7 +57,7 @@ class LeaveOneOut:
         return LeaveOneOut(rows, self.owner[places], self.mean[places], self.variance[places], self.noise)
 
     def chances(self, part: float) -> Reals:
-        """(rows,) The probability of each row to be in the best part of these rows."""
+        """(rows,) The probability that each row is in the best part of these rows."""
         if part <= 0.0 or part >= 1.0:
             return np.full(len(self.mean), float(part >= 1.0))
         deviations = np.sqrt(self.variance + np.array(NOISE_PARTS)[:, None] * self.noise)
@@ -89,12 +89,12 @@ class CellSums:
     """
 
     rows: int
-    part: float  # of the rows that are in the target
+    part: float  # the part of the rows that are in the target
     counts: Reals  # (cells,) rows
     chance: Reals  # (cells,) Σ p
     misfit: Reals  # (cells,) Σ (y - p)
     misfit_square: Reals  # (cells,) sum of squares of each configuration's Σ (y - p)
-    misfit_expected: Reals  # (cells,) the most that this can be, were the model right
+    misfit_expected: Reals  # (cells,) the largest expected value of `misfit_square` if the model is right
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: NDArray[np.int64]) -> CellSums:
@@ -141,16 +141,16 @@ def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
 class Expansion:
     """The expansion of one residual of one parameter, in units of the target's variance."""
 
-    along: float  # its projection on the direction of the model's curve,
-    variance: float  # the variance of that, by the residuals themselves,
-    expected: float  # and were the model right
+    along: float  # the projection on the direction of the model's curve
+    variance: float  # the variance of `along`, from the residuals
+    expected: float  # the variance of `along` if the model is right
     energy: Reals  # (octaves,) unbiased energy of the waves of each octave
-    deviation: Reals  # (octaves,) of the same by chance
-    above_expected: Reals  # (octaves,) the energy beyond that of a right model,
-    expected_deviation: Reals  # and the deviation of that by chance
+    deviation: Reals  # (octaves,) the deviation of `energy` by chance
+    above_expected: Reals  # (octaves,) the energy beyond that of a correct model
+    expected_deviation: Reals  # the deviation of `above_expected` by chance
 
 
-# Of the misfit, of what columns do together, and of both added
+# The expansions of the misfit, of the effect of dependent columns, and of their sum
 Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 
 
@@ -179,7 +179,7 @@ def corrected(
     grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
     root = np.sqrt(np.maximum(shares.common, 0.0))
-    alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # those of one shape are expanded side by side
+    alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # parameters with the same blocks are expanded together
     for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
         alike.setdefault((grid.blocks, name in children), []).append(j)
     pairs: list[Residuals | None] = [None] * len(grids.grids)
@@ -209,7 +209,7 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     own = root**2 / np.sqrt(np.maximum(root**2 + DISAGREEMENT * together**2 * deviation**2, 1e-24))
     middle = own + weight * along
     variance = deviation**2 + left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
-    turns = turned**2 > BEYOND**2 * turned_variance  # columns tell so much of each other that a curve may turn round
+    turns = turned**2 > BEYOND**2 * turned_variance  # dependent columns may reverse a curve
     middle = np.abs(np.where(turns, middle + turned, np.maximum(middle, 0.0)))
     variance += np.where(turns, turned_variance, 0.0)
     extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
@@ -234,7 +234,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
     each = np.where(root > 0.0, np.log(total / noise) + along**2 / total - along**2 / noise, 0.0)
-    log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # in any order of the parameters
+    log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # exact sums in any order
     chances = np.exp(log_likelihood - log_likelihood.max())
     chances /= chances.sum()
     weights = prior / total
@@ -279,12 +279,12 @@ def expansions(
     """
     mass = mass / mass.sum(axis=1, keepdims=True)
     centre = (mass * curve).sum(axis=1, keepdims=True)
-    apart = sums.part + curve - centre  # what a row's chance would be, were the columns independent
+    apart = sums.part + curve - centre  # the probability of a row if the columns were independent
     together = sums.chance - sums.counts * apart
     together_square = sums.squares[2] - 2.0 * apart * sums.squares[1] + sums.squares[0] * apart**2
     both = [(sums.misfit, sums.misfit_square), (together, np.maximum(together_square, 0.0))]
     own = curve - centre
-    if child:  # only what the value does, inside each regime
+    if child:  # only the effect of the value, inside each regime
         own = _inside_regimes(curve, mass, blocks)
         both = [_without_means(*one, sums.counts, blocks) for one in both]
     both.append((both[0][0] + both[1][0], sums.squares[0] * np.clip(apart * (1.0 - apart), 0.0, 0.25)))

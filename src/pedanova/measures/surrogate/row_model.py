@@ -25,17 +25,17 @@ from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space, children_of
 
-if TYPE_CHECKING:  # what few questions need is imported where it answers
+if TYPE_CHECKING:  # modules that few questions need are imported inside the functions
     from pedanova.measures.surrogate.objective_model import KnownObjective, ObjectiveModel
 
 PValues: TypeAlias = Mapping[str, float]
 TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
-# Every row as others predict it, its cells of all parameters, and the place of every cell in a fixed order
+# Each row predicted from the others, its cells of all parameters, and the place of every cell in a fixed order
 PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int64]]
-FEWEST_ROWS = 40  # that a model is fitted to
-MOST_PARTS = 10  # models of some of the rows that are kept for the next question
-LEAST_BOX = 200  # points of a box that suffice for answers about it
+FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
+MOST_PARTS = 10  # cached models of parts of the rows
+LEAST_BOX = 200  # the fewest points of a box for answers about it
 NO_BOX = "the model can describe only rows that fill a box of the space"
 NO_PART = "after an adaptive sampler, some of the rows cannot stand for the whole space"
 
@@ -46,8 +46,8 @@ class Repeats:
 
     rows: int
     configurations: int
-    exact: int  # rows that repeat another one with its objective
-    clustered: bool  # more often than independent draws of the parameters would: configurations were run again
+    exact: int  # rows that are equal to another row, with the same objective
+    clustered: bool  # whether there are more repeats than independent draws would give
     estimated: bool = False  # from a sample of the rows
 
     def notes(self) -> list[Note]:
@@ -69,15 +69,15 @@ class RowModel:
 
     space: Space
     few: FewRows
-    around: RowModel | None = None  # of more rows, of which these are some
-    near: FittedModel | None = None  # of more rows, which had the same sampler
-    sampled_from: int | None = None  # rows of a table too long for a model, of which these are a sample
+    around: RowModel | None = None  # the model of more rows, if these are a selection
+    near: FittedModel | None = None  # the fit to more rows from the same sampler
+    sampled_from: int | None = None  # the number of rows of a long table that these are a sample of
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
     corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
     _fitted: dict[int, FittedModel] = field(default_factory=dict)
     _parts: ResultCache[RowModel] = field(default_factory=lambda: ResultCache(MOST_PARTS))
     _predicted: dict[int, PredictedCells] = field(default_factory=dict)  # by seed
-    _processes: dict[int, ObjectiveModel | None] = field(default_factory=dict)  # likewise
+    _processes: dict[int, ObjectiveModel | None] = field(default_factory=dict)  # by seed
 
     @cached_property
     def rows(self) -> RankedRows:
@@ -278,7 +278,7 @@ class RowModel:
 
 
 def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
-    """(cells,) The place of every stacked cell in an order that does not depend on names: categories by mean rank."""
+    """(cells,) The position of every stacked cell, with categories sorted by mean rank so that names do not matter."""
     numbers = np.arange(grids.cells)
     for name, coarse, start in zip(arrangement.space, grids.grids, grids.starts, strict=False):
         j = arrangement.names.index(name)
@@ -304,19 +304,19 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
         grid, cells = grid_of(parameter), rows.cells[name]
         kept[name] = _hull(grid, cells[some])
         inside &= kept[name][cells]
-        if grid.labels is None:  # cells are ranges and not single values
+        if grid.labels is None:  # cells are ranges, not single values
             places = np.flatnonzero(kept[name][: grid.cells])
             beside |= np.isin(cells, [*places[:1], *places[-1:]])
     return kept if np.array_equal(inside & (some | ~beside), some) else None
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
-    """For each parameter, its grid cells in the hull of some rows."""
+    """For each parameter, the grid cells between the extremes of some rows."""
     return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
 
 
 def _hull(grid: Grid, cells: Cells) -> Mask:
-    """(width,) The cells from the lowest to the highest of every ordered regime; of categories, those that occur."""
+    """(width,) The cells from the lowest to the highest one in every ordered regime, and the categories that occur."""
     kept = np.zeros(grid.width, dtype=bool)
     kept[cells] = True
     for block in grid.blocks:

@@ -1,7 +1,7 @@
 """The configurations that were run, and evidence that an adaptive sampler chose them.
 
 A random search may draw a column on any scale, or set a quarter of it to zero, but its columns are independent. An
-adaptive sampler moves toward good values in all columns at once. So a row has common values in many columns together or
+adaptive sampler moves toward good values in all columns at once. So a row has common values in many columns at once or
 in none, good configurations are run again, and values drift with the trial number. A search that varies one parameter
 at a time shows the opposite: rows that differ in a single column.
 """
@@ -23,12 +23,12 @@ from pedanova.measures.distributions import normal_quantile
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving
 
-SURE = 3.4  # deviations beyond which chance is no explanation,
-LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
-INDEPENDENT = 0.2  # pairs of columns that predict each other less are compared: copies are no sign of a sampler
-GROUPS = 12  # of a range, whose rows are counted
-FEWEST_FIRST = 10  # trials before an adaptive sampler settles
-FEWEST_PAIRED = 5  # rows in which two columns must have values for their correlation to say anything
+SURE = 3.4  # deviations beyond which chance is ruled out
+LIKELY = 2.3  # deviations beyond which chance is unlikely, which is enough if repeats are not due to chance
+INDEPENDENT = 0.2  # association below which two columns are compared, because copies say nothing about the sampler
+GROUPS = 12  # groups of a range
+FEWEST_FIRST = 10  # the fewest trials before an adaptive sampler settles
+FEWEST_PAIRED = 5  # the fewest rows with values in both columns for a correlation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +62,12 @@ def configurations_of(rows: RankedRows) -> Configurations:
 class SamplerEvidence:
     """Signs of an adaptive sampler, each in standard deviations under chance; None if there is no evidence."""
 
-    together: float  # rows are typical in several columns at once; below 0: in all but one
+    together: float  # rows have common values in several columns at once; negative: in all but one
     again: float  # better configurations were run more often
-    drift: float | None  # values move with the number of the trial, or from everywhere to the usual ones
-    repeated: bool = False  # configurations came again more often than independent columns allow
+    drift: float | None  # values change with the trial number, or become more common
+    repeated: bool = False  # configurations are repeated more often than independent columns allow
     stepwise: bool = False  # most configurations differ from another in a single column
-    designed: bool = False  # a mark says that `next_trials` proposed some
+    designed: bool = False  # some trials have the mark of `next_trials`
 
     @property
     def deviations(self) -> float:
@@ -84,13 +84,13 @@ class SamplerEvidence:
 def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:
     """The evidence from the configurations, and from the trial numbers if they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
-    # The rank correlation of the objective and the number of repeats; above 0: good ones recur.
+    # The rank correlation of objective and number of repeats; above 0, good configurations recur.
     again = 0.0
     if configurations.repeats.max() > 1:
         ranks = np.stack([-mid_ranks(configurations.levels), mid_ranks(configurations.repeats)])
         again = float(correlations(ranks)[0][0, 1])
     together = joint_concentration(configurations, dependence)
-    repeated = again > LIKELY and has_excess_repeats(configurations)  # each is looked for where it may decide
+    repeated = again > LIKELY and has_excess_repeats(configurations)  # computed only if it can decide
     return SamplerEvidence(together, again, drift, repeated, together < 0.0 and is_stepwise(configurations))
 
 
@@ -104,7 +104,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
         return 0.0
     names, usual = list(columns), np.stack(list(columns.values()))
     missing: Mask = np.isnan(usual)
-    partial = np.array([column.any() for column in missing])  # where two are missing together, that is no sign
+    partial = np.array([column.any() for column in missing])  # shared missing values are no evidence
     strength = dependence.strength[np.ix_(names, names)]
     if partial.any():
         values = np.where(missing, np.nan, configurations.places[:, names].T)
@@ -152,7 +152,7 @@ def is_stepwise(configurations: Configurations) -> bool:
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
     each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
-    others = np.sort(each.sum(axis=0) - each, axis=1)  # (columns, configurations) a number for all other columns
+    others = np.sort(each.sum(axis=0) - each, axis=1)  # (columns, configurations) a key of all other columns
     repeated = others[np.any(others[:, 1:] == others[:, :-1], axis=1)]
     alike = [np.unique(column, return_counts=True)[1] for column in repeated]
     return columns > 1 and sum(int((many * (many - 1)).sum()) // 2 for many in alike) >= len(configurations)
@@ -180,8 +180,8 @@ def column_drift(configurations: Configurations, number: Reals, usual: Sequence[
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
     """How much less common the values of the first trials are than those of later trials, over all columns.
 
-    An adaptive sampler starts anywhere and soon settles. The trial with the clearest change counts, corrected for the
-    number of trials tried by the tail of the largest standardised step of a Brownian bridge.
+    An adaptive sampler starts anywhere and soon settles. The trial with the clearest change is used. The result is
+    corrected for the choice of this trial, by the distribution of the largest standardised step of a Brownian bridge.
     """
     rows = len(number)
     if not usual or rows < 4 * FEWEST_FIRST:
@@ -192,7 +192,7 @@ def settling(number: Reals, usual: Sequence[Reals]) -> float:
     total = (total / max(float(total.std()), 1e-9))[np.argsort(number, kind="stable")]
     first = np.arange(FEWEST_FIRST, rows - FEWEST_FIRST + 1)
     step = float((-np.cumsum(total)[first - 1] / np.sqrt(first * (rows - first) / rows)).max())
-    if step < 1.5:  # below, the law of the tail does not hold
+    if step < 1.5:  # the formula of the tail does not hold for smaller steps
         return 0.0
     ends = 2.0 * math.log(rows / FEWEST_FIRST - 1.0)
     chance = (
@@ -220,7 +220,7 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
     values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
     ones = there.astype(np.float64)
     rows = ones @ ones.T
-    sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, where the other has a value too
+    sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, in rows where both have values
     enough = rows > FEWEST_PAIRED
     rows = np.where(enough, rows, 1.0)
     spread = np.maximum(squares - sums**2 / rows, 0.0)

@@ -23,12 +23,12 @@ from pedanova.space.grid import Grid, Reals
 
 # --- shares --------------------------------------------------------------------------------------------
 
-WIDEN = 1.5  # times the deviation of the samples, which take the settings as known
-WIDEN_SETTLED = 2.7  # upwards after an adaptive sampler, which leaves most bad values untried
-LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
+WIDEN = 1.5  # factor for the deviation of the samples, because these ignore that the settings are uncertain
+WIDEN_SETTLED = 2.7  # factor for the upper half after an adaptive sampler, which tries few bad values
+LEAST_DEVIATION = 0.1  # the least deviation of the root of a share
 NORMAL = 1.96
-FINEST = 0.005  # no share is known better than that
-LEAST_POINTS = 20  # of the target in each sample, and of the rest of the region
+FINEST = 0.005  # the least deviation of a share
+LEAST_POINTS = 20  # the fewest points of the target, and of the rest of the region, in each sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,16 +37,16 @@ class SampledShares:
 
     names: tuple[str, ...]
     each: Reals  # (draws, parameters) share in each sample, corrected for the number of points
-    common: Reals  # (parameters,) share of the target's mean density: what all samples have in common
-    activity: Reals  # (parameters,) the part of the divergence that is being active at all, 0 to 1
+    common: Reals  # (parameters,) the share of the target's mean density, which all samples have in common
+    activity: Reals  # (parameters,) the part of the divergence due to being active, 0 to 1
     active_share: Reals  # (parameters,) the same as a share
-    part: float  # of the region, the target's mean part
-    inside: bool  # the region is not the whole space
+    part: float  # the mean part of the region that is in the target
+    inside: bool  # whether the region is not the whole space
 
     def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
         """The estimate from the samples only; bounds are symmetric for the root of the share.
 
-        The share is that of the mean density, because the mean of the shares would count disagreement as an effect.
+        The share is that of the mean density, because the mean of all shares would count disagreement as an effect.
         """
         middle, deviation = self.roots()
         below, above = (
@@ -94,11 +94,11 @@ def sampled_shares(
     baseline: str = "region",
     children: Collection[str] = (),
 ) -> SampledShares:
-    """The shares for one question; for `children`, whether they have a value does not count."""
+    """The shares for one question; for `children`, only the value counts, not whether they have one."""
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
-    # How many points of the target two samples have in common, in the mean over all pairs of samples.
+    # The mean number of target points that two samples have in common.
     often = counts_by_point(samples, target)
     shared = float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
     shares = shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
@@ -119,7 +119,7 @@ def shares_of_counts(
     of_value: (parameters,) whether only the value counts, not whether there is one. shared: the mean number of points
     that the targets of two samples share.
     """
-    first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has all points
+    first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
     target, region = targets / inside[:, None], regions / rows[:, None]
     base = region if baseline == "region" else uniform_base(grids, region)
@@ -141,7 +141,7 @@ def shares_of_counts(
     active = (regimes_square - 1.0).mean(axis=0)
     activity = np.clip(np.where(active > 1e-12, active, 0.0) / divergence.mean(axis=0), 0.0, 1.0)
     part = float(np.mean(inside / rows))
-    # Where targets share their points, they also share what chance put into cells.
+    # Targets that share points also share the effect of chance on their cells.
     excess = shared / float(inside.mean()) ** 2 - (1.0 / float(rows.mean()) if baseline == "region" else 0.0)
     mean_freedom = cells.mean(axis=0) - np.where(of_value, regimes.mean(axis=0), 1.0)
     common = common_share(grids, target, base, part, none.mean(axis=0) + mean_freedom * max(0.0, excess))
@@ -201,7 +201,7 @@ def counts_by_point(samples: PosteriorSamples, span: RankRange) -> Reals:
 
 # --- densities -----------------------------------------------------------------------------------------
 
-BLUR = 0.7  # of a counted cell: the width of the kernel that makes a curve of its steps
+BLUR = 0.7  # width of the kernel that smooths steps into a curve, in counted cells
 
 
 def model_densities(
@@ -211,7 +211,7 @@ def model_densities(
     words: tuple[str, str],
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
-    """The mean densities of every parameter over all samples; the contrasts show where its rows lie."""
+    """The mean densities of every parameter over all samples; the contrasts contain its rows."""
     grids = samples.grids()
     targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
@@ -244,7 +244,7 @@ def density(
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
-    """(cells,) The fraction of points with a value; coarse cells are spread in proportion to the prior."""
+    """(cells,) The part of the points in each cell; coarse cells are divided in proportion to the prior."""
     here = coarse.table[: grid.cells]
     mass = np.bincount(here, weights=grid.prior, minlength=coarse.cells)
     parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
