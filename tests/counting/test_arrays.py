@@ -15,7 +15,7 @@ from pedanova.counting import arrays
 from pedanova.counting import reference as judge
 from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, kept_values
 from pedanova.counting.levels import as_ladder
-from pedanova.data.column import Column, as_column, cells_of
+from pedanova.data.column import Column, as_column, cells_of, take
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
@@ -74,6 +74,23 @@ def test_any_number_of_threads_gives_the_same_bytes(columns: int, levels: int, d
             np.testing.assert_array_equal(counts, judged[name][0])
             np.testing.assert_allclose(sums, judged[name][1], rtol=1e-9, atol=1e-9)
             assert sums.tobytes() == alone[name][1].tobytes()
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("rows", [0, 1, 60, 400])
+def test_few_rows_are_stored_by_place(observed: Observations, name: str, rows: int) -> None:
+    part = np.random.default_rng(rows).permutation(len(observed))[:rows]
+    goals = tuple(replace(goal, values=goal.values[part]) for goal in observed.goals)
+    some = replace(observed, columns=take(observed.columns, part), goals=goals)
+    codes = np.where(KEPT[name][part], part % 100, 100).astype(np.uint8)
+    dense, stored = count_codes(some, codes, 100), arrays.count_rows(some, codes, 100)
+    assert [parameter for parameter in some.space if len(stored[parameter]) == 3], "all tables are full"
+    for parameter, (counts, sums, *places) in stored.items():
+        every = slice(None) if not places else places[0]
+        whole, total = np.zeros(dense[parameter][0].size, dtype=np.int64), np.zeros(dense[parameter][0].size)
+        whole[every], total[every] = counts.ravel(), sums.ravel()
+        np.testing.assert_array_equal(whole, dense[parameter][0].ravel())
+        np.testing.assert_array_equal(total, dense[parameter][1].ravel())
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -465,7 +465,7 @@ def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest
         real(placed, *rest, threads=threads)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kernel, "count_features", count_features)
-    data = {"a": random.random(1_000), "b": random.random((1_000, 4))[:, 2], "c": random.random(1_000).astype("f4")}
-    pa.analyze(data, random.normal(size=1_000))
+    data = {"a": random.random(10_000), "b": random.random((10_000, 4))[:, 2], "c": random.random(10_000).astype("f4")}
+    pa.analyze(data, random.normal(size=10_000))
     assert len(seen) == 3
     assert all(any(np.shares_memory(values, column) for column in data.values()) for values in seen)

@@ -175,9 +175,9 @@ def test_a_report_counts_its_rows_once(
     data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
     a = pa.analyze(data, "y")
     counted = []
-    from pedanova.counting.arrays import count_codes as real
+    from pedanova.counting.arrays import count_rows as real
 
-    monkeypatch.setattr(module, "count_codes", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1])
+    monkeypatch.setattr(module, "count_rows", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1])
     a.report(tmp_path / "r.html", questions=[(0.1, {"x0": (0, 0.5)})], **COUNTS)
     assert len(counted) <= 2
 

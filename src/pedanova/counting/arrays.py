@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +20,9 @@ from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
 
+NEARLY_EMPTY = 16  # cells of a table for each row: with more, only the cells with rows are stored
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
-MANY_BESIDE = 16  # if more than one row in 16 lies next to a boundary, a survey does not help
+MANY_BESIDE = 16  # one row in so many
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 
@@ -31,7 +33,7 @@ class Job:
     name: str
     grid: Grid
     placed: kernel.Placed
-    order: NDArray[np.int32] | None  # sorted position → cell, if they differ
+    order: NDArray[np.int32] | None  # sorted position → cell, where they differ
 
 
 def kept_codes(
@@ -57,9 +59,9 @@ def sum_moments(
     """The mean and spread of the objective in each level; rows that count as the worst are NaN."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
-    centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
+    centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
     powers = np.append(powers_of(levels), 0)
-    by_kernel = kernel.available() and not powers.any()  # extreme scales are left to NumPy
+    by_kernel = kernel.available() and not powers.any()  # scales beyond those of nature are left to the judge
 
     def add(rows: slice) -> tuple[NDArray[Any], ...]:
         if not by_kernel:
@@ -74,14 +76,50 @@ def sum_moments(
     return Moments(centres[:-1], rows, sums, squares, powers[:-1])
 
 
-def count_codes(
+def count_rows(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+) -> dict[str, list[NDArray[Any]]]:
+    """Counts and sums of every parameter by code and cell; of a table that few rows leave nearly empty, the cells with
+    rows only and, third, their places.
+    """
+    grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
+    few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
+    rest = [name for name in grids if name not in few]
+    counted = count_codes(observations, codes, levels, names=rest, threads=threads)
+    tables = {name: list(both) for name, both in counted.items()} | count_places(observations, codes, levels, few)
+    return {name: tables[name] for name in grids}
+
+
+def count_places(
+    observations: Observations, codes: NDArray[Any], levels: int, names: Sequence[str]
+) -> dict[str, list[NDArray[Any]]]:
+    """Counts, sums and places of the cells with rows, in the flattened table of each of these parameters."""
+    if not names:
+        return {}
+    counted = codes < levels
+    objective, own = observations.objective[counted].astype(np.float64), codes[counted].astype(np.int64)
+    tables = {}
+    for name in names:
+        grid = grid_of(observations.space[name])
+        cells = cells_of(observations.columns[name], grid)[counted]
+        places, owner = np.unique(own * grid.width + cells, return_inverse=True)
+        tables[name] = [np.bincount(owner), np.bincount(owner, weights=objective), places]
+    return tables
+
+
+def count_codes(
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: int,
+    *,
+    names: Sequence[str] | None = None,
+    threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Counts and sums of every parameter by code and cell; rows with the code `levels` are left out."""
+    """Counts and sums of some parameters (default: all) by code and cell; rows with the code `levels` are left out."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
-    return count(observations, codes, levels, threads=threads)
+    return count(observations, codes, levels, names, threads=threads)
 
 
 def level_codes(
@@ -100,7 +138,7 @@ def level_codes(
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries, given = levels.boundaries, kernel.signed(objective, levels.sign)
     if survey is not None and survey.shared_with(boundaries) > len(objective) // MANY_BESIDE:
-        survey = None  # many rows (often ties) lie next to a boundary, so all rows are compared
+        survey = None  # where many rows lie beside a boundary, as ties do, all of them may as well be looked at
     search = None if survey is None else survey.search
     if survey is not None and search is not None and search.tells(levels.sign * levels.thresholds[:-1], survey):
         rows = search.values, search.places, len(search.places)
@@ -118,32 +156,43 @@ def level_codes(
 
 
 def count_by_judge(
-    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: int,
+    names: Sequence[str] | None = None,
+    *,
+    threads: int = 1,
 ) -> dict[str, judge.Counted]:
     def count(name: str) -> judge.Counted:
         grid = grid_of(observations.space[name])
         return judge.count(observations.columns[name], grid, codes, observations.objective, levels)
 
-    names = list(observations.space)
+    names = list(observations.space) if names is None else names
     return dict(zip(names, spread(count, names, threads=threads), strict=True))
 
 
 def count_by_kernel(
-    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: int,
+    names: Sequence[str] | None = None,
+    *,
+    threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    jobs = jobs_of(observations)
+    jobs = jobs_of(observations, names)
     shapes = [(levels, job.grid.width) for job in jobs]
     totals = [(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float64)) for shape in shapes]
     if jobs:
         placed = [job.placed for job in jobs]
         kernel.count_features(placed, codes, levels, usable(observations.objective), totals, threads=threads)
     result = {job.name: in_order(total, job) for job, total in zip(jobs, totals, strict=True)}
-    return {name: result[name] for name in observations.space}
+    return {name: result[name] for name in observations.space if name in result}
 
 
-def jobs_of(observations: Observations) -> list[Job]:
-    """All columns, sorted so that equal grids are neighbours, because the kernel counts several together."""
-    jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
+def jobs_of(observations: Observations, names: Sequence[str] | None = None) -> list[Job]:
+    """Some or all columns, sorted so that equal grids are neighbours, because the kernel counts several together."""
+    names = list(observations.space) if names is None else names
+    jobs = [job_of(observations.columns[name], grid_of(observations.space[name])) for name in names]
     return sorted(jobs, key=lambda job: -job.grid.width)
 
 
@@ -185,7 +234,7 @@ def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np
         low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)
         return column.values, int(low), grid.locate(np.arange(low, high + 1))
     if grid.lattice is not None and (column.values.dtype.kind == "f" or grid.lattice[1] != 1):
-        # Several integers share a cell, and the column may contain other numbers: rare, so NumPy is used.
+        # Whole numbers sharing cells, asked of a column that may hold others: rare, so by NumPy.
         return cells_of(column, grid), 0, np.arange(grid.width, dtype=np.int32)
     return None
 

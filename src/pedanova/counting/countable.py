@@ -13,7 +13,7 @@ import numpy as np
 
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.base.notes import Count, Note, added, in_order
-from pedanova.counting.arrays import count_codes, kept_codes, kept_values
+from pedanova.counting.arrays import count_rows, kept_codes, kept_values
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
 from pedanova.counting.levels import (
     LADDER,
@@ -35,7 +35,7 @@ from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, Space
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, Switch
 
-FEW_ROWS = 20  # a domain with fewer rows gets a note
+FEW_ROWS = 20  # a domain of fewer is told in the notes
 Recount: TypeAlias = tuple[Levels, Tallies]
 
 
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels with further thresholds, and their counts; levels from other data cannot get further quantiles."""
+        """Levels with further cuts, and their counts; levels of other data cannot be cut at further quantiles."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -111,11 +111,11 @@ def levels_for(source: Countable, levels: object) -> Levels:
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
-    # A table with very many columns has fewer levels; others are counted when they are needed.
+    # A table of very many columns keeps fewer levels; others are counted when asked for.
     wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES
     quantiles = SHORT_LADDER if wide else as_ladder(levels)  # type: ignore[arg-type]
     cut = source.cut(quantiles, every=cells * SMALL <= LARGEST_TALLIES // 16)
-    if np.isfinite(cut.thresholds).sum() < 2:  # with two thresholds, the objective varies
+    if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
         value = source.constant()
         if value is not None:
             raise DataError(f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant")
@@ -140,7 +140,7 @@ def assembled(
 ) -> Counted:
     """The result of counting. With `inside`, rows outside the space are an error; with `part`, rows are missing."""
     tallies = counts.tallies(source.space, levels)
-    for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
+    for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
         condition = condition_in_words(source.space[name])
         raise SpaceError(f"{name}: its condition {condition} is never true; check the values")
     if inside:
@@ -152,7 +152,7 @@ def assembled(
 
 def check_inside(tallies: Tallies, source: Countable) -> None:
     for name, tally in tallies.items():
-        many = int(tally.counts[:, tally.grid.outside].sum())
+        many = int(tally.by_cell()[tally.grid.outside])
         if many:
             first = source.describe_outside(name, tally.parameter)
             more = f" ({many:,} rows in all)" if many > 1 else ""
@@ -168,7 +168,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
     """Notes from the counts: rows without a value, rows outside the space, domains with few rows."""
     notes = []
     for name, tally in tallies.items():
-        missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
+        missing, outside = map(int, tally.by_cell()[[tally.grid.missing, tally.grid.outside]])
         of_all = (" of ", Count(tally.rows)) if missing or outside else ()
         if missing:
             what = "have no value (inactive)" if tally.parameter.when else "have no value"
@@ -184,7 +184,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
 def _few_notes(tally: Tally) -> list[Note]:
     if not isinstance(tally.parameter, Switch):
         return []
-    by_cell = tally.counts.sum(axis=0)
+    by_cell = tally.by_cell()
     rows = [int(by_cell[block.start : block.stop].sum()) for block in tally.grid.blocks]
     return [
         Note("doubt", _few_in_words(domain, many), subject=tally.name)
@@ -211,7 +211,7 @@ class InMemory(Countable):
     def __init__(self, observed: Observations, nan: NanPolicy, threads: int = 1) -> None:
         super().__init__(observed.name, observed.direction, nan, observed.space)
         self.observed, self.threads = observed, threads
-        self._survey: Survey | None = None  # a survey of the kept rows' objective, for thresholds and levels
+        self._survey: Survey | None = None  # one look at the objective of the kept rows, for thresholds and for levels
 
     @property
     def several(self) -> bool:
@@ -229,10 +229,9 @@ class InMemory(Countable):
 
     def count(self, levels: Levels) -> Counts:
         codes = kept_codes(self.observed, levels, threads=self.threads, survey=self._survey)
-        self._survey = None  # released before counting, because it is as large as the objective
-        counted = count_codes(self.observed, codes, levels.count, threads=self.threads)
-        tables = {name: list(both) for name, both in counted.items()}
-        rows = int(next(iter(counted.values()))[0].sum())
+        self._survey = None  # forgotten before counting: it is as large as the objective
+        tables = count_rows(self.observed, codes, levels.count, threads=self.threads)
+        rows = int(next(iter(tables.values()))[0].sum())
         return Counts(len(self.observed), rows, tables, None, list(self.observed.notes), self.observed.idle)
 
     def few(self) -> FewRows:

@@ -17,7 +17,7 @@ from pedanova.errors import Arg, MergeError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter, Space
 
-SPARSE = 4  # if at most one cell in this many has rows, only these cells are stored
+SPARSE = 4  # a table in which at most one of so many cells holds something is kept as those cells alone
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -49,24 +49,38 @@ class Tally:
     name: str
     parameter: Parameter
     levels: Levels
-    _places: NDArray[np.intp] | None  # positions of the stored cells; None for all cells
-    _kept: tuple[NDArray[Any], NDArray[Any]]  # the counts and sums of the stored cells
+    _places: NDArray[np.intp] | None  # of the cells that are kept; None for all of them
+    _kept: tuple[NDArray[Any], NDArray[Any]]  # their counts and sums
 
     def __init__(
-        self, name: str, parameter: Parameter, levels: Levels, counts: NDArray[np.int64], sums: NDArray[np.float64]
+        self,
+        name: str,
+        parameter: Parameter,
+        levels: Levels,
+        counts: NDArray[np.int64],
+        sums: NDArray[np.float64],
+        places: NDArray[np.intp] | None = None,
     ) -> None:
-        shape = (levels.count, grid_of(parameter).width)
+        """With `places`, `counts` and `sums` hold these cells of the flattened table only, and all others are empty."""
+        if places is None:
+            places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
+        self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
+
+    @staticmethod
+    def _compressed(
+        name: str, shape: tuple[int, int], counts: NDArray[np.int64], sums: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64], NDArray[np.float64]]:
+        """Places, counts and sums of the cells that hold something, if they are few; otherwise the whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "
                 f"{sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
             )
-        places, tables = None, (counts, sums)
         if SPARSE * np.count_nonzero(counts) <= counts.size:
             full = np.flatnonzero((counts != 0) | (sums != 0))
             if SPARSE * len(full) <= counts.size:
-                places, tables = full, (counts.ravel()[full], sums.ravel()[full])
-        self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=tables)
+                return full, counts.ravel()[full], sums.ravel()[full]
+        return None, counts, sums
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -111,6 +125,10 @@ class Tally:
         np.add.at(total, self._places[inside] % width, self._kept[0][inside])
         return total
 
+    def by_cell(self) -> NDArray[np.int64]:
+        """(cells + 2,) The rows of all levels."""
+        return self.between(0, self.levels.count)
+
     def rows_by_level(self) -> NDArray[np.int64]:
         return np.asarray(self.counts.sum(axis=1))
 
@@ -121,7 +139,7 @@ class Tally:
         return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same rows were counted; sums may differ by rounding, because the order of addition may differ."""
+        """Whether the same rows were counted; the last bits of sums may differ, because the order of addition may."""
         rounding = 1e-9 * float(np.abs(self.sums[np.isfinite(self.sums)]).max(initial=0.0))
         return (
             isinstance(other, Tally)
@@ -153,9 +171,9 @@ Tallies: TypeAlias = Mapping[str, Tally]
 
 Reals = NDArray[np.float64]  # (levels,)
 Powers = NDArray[np.int64]
-ROUNDING = 1e-15  # relative to the terms that should cancel, a smaller difference is rounding
-ORDINARY = 400  # exponents up to this size, whose squares are precise doubles
-SHRUNK, STRETCHED = 600, -480  # exponents by which larger and smaller objectives are scaled before squaring
+ROUNDING = 1e-15  # a smaller part of the terms that should cancel is nothing
+ORDINARY = 400  # powers of two, either way, whose squares a double holds with all digits
+SHRUNK, STRETCHED = 600, -480  # by which larger and smaller objectives are divided before they are squared
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +191,7 @@ class ObjectiveSpread:
         return self.squared(self.scaled)
 
     def squared(self, scaled: float) -> float:
-        """Convert a number in units of 4 ** power to squared units of the objective."""
+        """A number in units of 4 ** power, in squared units of the objective."""
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(scaled, 2 * self.power))
 
@@ -267,7 +285,7 @@ class Counts:
 
     rows: int = 0
     counted: int = 0
-    tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums
+    tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums; of few rows, their places too
     moments: Moments | None = None
     notes: list[Note] = field(default_factory=list)
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in none of the rows
