@@ -17,7 +17,7 @@ class Nesting:
     """The parent of each child; empty by default."""
 
     parents: Mapping[str, str] = field(default_factory=dict)
-    active: Mapping[str, float] = field(default_factory=dict)  # part of all rows that have a value
+    active: Mapping[str, float] = field(default_factory=dict)  # the part of all rows that have a value
 
     def order(self, names: Sequence[str]) -> list[str]:
         """The names with children directly after their parents; the order is otherwise unchanged."""

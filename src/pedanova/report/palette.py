@@ -1,7 +1,7 @@
 """Colours by meaning, the same on the page and in figures, for light and dark backgrounds.
 
-They work for colour-blind people and in grey: neighbouring colours differ in lightness, and the scale of lift becomes
-steadily darker (on a dark background, lighter) from ¼ to 4 times.
+They are suitable for colour-blind people and grey prints: neighbouring colours differ in lightness, and the scale of
+lift becomes steadily darker (on a dark background, lighter) from ¼ to 4 times.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ LIGHT = {
     "ground": "#ffffff",
     "card": "#f7f8fa",
     "ink": "#1b2430",  # text and axes
-    "soft": "#57606c",  # what is said beside
+    "soft": "#57606c",  # secondary text
     "line": "#d5dae1",  # rules, borders, grid
     "target": "#0b62a8",
     "region": "#8b929c",
     "uniform": "#57606c",  # dashed
     "A": "#7a1f5c",  # a pinned selection
     "B": "#c97a00",
-    "good": "#cfe3f4",  # ground under good values
-    "noise": "#b9bec6",  # what is not distinguishable from noise
-    "chance": "#e6e9ed",  # the band of what chance alone would do
+    "good": "#cfe3f4",  # background of good values
+    "noise": "#b9bec6",  # parameters without a clear effect
+    "chance": "#e6e9ed",  # the range that chance alone would give
     "warning": "#9a3412",
 }
 DARK = {
@@ -40,7 +40,7 @@ DARK = {
     "chance": "#2b333d",
     "warning": "#fdba74",
 }
-LIFTS = (0.25, 0.5, 1.0, 2.0, 4.0)  # where the colours of the next two stand; beyond, they are clipped
+LIFTS = (0.25, 0.5, 1.0, 2.0, 4.0)  # the lifts of the colours below; others are limited to this range
 LIGHT_LIFT = ("#ffe3a8", "#ecd2a0", "#c3c7cd", "#5f97c9", "#0a4a85")
 DARK_LIFT = ("#4a300a", "#5c4a2c", "#6d7580", "#7fb4dd", "#c4e4ff")
 

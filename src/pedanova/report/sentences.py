@@ -14,8 +14,8 @@ from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chan
 if TYPE_CHECKING:
     from pedanova.measures.studies.across import Pooling
 
-ENOUGH_ROWS = 20  # target rows below which a change says nothing
-NOTEWORTHY = 0.05  # a ratio that changes by less is no change
+ENOUGH_ROWS = 20  # with fewer target rows, a change is not mentioned
+NOTEWORTHY = 0.05  # a smaller change of a ratio is not mentioned
 
 
 def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:

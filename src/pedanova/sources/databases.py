@@ -26,7 +26,7 @@ READ_ONLY = {
     "postgresql": ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", f"SET lock_timeout = '{PATIENCE}s'"),
     "mysql": ("SET SESSION TRANSACTION READ ONLY", f"SET SESSION lock_wait_timeout = {PATIENCE}"),
 }
-SQLITE = b"SQLite format 3\x00"  # how such a file begins
+SQLITE = b"SQLite format 3\x00"  # the first bytes of such a file
 Opener: TypeAlias = "Callable[[], AbstractContextManager[Database]]"
 
 
@@ -37,7 +37,7 @@ class Database:
     connection: Any
     shown: str
     family: str
-    reopen: Opener  # another connection to the same
+    reopen: Opener  # opens another connection to the same database
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Sequence[Any]]:
         """All rows of one query; `values` replace its question marks."""
@@ -46,12 +46,12 @@ class Database:
             try:
                 cursor.execute(query if self.family == "sqlite" else query.replace("?", "%s"), tuple(values))
                 fetched: list[Sequence[Any]] = cursor.fetchall()
-            except Exception as error:  # the driver's; each has a word of its own for a connection that is gone
+            except Exception as error:  # errors of the drivers, which differ for a lost connection
                 if getattr(self.connection, "closed", False) or not getattr(self.connection, "open", True):
                     raise DataError(f"{self.shown} became unavailable during the read; read it again") from error
                 raise
             finally:
-                with suppress(Exception):  # a connection that is lost cannot be tidied up
+                with suppress(Exception):  # a lost connection cannot be rolled back
                     cursor.close()
                     if self.family != "sqlite":
                         self.connection.rollback()
@@ -78,19 +78,19 @@ class Database:
 
 
 def family_of(url: str) -> str | None:
-    """The kind of database of a URL such as postgresql+psycopg2://…; the driver named in it is not needed."""
+    """The kind of database of a URL such as postgresql+psycopg2://…; the named driver is not used."""
     return FAMILIES.get(url.partition("://")[0].partition("+")[0].lower())
 
 
 def without_password(url: str) -> str:
-    """The URL without its password; hardly anything of it if the end of the password is unclear."""
+    """The URL without its password; if the end of the password is unclear, most of the URL is left out."""
     scheme, _, rest = url.partition("://")
     login, at, place = rest.rpartition("@")
     if "?" in login or "#" in login:
         return f"{scheme}://…"
     place = place.partition("?")[0].partition("#")[0]
     user, colon, _ = login.partition(":")
-    if not at:  # what stands for a port and is no number may be a password whose host was forgotten
+    if not at:  # a port that is not a number may be a password without a host
         server, slash, database = place.partition("/")
         host, colon, port = server.rpartition(":")
         place = f"{host}:***{slash}{database}" if colon and not port.rstrip("]").isdigit() else place
@@ -115,7 +115,7 @@ def open_database(place: str | Path) -> Iterator[Database]:
 
 
 def is_sqlite(path: Path) -> bool:
-    with suppress(OSError, ValueError):  # a file that may not be read, a name that the system cannot take
+    with suppress(OSError, ValueError):  # no permission, or a name that the system does not accept
         if path.is_file():
             with path.open("rb") as start:
                 return start.read(len(SQLITE)) == SQLITE
@@ -139,7 +139,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     connection = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
-    connection.execute("PRAGMA cache_size = -32000")  # kilobytes: neighbours stay at hand
+    connection.execute("PRAGMA cache_size = -32000")  # in kilobytes, so that neighbouring pages stay in memory
     return connection
 
 
@@ -152,7 +152,7 @@ def _login(url: str, shown: str) -> dict[str, Any]:
         parts = urlsplit(f"{scheme}://{server}")
         port = parts.port
     except ValueError as error:
-        reason = "its port is not a number" if "cast" in str(error) else error  # which would show it
+        reason = "its port is not a number" if "cast" in str(error) else error  # the message would show the password
         raise DataError(f"{shown} is not a URL: {reason}; write scheme://user:password@host:port/database") from None
     database = parts.path.strip("/")
     if not database:
@@ -195,7 +195,7 @@ def complaints(shown: str, family: str) -> Iterator[None]:
         raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
     except OSError as error:
         raise DataError(f"{shown}: {error.strerror or error}; is the server up and the address right?") from None
-    except Exception as error:  # drivers share no base, and may not be installed: known by their module
+    except Exception as error:  # drivers have no common base class, so their errors are known by module
         if not type(error).__module__.startswith(("psycopg", "pymysql")):
             raise
         reason = " ".join(" ".join(map(str, error.args)).split())

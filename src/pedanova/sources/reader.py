@@ -21,7 +21,7 @@ Option = TypeVar("Option")
 
 NUMPY_SCALARS = ("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar")
 PLAIN_TYPE = re.compile(r"[biufU][0-9]{1,3}")
-# PyYAML takes 1e-3 for text, as YAML 1.1 asks for a point in it; people who write it mean a number.
+# PyYAML reads 1e-3 as text, because YAML 1.1 requires a point in it; here it is a number.
 EXPONENT = re.compile(r"^[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
 
@@ -33,14 +33,14 @@ class Kind:
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
     takes: Literal["path", "database", "object", "table"]  # a table is an object or the path of a file
-    matches: Callable[[Any], bool]  # asked of a path that exists, of the names of a database's tables, or of an object
-    read: Callable[..., Records]  # the source, and which study or experiment of it unless it is `single`
-    single: bool = False  # always one study
+    matches: Callable[[Any], bool]  # called with an existing path, the names of a database's tables, or an object
+    read: Callable[..., Records]  # called with the source and, unless it is `single`, the study
+    single: bool = False  # whether it always has one study
 
     def fits(self, source: object) -> bool:
         try:
             return self.matches(source)
-        except Exception:  # a folder that may not be entered, a damaged file, a foreign object's property
+        except Exception:  # no permission, a damaged file, or an error in a foreign object
             return False
 
 
@@ -108,12 +108,12 @@ class KnownTable:
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
     source: str
-    settings: tuple[str, ...]  # how the names of settings begin
-    fits: Callable[[Sequence[str], Sequence[str]], bool]  # asked of all names, and of those of results
-    is_result: Callable[[str], bool]  # of a column that is no setting
-    several: bool = False  # several results are several objectives
+    settings: tuple[str, ...]  # prefixes of the names of parameters
+    fits: Callable[[Sequence[str], Sequence[str]], bool]  # called with all names, and with those of results
+    is_result: Callable[[str], bool]  # called with a column that is not a parameter
+    several: bool = False  # whether several results are several objectives
     state: str | None = None
-    errors: tuple[str, ...] = ()  # columns that are set where a trial failed
+    errors: tuple[str, ...] = ()  # columns that are filled if a trial failed
 
     def metadata(self, names: Sequence[str]) -> SourceMetadata | None:
         """The metadata of a table with these columns; None if it is of another kind."""
@@ -165,7 +165,7 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
     match node.id:
         case "mapping":
             fields = loader.construct_mapping(node, deep=True)
-            state = fields.get("state", fields)  # beside the arguments of whatever makes the object
+            state = fields.get("state", fields)  # next to the arguments of the constructor
             return state if isinstance(state, dict) else name
         case "sequence":
             if name in NUMPY_SCALARS:

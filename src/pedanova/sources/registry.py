@@ -106,7 +106,7 @@ LOGS: tuple[Kind, ...] = (
     Kind("DVC experiments", "a .json file with the output of `dvc exp show --json`",
          "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss", "path", hydra.fits_dvc,
          hydra.read_dvc, True),
-    # Hydra before the loggers whose folders lie inside its jobs
+    # Hydra comes before the loggers whose folders are inside its jobs
     Kind("Hydra jobs", "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
          "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
     Kind("Lightning runs", "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
@@ -114,25 +114,25 @@ LOGS: tuple[Kind, ...] = (
          tensorboard.LIGHTNING.read),
     Kind("Ultralytics runs", "a folder of runs with args.yaml (YOLOv5: hyp.yaml and opt.yaml) and results.csv",
          "pedanova analyze runs/detect", "path", ultralytics.RUNS.fits, ultralytics.RUNS.read),
-    # TensorBoard last: many tools write event files beside their own
+    # TensorBoard is last, because many tools also write event files
     Kind("TensorBoard runs",
          "a folder with event files (events.out.tfevents.*) that hold settings of the hparams plugin",
          "pedanova analyze runs --objective hparam/accuracy", "path", tensorboard.fits, tensorboard.read, True),
 )  # fmt: skip
-# Told by their columns, wherever they are.
+# These are recognised by their columns.
 KNOWN_TABLES: tuple[KnownTable, ...] = (optuna_study.TABLE, raytune.TABLE, mlflow.TABLE)
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 LFS = b"version https://git-lfs.github.com/spec/"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
 SHEETS = (*sheets.SUFFIXES, ".numbers")
-RUN_FILES: dict[str, tuple[Test, str]] = {  # curves, by the tool whose runs hold a file of this name
+RUN_FILES: dict[str, tuple[Test, str]] = {  # files with curves: the tool whose runs contain such a file
     "metrics.csv": (tensorboard.LIGHTNING.is_run, tensorboard.LIGHTNING.what),
     "results.csv": (ultralytics.RUNS.is_run, ultralytics.RUNS.what),
     "progress.csv": (raytune.is_trial, "trial of Ray Tune"),
     "result.json": (raytune.is_trial, "trial of Ray Tune"),
 }
-CHART = ("__MIN", "__MAX", "__STEP")  # behind the columns of a chart that W&B exports
+CHART = ("__MIN", "__MAX", "__STEP")  # suffixes of columns in a chart exported by W&B
 
 
 def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
@@ -268,7 +268,7 @@ def check_known(place: Path) -> None:
         with place.open("rb") as file:
             start = file.read(100)
     except OSError:
-        return  # whoever reads it says why it cannot be read
+        return  # the reader reports the problem
     if start.startswith(LFS):
         raise DataError(
             f"{place} is a pointer of Git LFS, not the file itself; fetch it with `git lfs pull --include "

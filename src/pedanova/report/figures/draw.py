@@ -29,9 +29,9 @@ from pedanova.measures.surrogate.profile import Profile
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.palette import DARK, LIFTS, LIGHT, ink_on, lift_colour, luminance, mixed
 
-LONGEST = 28  # letters of a value or a title
+LONGEST = 28  # characters of a value or a title
 MOST_NAMED = 12  # bands that the legend names
-SHADES = 8  # of bands
+SHADES = 8  # shades of bands
 NOISE = "~ "
 Axes: TypeAlias = Any
 Reals: TypeAlias = NDArray[np.float64]
@@ -54,7 +54,7 @@ def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, d
 def is_dark(ax: Axes) -> bool:
     from matplotlib.colors import to_rgba
 
-    *parts, alpha = to_rgba(ax.get_facecolor())  # what is see-through lies on white
+    *parts, alpha = to_rgba(ax.get_facecolor())  # a transparent background is treated as white
     return luminance("#" + "".join(f"{round(255 * (1 - alpha + alpha * part)):02x}" for part in parts)) < 0.2
 
 
@@ -101,7 +101,7 @@ def name_ticks(ax: Axes, low: float, high: float, *, log: bool, most: int = 6) -
     ax.minorticks_off()
 
 
-MANY = 12  # panels from which on more stand in a row
+MANY = 12  # from this many panels on, there are more in a row
 CHANCE = "by chance alone (95 %)"
 
 
@@ -202,7 +202,7 @@ def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], 
     ax, ink = axes_with_ink(ax, 6.4, 4.0)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
-    steps_down = max(1, min(SHADES, len(names)) - 1)  # the first bands differ most, all others share the palest shade
+    steps_down = max(1, min(SHADES, len(names)) - 1)  # the first bands differ most, the last share one shade
     shades = [mixed(ink["target"], ink["card"], min(1.0, place / steps_down)) for place in range(len(names))]
     bands = [[step[name] for step in ratios] for name in names]
     shown = plain_names(names)
@@ -218,10 +218,10 @@ def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], 
     return ax
 
 
-LINES = 4  # drawn in colour and with a name
+LINES = 4  # lines that are drawn in colour and with a name
 STYLES = (("target", "o", "-"), ("A", "s", "--"), ("B", "^", "-."), ("ink", "D", ":"))
-LOG_SPAN = 8.0  # budgets that span more are drawn on a log scale
-WIDEST = 78  # letters of the title
+LOG_SPAN = 8.0  # budgets with a larger range are drawn on a log scale
+WIDEST = 78  # characters of the title
 
 
 def draw_along(along: Along, ax: Axes | None = None) -> Axes:
@@ -263,9 +263,9 @@ def shares(row: list[Importance]) -> list[float]:
 # --- two parameters or two objectives -----------------------------------------------------------------
 
 LISTED = 15  # pairs that are drawn
-LEAST_PERCENT = 10.0  # % of the variance at the end of the axis, at least
-ENOUGH = 5.0  # rows that must be expected in a cell to say something
-FADED = 0.65  # of what chance explains
+LEAST_PERCENT = 10.0  # the axis ends at this percentage of the variance or above
+ENOUGH = 5.0  # the fewest expected rows in a cell that is not hatched
+FADED = 0.65  # part of the background colour in cells within chance
 TIMES = {0.25: "≤ ¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "≥ 4"}
 
 
@@ -293,7 +293,7 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 
 
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """How many times as frequent the target is in each cell as in the region, with the rows of both.
+    """The frequency of the target in each cell, relative to the whole region, with the number of rows of both.
 
     The colour scale is linear in log₂ from ¼ to 4 times. Differences within chance are pale, and cells with fewer than
     five expected target rows are hatched.
@@ -346,7 +346,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
     ax.scatter(*inside.T, s=18, color=ink["target"], linewidths=0, label=f"{tradeoff.words} ({len(inside):,})")
     front = tradeoff.values[tradeoff.front]
     front = front[np.lexsort((front[:, 1], front[:, 0]))]
-    corner = "steps-post" if tradeoff.directions[0] == "minimize" else "steps-pre"  # what lies behind it is beaten
+    corner = "steps-post" if tradeoff.directions[0] == "minimize" else "steps-pre"  # rows behind the line are dominated
     ax.plot(*front.T, color=ink["ink"], linewidth=1.2, drawstyle=corner, label=f"front ({len(front):,})")
     for set_label, name, way in zip((ax.set_xlabel, ax.set_ylabel), tradeoff.names, tradeoff.directions, strict=True):
         set_label(f"{plain(name)} {ARROWS.get(way, '')}")

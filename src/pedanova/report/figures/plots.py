@@ -39,10 +39,10 @@ from pedanova.report.figures.draw import (
 from pedanova.report.figures.spread import draw_densities, draw_marginal, draw_verdict
 from pedanova.report.names import nesting_of
 
-SHOWN = 6  # parameters, where none is named
+SHOWN = 6  # the number of parameters if none is named
 Axes = Any
 Names: TypeAlias = str | Sequence[str] | None
-Rows: TypeAlias = object  # whatever `importance` takes as target or region
+Rows: TypeAlias = object  # a target or region of `importance`
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class Plots:
     ) -> Axes:
         """The densities of the target for one parameter, or for several side by side.
 
-        The band shows what chance alone would give, full colour what is beyond it; ~ and grey mark a parameter without
-        a clear effect.
+        The band shows the range that chance alone would give, and full colour the parts beyond it; ~ and grey mark a
+        parameter without a clear effect.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """The shares at each budget with their intervals, and the budget from which on the ranking is the final one.
+        """The shares at each budget with their intervals, and the budget from which the ranking no longer changes.
 
         Parameters
         ----------

@@ -19,14 +19,14 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, values_of
 
 DENSITY = "density (even = 1)"
-LEAST_TOP = 2.0  # of a density's axis, so that chance is not stretched to a finding
-MOST_NAMES = 12  # values of bars that are named; of more, some
+LEAST_TOP = 2.0  # the least height of a density's axis, so that random differences look small
+MOST_NAMES = 12  # with more bars, only some are labelled
 
 
 def draw_densities(
     density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
 ) -> Axes:
-    """The densities of target and region, the band of chance, and in full colour what is beyond chance.
+    """The densities of target and region and the band of chance; parts beyond chance are in full colour.
 
     `row` is its importance: a parameter without a clear effect is drawn in grey.
     """
@@ -110,7 +110,7 @@ def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None, *
         turns = np.flatnonzero(np.diff(np.concatenate([[True], kept, [True]]).astype(int)))
         edges = density.edges if density.edges is not None else drawing.bins.edges
         _hatch(ax, np.clip(edges[turns].reshape(-1, 2), drawing.bins.edges[0], drawing.bins.edges[-1]))
-        if isinstance(verdict.after, Categorical | Ordinal):  # one value is left
+        if isinstance(verdict.after, Categorical | Ordinal):  # single values are left
             ax.axvline(values_of(verdict.after)[0], color=ink["ink"], linewidth=2)
     for bound, place, to in zip(verdict.beyond, (0.02, 0.98), ("◀", "▶"), strict=True):
         if bound is not None:
@@ -138,7 +138,7 @@ def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
         case Categorical() | Ordinal():
             return cell in values_of(domain) or str(cell) in map(str, values_of(domain))
         case Float(low, high) | Int(low, high) if isinstance(cell, int | float):
-            # A bound that has not moved cuts nothing off, though whole numbers' cells begin half a step before it.
+            # An unchanged bound cuts nothing off, although the cells of integers begin half a step before it.
             above = low <= cell or low == getattr(before, "low", None)
             return above and (cell <= high or high == getattr(before, "high", None))
         case _:

@@ -35,7 +35,7 @@ from pedanova.report.figures.plots import SHOWN
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 from pedanova.space.comparison import same_cells
 
-LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diagram
+LANE, RUNG = 0.34, 0.62  # the distance between bars, and between names, in steps of the diagram
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
 def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
     """Groups of names that do not differ clearly: first rank, last rank, and the lane below the axis."""
     bars: list[tuple[float, float, int]] = []
-    ends: list[float] = []  # of each lane
+    ends: list[float] = []  # the end of each lane
     for first, last in test.alike:
         begin, end = test.ranks[first], test.ranks[last]
         lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
@@ -142,7 +142,7 @@ def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     """An axis of ranks, a line from each mean rank to its name, and bars over names that do not differ clearly."""
     bars, count = rank_bars(test), len(test.names)
-    half = (count + 1) // 2  # the better half on the left; the outermost names nearest to the axis
+    half = (count + 1) // 2  # the better half is on the left, and the outermost names are nearest to the axis
     below = 0.35 + LANE * max((lane + 1 for *_, lane in bars), default=0)
     depth = below + RUNG * half
     ax, ink = axes_with_ink(ax, 7.2, 1.1 + 0.34 * (depth + 1.4))
@@ -218,7 +218,7 @@ class DifferencePlots:
         chosen = list(differences)[:SHOWN] if names is None else names
 
         def draw(name: str, one: Axes) -> Axes:
-            label = shown[differences[name].name]  # refuses a name that the studies do not share
+            label = shown[differences[name].name]  # raises an error for a name that the studies do not share
             return draw_over(
                 differences.densities[0][name], differences.densities[1][name], differences.names, one, label
             )
@@ -237,7 +237,7 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
         values = [100 * max(0.0, getattr(row, key)) for row in rows]
         fills = [ink[colour] if row.significant else ink["noise"] for row in rows]
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
-        ax.barh([0], [0], color=ink[colour], label=plain(name))  # for the legend: bars may be grey
+        ax.barh([0], [0], color=ink[colour], label=plain(name))  # an entry for the legend, because bars may be grey
     shown = plain_names([row.name for row in rows])
     name_bars(ax, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows], "importance (%)")
     ax.set_xlim(left=0)

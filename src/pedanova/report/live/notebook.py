@@ -39,13 +39,13 @@ class LiveWidget(anywidget.AnyWidget):
     _esm = asset("notebook.mjs")
     page = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(900).tag(sync=True)
-    wanted = traitlets.Dict().tag(sync=True)  # {"number", "question"}: where the page is to go
+    wanted = traitlets.Dict().tag(sync=True)  # {"number", "question"}: the question that the page shall show
     question = traitlets.Dict()
     selection = traitlets.Dict()
 
     def __init__(self, session: Session, *, height: int) -> None:
         self._session = session
-        self._moving = False  # the page moved, or a change is being carried over: nothing more follows from it
+        self._moving = False  # True while a change is being applied, to avoid loops
         start = session.start
         facts = session.facts(live="message")
         super().__init__(
@@ -70,7 +70,7 @@ class LiveWidget(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         try:
             table = self.importance()._repr_html_()
-        except PedanovaError:  # such as too few rows: the page says so
+        except PedanovaError:  # such as too few rows; the page shows the error
             return bundle
         return bundle and ({**bundle[0], "text/html": table}, *bundle[1:])
 
@@ -124,7 +124,7 @@ class LiveWidget(anywidget.AnyWidget):
     def _moved(self, data: Any) -> None:
         try:
             question = PageQuestion.parse(data, self._session.analysis.space)
-        except PedanovaError:  # such as a parameter that is half typed: the page says what is wrong
+        except PedanovaError:  # such as an unknown parameter; the page shows the error
             return
         with self._quietly():
             self.question, self.selection = question.to_json(), question.box()

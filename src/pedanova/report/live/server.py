@@ -54,7 +54,7 @@ ALWAYS = {
 }
 
 
-HEADER = "x-pedanova-token"  # a header that only the page itself sends: other servers of this machine never see it
+HEADER = "x-pedanova-token"  # a header that only the page sends, so that other local servers never see the token
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Keys:
     """The keys of a server: the token of its page, and one-time tickets in addresses that are exchanged for it."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    tickets: list[str] = field(default_factory=list)  # that nobody has used
+    tickets: list[str] = field(default_factory=list)  # unused tickets
 
     def issue(self) -> str:
         self.tickets.append(secrets.token_urlsafe(32))
@@ -77,7 +77,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An ASGI application that lets only allowed requests through to another one. The page itself contains no data."""
+    """An ASGI application that passes only allowed requests on to another one. The page itself contains no data."""
 
     app: ASGIApp
     token: str
@@ -85,7 +85,7 @@ class Access:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return  # no web sockets here: the handshake ends without a word
+            return  # web sockets are not supported
         request, nonce = Request(scope), secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
         refusal = self.refusal(request)
@@ -131,9 +131,9 @@ def same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-MOST_WAITING = 128  # questions at once; more are refused in words
-AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
-THREAD_NAME = "pedanova-answer"  # threads that count for somebody
+MOST_WAITING = 128  # questions at once; more get an error
+AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two answers with bars at once would both be late
+THREAD_NAME = "pedanova-answer"  # the name of threads that compute answers
 Value = TypeVar("Value")
 
 
@@ -184,7 +184,7 @@ class RequestQueue:
 
 
 def kind_of(request: PageRequest) -> str:
-    """The queue of a request, so that slow requests never delay those that follow the mouse."""
+    """The queue of a request, so that slow requests never delay quick ones."""
     if BY_NAME[request.part].slow:
         return "slow"
     if request.extras.get("drawn") is False and request.extras.get("sure") is False:
@@ -207,7 +207,7 @@ async def in_thread(work: Callable[[], Value]) -> Value:
             value = work()
         except BaseException as error:
             failure = error
-        with suppress(RuntimeError):  # the loop has ended
+        with suppress(RuntimeError):  # the event loop has ended
             loop.call_soon_threadsafe(settle, value, failure)
 
     Thread(target=run, daemon=True, name=THREAD_NAME).start()
@@ -217,12 +217,12 @@ async def in_thread(work: Callable[[], Value]) -> Value:
 Door: TypeAlias = Callable[[Request], Awaitable[Response]]
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question
-IDLE = 10.0  # seconds without a whole request, after which a connection is closed
-MOST_IDLE = 512  # connections without a request; the oldest make room
-DEEPEST = 12  # brackets within brackets
+IDLE = 10.0  # seconds without a complete request after which a connection is closed
+MOST_IDLE = 512  # connections without a request; with more, the oldest are closed
+DEEPEST = 12  # nested brackets
 BACKLOG = 1024
-PATIENCE = 0.8  # seconds until an end is an end
-TURN = 0.001  # seconds for which one thread may hold up the others: a question that comes in waits for no count
+PATIENCE = 0.8  # seconds to wait for the server to stop
+TURN = 0.001  # seconds after which threads switch, so that new questions need not wait
 
 
 class TooLargeError(QueryError):
@@ -234,7 +234,7 @@ class TooLargeError(QueryError):
 class PatientProtocol(H11Protocol):
     """HTTP with time limits, so that idle or very slow connections do not block others."""
 
-    _seen: object = None  # the request of the last look
+    _seen: object = None  # the request at the last check
 
     @property
     def is_working(self) -> bool:
@@ -290,7 +290,7 @@ def no_number(text: str) -> float:
 
 
 def depth_of(text: str) -> int:
-    """The largest number of brackets open at once; brackets in texts count too, which is only stricter."""
+    """The largest number of brackets open at once, an upper limit because brackets in texts count too."""
     open_now = most = 0
     for letter in text:
         if letter in "[{":
@@ -310,7 +310,7 @@ def application(session: Session, keys: Keys) -> Starlette:
     queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
-        ahead = request.headers.get("sec-purpose", "").startswith("prefetch")  # nobody looks at it yet
+        ahead = request.headers.get("sec-purpose", "").startswith("prefetch")  # the browser only prefetches the page
         if request.method == "GET" and not ahead and keys.redeem(request.query_params.get("ticket", "")):
             facts, token = await in_thread(session.facts), {"token": keys.token}
         else:
@@ -354,7 +354,7 @@ def in_words(door: Door) -> Door:
             return refused(409, str(error))
         except PedanovaError as error:
             return refused(getattr(error, "status", 400), str(error))
-        except Exception as error:  # the server lives on, and the page says so
+        except Exception as error:  # the server continues, and the page shows the error
             print(f"pedanova: {type(error).__name__}: {error}", file=sys.stderr)
             return refused(500, "something went wrong; the terminal that runs pedanova shows what")
 
@@ -373,7 +373,7 @@ class Explorer:
         self.port: int = self._socket.getsockname()[1]
         self._keys = Keys()
         self._ticket = self._first = self._keys.issue()
-        self._door: Path | None = None  # the file that a browser is pointed to
+        self._door: Path | None = None  # the file that opens the page in a browser
         access = Access(application(session, self._keys), self._keys.token, self.port)
         config = uvicorn.Config(
             access, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
@@ -406,7 +406,7 @@ class Explorer:
 
     def wait(self) -> None:
         """Wait until Ctrl-C or `close`; when an address was used, a new one is printed."""
-        shown = self._address(self._first)  # it may have been used before this begins
+        shown = self._address(self._first)  # the address may already have been used
         try:
             while self._thread.is_alive():
                 self._thread.join(0.5)
@@ -444,11 +444,11 @@ DOOR = """<!doctype html>
 
 def listening(port: int) -> socket.socket:
     """A socket that only this machine can access."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks for it: no delays
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio then avoids delays
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((LOOPBACK, port))
-        made.listen(BACKLOG)  # whoever reads the address may come at once
+        made.listen(BACKLOG)  # a browser may connect immediately
     except (OSError, OverflowError) as error:
         made.close()
         raise QueryError(f"port {port} cannot be used ({error}); choose another, or 0 for a free one") from None
@@ -470,7 +470,7 @@ def explore(
 ) -> Explorer:
     """Serve an analysis. `watched` is its source if it grows; `group` is the column of its studies."""
     if group is not None and watched is None:
-        groups_by(a, group)  # a column that names none is told before anything is served
+        groups_by(a, group)  # an unusable column is an error before serving
     session = Session(
         a, title=title, start=start, options=options, source=source, watch=watched is not None, group=group
     )
@@ -480,7 +480,7 @@ def explore(
         warn = f"no browser could be opened; open {explorer.url} yourself"
         print(warn, file=sys.stderr)
     if wait:
-        sys.setswitchinterval(TURN)  # this process does nothing else
+        sys.setswitchinterval(TURN)  # this process only serves the page
         print(explorer.url)
         with suppress(KeyboardInterrupt):
             explorer.wait()

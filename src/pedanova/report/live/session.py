@@ -66,9 +66,9 @@ class PageRequest:
         return self.client, self.part, self.extras.get("sure")
 
 
-KEPT = 256  # answers
-REMEMBERED = 1_000  # changes
-LONG = 200_000  # rows of which a saved report has intervals of its first question alone: somebody waits for it
+KEPT = 256  # cached answers
+REMEMBERED = 1_000  # stored changes
+LONG = 200_000  # with more rows, a saved report has intervals only for its first question, to be fast
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class SessionState:
     analysis: TrialData
     kept: ResultCache[dict[str, Any]]
     version: int = 1
-    changes: tuple[dict[str, Any], ...] = ()  # something new in the data, in a sentence each
+    changes: tuple[dict[str, Any], ...] = ()  # changes of the data, one sentence each
 
 
 def state_of(analysis: TrialData, version: int = 1, changes: tuple[dict[str, Any], ...] = ()) -> SessionState:
@@ -125,7 +125,7 @@ class Session:
             baseline=cast("Baseline", self.options.pop("baseline")),
             of=self.options.pop("of"),
         )
-        self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
+        self.watcher: Callable[[], dict[str, Any]] | None = None  # returns the state of a watched source
         self._lock = Lock()
         self._state = state_of(analysis)
 
@@ -145,7 +145,7 @@ class Session:
     def facts(self, live: str = "http") -> dict[str, Any]:
         """The facts that do not depend on the question, as JSON."""
         now = self._state
-        _ = now.analysis.excerpt  # of a large table: drawn before anybody waits for it
+        _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
         about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version, "group": self.group}
         return facts | about | {"ask": can_be_asked(now.analysis)}
@@ -174,7 +174,7 @@ class Session:
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
         if len(a.tallies) > MANY:
             trim_memory()
-        if card.name == "answer" and question.study is not None:  # where the objectives of the study lie
+        if card.name == "answer" and question.study is not None:  # the distribution of the study's objective
             facts = page_facts(a, self.title, self.start, **self.options)
             answer |= {"about": {name: facts[name] for name in ("objective", "rungs")}}
         return answer
@@ -195,7 +195,7 @@ class Session:
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
         pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
-        return chain([next(pieces)], pieces)  # what cannot be answered is an error now, and no half of a file
+        return chain([next(pieces)], pieces)  # the first piece is made now, so that an error does not leave half a file
 
     def report(self, question: PageQuestion) -> str:
         """The page as a file for the selected rows, starting with this question."""

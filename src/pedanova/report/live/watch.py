@@ -1,4 +1,4 @@
-"""Follow a growing source while a page asks for news, and say what changed."""
+"""Follow a growing source while a page asks for news, and describe the changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from pedanova.space.parameters import in_words
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A newer analysis, and what happened to the source meanwhile."""
+    """A newer analysis, and the changes of its source since the last one."""
 
-    analysis: TrialData | None  # of all rows so far; None where nothing is new
+    analysis: TrialData | None  # of all rows so far; None if nothing is new
     finished: int = 0  # trials that have ended
-    running: int | None = None  # that have not; None where the source does not tell
-    event: str | None = None  # "shortened": what was read before is gone
-    domains: tuple[DomainChange, ...] = ()  # how the space differs from the last one
+    running: int | None = None  # trials that have not ended; None if the source does not record this
+    event: str | None = None  # "shortened": there are fewer trials than before
+    domains: tuple[DomainChange, ...] = ()  # differences from the last space
     best: float | None = None  # objective of the best row; None for several objectives
 
 
@@ -41,7 +41,7 @@ class Watches(Protocol):
     @property
     def ordered(self) -> bool: ...  # rows are in the order in which the trials began
     @property
-    def last(self) -> Update | None: ...  # what was seen last, less its analysis
+    def last(self) -> Update | None: ...  # the last update, without its analysis
     def look(self) -> Update: ...
 
 
@@ -78,7 +78,7 @@ def said_of_passes(passes: Sequence[Pass]) -> list[str]:
 
 
 def stability(standings: Standings | None, wanted: str = "") -> str:
-    """How long the ranking has not changed, or why there is none yet, in words."""
+    """The number of rows since the ranking last changed, or why there is no ranking yet, in words."""
     if standings is None:
         return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
     many = standings.stable_for
@@ -93,11 +93,11 @@ def names_in_words(names: Iterable[str]) -> str:
     return joined([*few, f"{rest} others"] if rest else few)
 
 
-PAUSE = 2.0  # seconds between two looks, at least
-REST = 2.0  # times as long as a look has taken, at least
-PATIENCE = 15.0  # seconds after which nobody is taken to be there
-FEWEST = 50  # rows of the earliest ranking that is looked back at
-MOST_BACK = 6  # rankings that are looked back at
+PAUSE = 2.0  # the least seconds between two looks
+REST = 2.0  # the least pause, relative to the duration of a look
+PATIENCE = 15.0  # seconds without a request after which no page counts as open
+FEWEST = 50  # rows of the earliest ranking that is computed afterwards
+MOST_BACK = 6  # the number of rankings that are computed afterwards
 
 
 @dataclass(slots=True)
@@ -111,10 +111,10 @@ class Watcher:
     watched: Watches
     standings: Standings | None = None
     trouble: str | None = None  # why the last look failed
-    update: Update | None = None  # the last that brought anything
-    _ranked_rows: int | None = None  # of the analysis that was ranked last
+    update: Update | None = None  # the last update with something new
+    _ranked_rows: int | None = None  # rows of the analysis that was ranked last
     _wanted: str = ""  # why there is no ranking yet
-    _stop: str = ""  # that more trials hardly change anything
+    _stop: str = ""  # a sentence if more trials would hardly change anything
     _last_request: float = -PATIENCE
     _closed: bool = False
     _wake: Condition = field(default_factory=Condition)
@@ -133,7 +133,7 @@ class Watcher:
             self._wake.notify_all()
 
     def news(self) -> dict[str, Any]:
-        """The current state of the source, in words; each request for it keeps the looks going."""
+        """The current state of the source, in words; the source is read again only while pages request it."""
         with self._wake:
             self._last_request = time.monotonic()
             self._wake.notify_all()
@@ -154,14 +154,14 @@ class Watcher:
             with self._wake:
                 now = time.monotonic()
                 if now - self._last_request > PATIENCE:
-                    self._wake.wait()  # for somebody to ask, or for the end
+                    self._wake.wait()  # until a page asks, or until the end
                     continue
                 if now < due:
                     self._wake.wait(due - now)
                     continue
             try:
                 self.step()
-            except Exception as error:  # whatever it is: the page goes on, and says so
+            except Exception as error:  # the page continues, and shows the error
                 self.trouble = f"{type(error).__name__}: {error}; the last read failed, trying again"
             due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
 
@@ -193,7 +193,7 @@ class Watcher:
         """Update the standings, and say which parameter passed which."""
         before, self._ranked_rows = self.standings, analysis.rows
         steps = [analysis.rows]
-        if before is None and self.watched.ordered:  # each of half as many rows, so that stability is known at once
+        if before is None and self.watched.ordered:  # rankings of half as many rows each, to know the stability
             halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
             steps = [*(rows for rows in halves if rows >= FEWEST), analysis.rows]
         for rows in steps:
@@ -208,7 +208,7 @@ class Watcher:
             self._stop = stop_sentence(analysis, ranking) if rows == analysis.rows else ""
             now = self.standings
             self.standings = Standings.begin(ranking, rows) if now is None else now.then(ranking, rows)
-        seen = self.session.analysis.rows if before is None else before.rows  # what a page has seen is no news
+        seen = self.session.analysis.rows if before is None else before.rows  # the page has already shown this
         passes = () if self.standings is None else self.standings.passes
         return said_of_passes([one for one in passes if one.rows > seen])
 

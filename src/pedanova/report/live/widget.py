@@ -1,4 +1,4 @@
-"""What a notebook cell shows: the live page if a kernel can answer it, otherwise a report in a frame."""
+"""The page in a notebook cell: the live page if a kernel can answer it, otherwise a report in a frame."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Widget:
 
     page: str  # a whole HTML document
     height: int  # pixels
-    note: str = ""  # below it
+    note: str = ""  # a note below the page
 
     def _repr_html_(self) -> str:
-        allowed = "allow-scripts allow-downloads allow-modals allow-popups"  # and nothing of the notebook's own
+        allowed = "allow-scripts allow-downloads allow-modals allow-popups"  # without access to the notebook
         return (
             f'<iframe title="pedanova report" sandbox="{allowed}" srcdoc="{escape(self.page)}" '
             f'style="width:100%;height:{self.height}px;border:0" loading="lazy"></iframe>'
@@ -41,7 +41,7 @@ class Widget:
         return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
-OF_A_REPORT = ("ladder", "reduce")  # options that a live page has no use for
+OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use
 GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
 NO_ROWS = "A page of fixed answers: the rows are no longer available, because the analysis was loaded or added up."
 

@@ -54,7 +54,7 @@ from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
 
 _RESULTS: WeakKeyDictionary[TrialData, ResultCache[Any]] = WeakKeyDictionary()
-KEPT = 24  # results of an analysis: a few questions, from their bars to their intervals
+KEPT = 24  # cached results of an analysis, enough for a few questions
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 COLUMNS = (
@@ -67,12 +67,12 @@ COLUMNS = (
 class Inside:
     """The rows of a question: where they come from, which are selected, and target and region among them."""
 
-    rows: TrialData  # all, or a sample of them
-    chosen: tuple[Any, ...]  # as `within` takes it; nothing for all rows
+    rows: TrialData  # all rows, or a sample of them
+    chosen: tuple[Any, ...]  # the arguments of `within`; empty for all rows
     target: Region
     region: Region
-    sample: int | None = None  # rows that stand for all, where a first answer comes from some
-    weight: float = 1.0  # rows that each of them stands for
+    sample: int | None = None  # the size of the sample, if a first answer comes from one
+    weight: float = 1.0  # the number of rows that each sampled row represents
 
     @cached_property
     def analysis(self) -> TrialData:
@@ -116,7 +116,7 @@ def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, An
 
 
 def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[str, Any]]:
-    """Return an error as a part of the JSON, in words."""
+    """A function that returns the JSON answer, or an error in words as JSON."""
 
     @wraps(answer)
     def answered(*args: Given.args, **kwargs: Given.kwargs) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def answer(
     try:
         here = inside(a, question, of=None if sure else some_rows(a, question))
         if sure or question.good == "selection":
-            _ = here.analysis  # too few rows are refused at once
+            _ = here.analysis  # raises an error at once if there are too few rows
     except PedanovaError as error:
         return result | {"refused": str(error), "lines": None, "ends": None} | counted(a, question)
     result |= {"sample": here.sample, "ends": ends_of(a, question, here)}
@@ -181,7 +181,7 @@ def is_unfitted(a: TrialData) -> bool:
 
 
 def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
-    """The number of selected rows, if nothing else is known about them."""
+    """The number of selected rows, if these rows do not allow an answer."""
     if a.observations is None or not question.selects:
         return {}
     return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
@@ -205,7 +205,7 @@ def numbers(
         table, rows = glance.importances, glance.rows
     first = table.rows[0]
     importances = importance_rows(table.rows)
-    if not sure and names is not None:  # a ratio is one among all
+    if not sure and names is not None:  # ratios need all parameters
         importances = [row | {"ratio": None, "raw_ratio": None} for row in importances]
     return {
         "by": table.estimator,
@@ -249,7 +249,7 @@ def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[st
 def spread_of(
     here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
-    """The densities as drawn, the same for answers with and without intervals."""
+    """The densities as they are drawn, which are the same with and without intervals."""
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
@@ -305,8 +305,8 @@ def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, lis
     return ends
 
 
-SHOWN = 16  # studies at first; more when asked for
-MODELLED = 25  # studies beyond which counts answer: a model of each would take too long
+SHOWN = 16  # studies that are shown first; more on request
+MODELLED = 25  # with more studies, counts answer, because models would take too long
 ORDERS = ("name", "size", "disagreement")
 POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
 
@@ -488,7 +488,7 @@ def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> 
     }
 
 
-MEAN_DIGITS = 3  # of the spread of what is drawn: less is below a pixel
+MEAN_DIGITS = 3  # digits relative to the drawn range; more would be less than a pixel
 
 
 @refusing
@@ -531,7 +531,7 @@ ORDER_OF_FRONTS = (
 )
 
 
-MOST_MODELLED = 5  # objectives beyond which counts answer, without intervals: a model of each would take too long
+MOST_MODELLED = 5  # with more objectives, counts answer, because models would take too long
 
 
 @refusing
@@ -559,7 +559,7 @@ def objectives(
         "best": ORDER_OF_FRONTS + " From counts, without intervals." * brief,
         "names": goals,
         "importances": {name: importance_rows(one.rows) for name, one in answers.items()},
-        "plane": {"axes": axes, "cells": cells},  # those that hold rows: across, up, rows, good rows, rows of the front
+        "plane": {"axes": axes, "cells": cells},  # cells with rows: column, line, rows, good rows, front rows
     }
 
 
@@ -626,8 +626,8 @@ def trials(
     return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
 
-PIECE = 5_000  # rows of a table that is sent piece by piece
-COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula, at the beginning of a text
+PIECE = 5_000  # rows of a piece of a table
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # at the start of a text, a spreadsheet would read these as a formula
 
 
 def csv_pieces(
@@ -666,12 +666,12 @@ def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, 
     inner, target, region = asked_of(a, question)
     try:
         return read(inner, Question(target, region, **question.how(how)))
-    except QueryError:  # no good row among them
+    except QueryError:  # there is no good row among them
         return read(inner, Question(None))
 
 
 def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:
-    words: dict[Cell, Any] = {math.inf: "inf", -math.inf: "-inf"} if infinite else {}  # in a table infinity is a word
+    words: dict[Cell, Any] = {math.inf: "inf", -math.inf: "-inf"} if infinite else {}  # in a table, infinity is a word
     columns = {name: [words.get(cell, exact(cell)) for cell in cells] for name, cells in table.columns.items()}
     for name in table.parameters:
         texts: dict[Any, str] = {label: text for text, label in labels_by_text(space[name]).items()}

@@ -25,24 +25,24 @@ from pedanova.report.page.facts import MANY, Ladder, facts_of, ladder_of, part_o
 from pedanova.report.page.question import FixedRows, PageQuestion, Picks, Span, StudyName, chosen_part, lines_of
 from pedanova.space.parameters import Space
 
-MOST_ROWS = 2_000  # of a table or a picture, in one answer
-MOST_PLANES = 4  # objectives, every two of which a file shows on a plane
-ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
-OPTIONS = tuple(name for name in HOW if name not in ("baseline", "of"))  # the page's question has these two
-WHO_ANSWERS = ("smoothing", "estimator", "seed")  # those that decide which rows a part of the space holds
+MOST_ROWS = 2_000  # rows of a table or a figure in one answer
+MOST_PLANES = 4  # the number of objectives whose pairs a file shows
+ALL_PAIRED, MOST_PAIRED = 14, 10  # up to 14 parameters all are paired; otherwise the 10 most important
+OPTIONS = tuple(name for name in HOW if name not in ("baseline", "of"))  # those two are part of the page's question
+WHO_ANSWERS = ("smoothing", "estimator", "seed")  # options that determine which rows a part of the space contains
 Check: TypeAlias = Callable[[Any, str, Space], Any]
 Answer: TypeAlias = dict[str, Any]
-FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # with what is asked beside the question
+FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # question, further arguments, answer
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """What a file will contain."""
+    """The questions and answers for a file."""
 
     analysis: TrialData
     ladder: Ladder
-    questions: list[PageQuestion]  # those of the user, the one that is shown first at the beginning
-    answered: list[tuple[PageQuestion, Answer]]  # every question of the sliders, with its importances
+    questions: list[PageQuestion]  # the user's questions; the first one is shown first
+    answered: list[tuple[PageQuestion, Answer]]  # every question of the sliders, with the importances
     how: How
     reduce: bool = True
     budget: str | None = None
@@ -54,12 +54,12 @@ class Card:
     """One part of the page."""
 
     name: str
-    answer: Callable[..., Answer] | None  # of an analysis and a question; None: the session itself answers
-    extras: Mapping[str, Check] = field(default_factory=dict)  # what is asked beside the question, and its checks
-    takes: tuple[str, ...] = ()  # options of `importance`, and of the session, that the answer depends on
-    needs_rows: bool = False  # whether counts alone do not suffice
+    answer: Callable[..., Answer] | None  # called with an analysis and a question; None if the session itself answers
+    extras: Mapping[str, Check] = field(default_factory=dict)  # further arguments, and their checks
+    takes: tuple[str, ...] = ()  # options of `importance` and of the session that the answer uses
+    needs_rows: bool = False  # whether counts alone are not enough
     slow: bool = False
-    in_file: Callable[[FilePlan], Iterable[FileAnswer]] | None = None  # None: only a live page has it
+    in_file: Callable[[FilePlan], Iterable[FileAnswer]] | None = None  # None if only a live page has the card
 
 
 # --- checks ------------------------------------------------------------------------------------------
@@ -140,9 +140,9 @@ def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
 
 
 def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The mean objective along the parameters for the region of every step; with many parameters, only the first.
+    """The mean objective by value for the region of each slider step; with many parameters, of the first question only.
 
-    With very many parameters there are none, because they would take too long.
+    With very many parameters there are none, because they would take too long to compute.
     """
     a, first = plan.analysis, plan.questions[0]
     if a.levels.several or len(a.tallies) > MANY:
@@ -327,7 +327,7 @@ def payload_of(
     a = a if within is None else a.within(within)
     many = len(a.tallies) > MANY
     if group is not None:
-        groups_by(a, group)  # a column that names no studies is an error before the long work
+        groups_by(a, group)  # an unusable column is an error before the long work
     how, wanted = check_options(options), check_questions(questions)
     modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
     parts = {part for pair in wanted for part in pair if part}
@@ -348,11 +348,11 @@ def payload_of(
         if fixed is not None and result["lines"] is not None:
             inner = answers.inside(a, one)
             result["lines"] = lines_of(one, inner.target, inner.region, options=how, fixed=fixed)
-        ends = result.get("ends") or {}  # the objective of single rows: for drawing, a few digits of it will do
+        ends = result.get("ends") or {}  # objectives of single rows, of which drawing needs only a few digits
         blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
         answered.append((one, {**result, "ends": blurred or None}))
     good = [question for question, result in answered if result["refused"] is None]
-    if own[0] not in good:  # too few rows: the strictest target that has enough is shown first
+    if own[0] not in good:  # if it has too few rows, the strictest target with enough rows is shown first
         alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
         own[0] = next(alike, own[0])
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)

@@ -31,8 +31,8 @@ from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.report.page.question import PageQuestion, Span, labels_by_text
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 
-RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # that people ask for
-MANY = 40  # parameters beyond which those on the screen are answered first
+RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # usual slider steps
+MANY = 40  # with more parameters, those on the screen are answered first
 MOST_RUNGS = 24
 WHOLE = Fraction(1)
 Reach: TypeAlias = Callable[[object], tuple[float, int]]
@@ -45,7 +45,7 @@ class Rung:
     part: Fraction
     words: str
     rows: int
-    threshold: float | None  # the objective at which it ends; None for all rows and several objectives
+    threshold: float | None  # the objective at its end; None for all rows and several objectives
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,11 @@ def ladder_of(
     if chosen is not None:
         needed |= set(as_parts(chosen))
         usual = ()
-    elif a.observations is None and len(set(usual) & set(counted)) <= 3:  # too few of the usual rungs were counted
+    elif a.observations is None and len(set(usual) & set(counted)) <= 3:  # too few of the usual steps were counted
         usual = counted[:: max(1, math.ceil(len(counted) / len(RUNGS)))]
     least = 1 if force else LEAST_TARGET
     for part in (part for part in usual if part not in needed):
-        with suppress(LevelsError):  # not counted, and the rows are gone
+        with suppress(LevelsError):  # not counted, and the rows are not available
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
@@ -134,7 +134,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
     return Ladder(tuple(kept), tuple(notes))
 
 
-LEAST_APART = 5  # rows between two points of the objective's distribution
+LEAST_APART = 5  # the fewest rows between two points of the objective's distribution
 
 
 def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
@@ -143,9 +143,7 @@ def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]
     by_rows = Question(**how).by_rows or how.get("smoothing", "auto") != "auto"
     model, early = a.row_model, False
     if not by_rows and len(a.tallies) > MANY and isinstance(model, RowModel) and not model.is_fitted:
-        by_rows = early = (
-            True  # the page need not wait for a model of very many parameters: it asks for these facts again
-        )
+        by_rows = early = True  # do not wait for a model; the page requests these facts again
     ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=how.get("seed", 0))
     return facts_of(a, title, ladder, start) | {"early": early}
 
@@ -175,8 +173,8 @@ def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> d
             {"kind": note.kind, "severity": note.severity, "text": str(note)}
             for note in shortened([*a.notes, *ladder.notes])
         ],
-        "live": False,  # whether questions can be asked of somebody
-        "budget": budget_name(a),  # what trials were given more or less of, where the source tells
+        "live": False,  # whether the page can ask questions
+        "budget": budget_name(a),  # the name of the budget, if the source has one
         "watch": False,  # whether rows may be added
     }
 
@@ -194,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """The distribution of the objective, with points so far apart that single rows cannot be read from it."""
+    """The distribution of the objective, with so few points that they do not show single rows."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -241,7 +239,7 @@ def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | No
         places = many - 1 - np.floor(np.log10(np.abs(given)))
     if not np.all(np.isfinite(places) | (given == 0)) or np.any(np.abs(places[given != 0]) > MOST_PLACES):
         return [rounded(value, many) for value in given.tolist()]
-    scale = 10.0 ** np.where(given == 0, 0.0, places)  # a power of ten is exact, and so is what it divides
+    scale = 10.0 ** np.where(given == 0, 0.0, places)  # a power of ten is exact, so the division rounds correctly
     short = np.where(places < 0, np.round(given * scale) * 10.0**-places, np.round(given * scale) / scale)
     return [int(value) if value.is_integer() else value for value in np.where(given == 0, 0.0, short).tolist()]
 
@@ -282,8 +280,8 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
     """The shape of a density as JSON: bars with labels (and values if they are numbers), or steps between edges."""
     if bins.edges is not None:
         edges = [float(edge) for edge in bins.edges]
-        labels = list(bins.labels) if bins.kind == "steps" else None  # whole numbers: what is in a step
-        widths = None if bins.widths is None or bins.kind == "curve" else parts(bins.widths)  # a curve: even
+        labels = list(bins.labels) if bins.kind == "steps" else None  # the integers in each step
+        widths = None if bins.widths is None or bins.kind == "curve" else parts(bins.widths)  # a curve has equal steps
         return {"kind": "steps", "edges": edges, "labels": labels, "widths": widths, "log": bins.log}
     texts = {label: text for text, label in labels_by_text(parameter).items()}
     values = bins.values or ()

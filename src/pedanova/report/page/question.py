@@ -22,7 +22,7 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
 KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of", "study"})
-LONGEST_NAME = 10_000  # letters of a column or a study
+LONGEST_NAME = 10_000  # characters of a column's or a study's name
 GOOD = ("all", "selection")
 OF = ("space", "rows")
 
@@ -54,7 +54,7 @@ class Span:
 class Picks:
     """Some of the values of a parameter."""
 
-    labels: Mapping[str, Label]  # by how they are written
+    labels: Mapping[str, Label]  # the values by their text
 
     def bounds(self) -> list[Label]:
         return list(self.labels.values())
@@ -92,10 +92,10 @@ class PageQuestion:
     target: Region = field(default_factory=lambda: as_region(TARGET, "target"))
     region: Region = field(default_factory=lambda: as_region(REGION, "region"))
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
-    good: str = "all"  # what a part of the rows is a part of, where some are selected
+    good: str = "all"  # what quantiles refer to if rows are selected
     baseline: Baseline = "region"
     of: str = "space"
-    study: StudyName | None = None  # one of several in the table, asked as a table of its own
+    study: StudyName | None = None  # one study of the table, analysed separately
 
     @classmethod
     def parse(cls, data: Any, space: Space) -> PageQuestion:
@@ -214,7 +214,7 @@ def labels_by_text(parameter: Parameter) -> dict[str, Label]:
     else:
         return {}
     plain = {str(label): label for label in labels}
-    return plain if len(plain) == len(labels) else {repr(label): label for label in labels}  # "1" beside 1
+    return plain if len(plain) == len(labels) else {repr(label): label for label in labels}  # such as "1" and 1
 
 
 def is_number(value: object) -> bool:
@@ -241,10 +241,10 @@ def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FixedRows:
-    """The rows that a whole file is about, as they were selected."""
+    """The selection of rows that a whole file describes."""
 
-    rows: object  # as `within` takes it; None for all
-    of: int  # rows that they were chosen from
+    rows: object  # the argument of `within`; None for all rows
+    of: int  # the number of rows that they were selected from
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
     study: StudyName | None = None
 
@@ -281,7 +281,7 @@ class FixedRows:
 
 
 USUAL: dict[str, Any] = {**DEFAULT.how}
-ALWAYS = "`"  # no name with one in it can stand in a condition
+ALWAYS = "`"  # a name that contains it cannot be used in a condition
 
 
 def lines_of(
@@ -302,7 +302,7 @@ def lines_of(
         whole = fixed.condition
         condition = None if whole is None else f"({whole}) and {condition}" if condition else whole
     shell = None
-    if condition is not None:  # the command that prints the same table; `source` is quoted already
+    if condition is not None:  # the command that prints the same table; `source` is already quoted
         words = ["--within", condition] if condition else []
         words += ["--target", shell_rows(target)]
         words += [] if region.is_all else ["--region", shell_rows(region)]

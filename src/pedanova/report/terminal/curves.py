@@ -16,10 +16,10 @@ from pedanova.report.terminal.tables import TerminalStyle, fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot
-GUTTER = 6  # columns left of it, for its scale
-LEAST_TOP = 2.0  # of the axis, so that what chance does is not stretched to a finding
+GUTTER = 6  # columns for the scale on the left
+LEAST_TOP = 2.0  # the least height of the axis, so that random differences look small
 MOST_NAMES = 20
-LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
+LINE, CROSSED = "─", "▒"  # the region's line, on the background and on the target's area
 
 
 def draw_densities(density: Densities, look: TerminalStyle, row: Importance | None = None) -> str:

@@ -49,11 +49,11 @@ if TYPE_CHECKING:  # results of other commands
     from pedanova.reduction.result import ReducedSpace
 
 ARGUMENT = re.compile(r"""(?:--[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")  # of a shell; an option with its value
-SPARKS = 24  # letters of a curve in a table
-A_FEW_MORE = 5  # rows that are shown rather than counted
-LEAST_NAMES = 16  # letters
-LEAST_LETTERS = 6  # of a name in a set
-LONGEST_VALUES = 28  # letters of good values
+SPARKS = 24  # characters of a curve in a table
+A_FEW_MORE = 5  # if only this many more rows are left, all are shown
+LEAST_NAMES = 16  # characters
+LEAST_LETTERS = 6  # characters of a name in a set
+LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
     "interaction": "the part of whether a row is in the target that only the whole set explains, beyond its smaller "
     "sets; ~ marks no clear effect.",
@@ -91,7 +91,7 @@ class TerminalStyle:
 
     width: int = 100
     colour: bool = False
-    alone: bool = False  # the table without a word
+    alone: bool = False  # only the table, without text
     most: int = 0  # rows that are shown; 0 for all
 
     def table(self, columns: Sequence[TableColumn], faint: Collection[int] = ()) -> str:
@@ -240,7 +240,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
     """The strongest pairs or larger sets, with bars; ~ marks those without a clear interaction."""
     rows = result.rows[: look.most or None]
-    room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # of a name, in half the line
+    room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # for a name
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)
     labels = [" × ".join(names[name] for name in row.names) for row in rows]
     columns = [
@@ -290,7 +290,7 @@ def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
     table = look.table(columns, faint) if fits else ""
     if look.alone and fits:
         return table
-    reasons: dict[str, list[str]] = {}  # with the parameters that share it
+    reasons: dict[str, list[str]] = {}  # reason → the parameters that have it
     for row in reduced.rows:
         verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
         reasons.setdefault(f"{verdict}{row.reason}", []).append(row.name)
@@ -318,7 +318,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     """The three most important notes: one on roles, then warnings, rows, the method, and guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
-    roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer names all of them
+    roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer lists all of them
     warnings = [*roles[:1], *(note for note in warnings if note not in roles)]
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
@@ -353,7 +353,7 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 
 # --- several studies, budgets and seeds ------------------------------------------------------------
 
-MOST_STUDIES = 12  # in a table
+MOST_STUDIES = 12  # studies in a table
 SHORT = {"share": "importance", "between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles
 POOLED_MEANINGS = {
     "importance": "how well the parameter alone explains whether a row is in the target: the mean over studies, which "
@@ -437,7 +437,7 @@ def draw_changes(differences: Differences, look: TerminalStyle) -> str:
 
 
 FEW = 4  # budgets whose shares are shown in numbers, the highest first
-LEAST_STEPS = 3  # budgets from which on a small curve is drawn
+LEAST_STEPS = 3  # from this many budgets on, a small curve is drawn
 SHARES = (
     "importance: how well the parameter alone explains whether a row is in the target, among the rows of that budget; "
     "~ marks no clear effect."

@@ -20,7 +20,7 @@ from pedanova.space.parameters import Domain
 from pedanova.space.values import Condition, shown
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
-START = 4096  # bytes in which the mark stands
+START = 4096  # the first bytes, which contain the mark
 STATES = {
     "COMPLETED": "COMPLETE", "FAILED": "FAIL", "ABANDONED": "FAIL", "EARLY_STOPPED": "PRUNED",
     "RUNNING": "RUNNING", "STAGED": "WAITING", "CANDIDATE": "WAITING", "DISPATCHED": "RUNNING", "STALE": "FAIL",
@@ -76,7 +76,7 @@ def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float
         if "metric" in one:
             directions[str(one["metric"]["name"])] = "minimize" if one.get("minimize") else "maximize"
         elif isinstance(one.get("expression"), str):
-            # "accuracy, -latency" are metrics, all maximised; of a sum there are none
+            # "accuracy, -latency" are metrics, all maximised; a sum has no single metrics
             terms = [TERM.fullmatch(term) for term in one["expression"].split(",")]
             for term in terms if all(terms) else ():
                 directions[term["name"]] = "minimize" if term["sign"] == "-" else "maximize"  # type: ignore[index]
@@ -172,7 +172,7 @@ def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterat
 
 
 def _measured(experiment: Dict) -> Measured:
-    """The means by trial and arm; the last one if there are several reports or steps."""
+    """The means by trial and arm; the last value if there are several reports or steps."""
     measured: Measured = {}
     data = experiment.get("data_by_trial") or experiment.get("data") or {}
     for table in _tables(data):

@@ -91,7 +91,7 @@ def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -
     if not missing:
         return overrides
     config, own = (_mapping(place / OWN / f"{name}.yaml") for name in ("config", "hydra"))
-    choices = _inside(own, "hydra.runtime.choices", whole=True) or {}  # which file of each group, such as model=resnet
+    choices = _inside(own, "hydra.runtime.choices", whole=True) or {}  # the file of each group, such as model=resnet
     known = {name: choices[name] if name in choices else _inside(config, name) for name in missing}
     return overrides | {name: value for name, value in known.items() if value is not None}
 
@@ -115,9 +115,9 @@ def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
 
 
 MARK = re.compile(rb'^\s*\[\s*\{\s*"rev":\s*"workspace"')
-START = 200  # bytes in which the mark stands
+START = 200  # the first bytes, which contain the mark
 STATES = {"queued": "WAITING", "running": "RUNNING", "failed": "FAIL", "success": "COMPLETE"}
-WORKSPACE = "workspace"  # what lies there is one of the experiments, or not run yet
+WORKSPACE = "workspace"  # the workspace is one of the experiments, or was not run yet
 
 Dict = dict[str, Any]
 

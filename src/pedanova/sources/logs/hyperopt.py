@@ -16,7 +16,7 @@ from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 from pedanova.sources.reader import json_head, read_json, read_json_rows
 from pedanova.space.values import shown
 
-PEEK = 65_536  # letters of a file in which the first trial ends
+PEEK = 65_536  # characters of a file that contain the first trial
 ENDED = {"ok": "COMPLETE", "fail": "FAIL"}
 ERROR, CANCELLED = 3, 4  # states of a job
 
@@ -73,7 +73,7 @@ def _trial(number: int, entry: Any) -> Trial:
     result = entry["result"] if isinstance(entry["result"], Mapping) else {}
     plain = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
     unended = "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
-    # Every trial has a loss, so that a search without any success still has that column.
+    # Every trial gets a loss, so that the column exists even if all trials failed.
     return Trial(
         {str(name): _value(number, name, values) for name, values in entry["misc"]["vals"].items()},
         {"loss": math.nan} | only_numbers(plain),

@@ -22,7 +22,7 @@ from pedanova.space.parameters import Categorical, Domain, Space
 from pedanova.space.values import Condition, as_conditions
 
 STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
-EPOCHS = "tuner/epochs"  # what Hyperband gave a trial
+EPOCHS = "tuner/epochs"  # the budget of a trial in Hyperband
 FILES = ("oracle.json", "tuner0.json")
 Dict = Mapping[str, Any]
 
@@ -60,7 +60,7 @@ def read(path: Path, study: str | None) -> Records:
         conditions=space is not None,
         objectives=(objective,),
         directions=(direction,) if direction else (),
-        unclear=("score",),  # of whatever was optimised, be it a loss
+        unclear=("score",),  # it may be any metric, also a loss
         where=budget_rule(trials, EPOCHS, EPOCHS),
     )
     return tabulate(trials, metadata, notes=notes, points=partial(_points, entries))
@@ -154,7 +154,7 @@ def _space(fields: list[Any]) -> Space | None:
             continue
         domain = replace(_domain(kind, config), when=_conditions(config.get("conditions") or ()))
         domains[name] = _either(name, domains[name], domain) if name in domains else domain
-    # Conditions on settings that never change always hold or never matter.
+    # Conditions on parameters that never change are not needed.
     settings = {
         name: replace(domain, when=tuple(one for one in domain.when if one[0] in domains))
         for name, domain in domains.items()

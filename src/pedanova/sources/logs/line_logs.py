@@ -20,22 +20,22 @@ from pedanova.sources.spaces.described import as_range, if_understood
 from pedanova.space.parameters import Space
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".log", ".txt", ".fthypt", "")
-LONGEST = 1 << 20  # letters of the first line, which freqtrade fills with all that a backtest tells
-TOO_FEW_TRADES = 100_000  # the loss that freqtrade gives then
-STATE_HEAD = 200  # letters in which the state of bayes_opt names its bounds
+LONGEST = 1 << 20  # characters of the first line, which in freqtrade contains a whole backtest
+TOO_FEW_TRADES = 100_000  # the loss that freqtrade writes for too few trades
+STATE_HEAD = 200  # the first characters, in which bayes_opt names its bounds
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class LineLog:
-    """A tool that writes one JSON object for each trial, and what its reader needs to know."""
+    """A tool that writes one JSON object for each trial, and a description of its format."""
 
     what: str  # such as "FLAML log"
-    keys: frozenset[str]  # of every line that is a trial
+    keys: frozenset[str]  # the keys of every line that is a trial
     read_line: Callable[[Row], Trial]
     objective: str
     direction: Direction
-    budget: str = ""  # a column of which only one value is compared
+    budget: str = ""  # the column of the budget, of which only one value is used
     feasible: str = ""  # a boolean column
     notes: Callable[[Sequence[Trial]], list[Note]] = lambda _: []
 
@@ -50,7 +50,7 @@ class LineLog:
         rows, notes = read_json_rows(path)
         rows = [
             row for row in rows if not (isinstance(row, dict) and "curr_best_record_id" in row)
-        ]  # FLAML's last line
+        ]  # the last line of FLAML
         lines = [row for row in rows if isinstance(row, dict) and self.keys <= row.keys()]
         trials = [self.read_line(line) for line in lines]
         notes += left_out(len(rows) - len(lines), "lines are not trials")

@@ -26,8 +26,8 @@ from pedanova.sources.tables.frames import read_frame
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
 PARENT = "mlflow.parentRunId"
 TABLES = {"experiments", "runs", "params", "tags", "latest_metrics"}
-EXPORTED = ("Start Time", "Duration", "Run ID", "Name", "Source Type", "Source Name", "User", "Status")  # by the UI
-LARGEST = sys.float_info.max  # how SQLite stores spell infinity
+EXPORTED = ("Start Time", "Duration", "Run ID", "Name", "Source Type", "Source Name", "User", "Status")  # in the UI
+LARGEST = sys.float_info.max  # SQLite stores write this for infinity
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ def _read_run(place: Path) -> Run | None:
     if meta.get("lifecycle_stage") == "deleted":
         return None
     state = STATUSES.get(meta.get("status", ""), meta.get("status") or "RUNNING")
-    # A name with slashes is a path of folders.
+    # A name with slashes is a path.
     files = {
         what: {
             file.relative_to(place / what).as_posix(): file
@@ -167,7 +167,7 @@ def _last_metric(file: Path) -> float | None:
     """The value at the last step; each line has a time, a value, and usually a step."""
     rows: list[tuple[int, int, float]] = []
     for line in read_text(file).splitlines():
-        with suppress(ValueError, IndexError):  # a line that is still being written
+        with suppress(ValueError, IndexError):  # an incomplete line
             time, value, *rest = line.split()
             rows.append((int(rest[0]) if rest else 0, int(time), float(value)))
     return max(rows, key=lambda row: row[:2])[2] if rows else None
@@ -183,7 +183,7 @@ def _meta(folder: Path) -> dict[str, str]:
 def _parse_meta(text: str) -> dict[str, str]:
     lines: list[str] = []
     for line in text.splitlines():
-        if line[:1] in (" ", "\t") and lines:  # a long text goes on
+        if line[:1] in (" ", "\t") and lines:  # a long text continues
             lines[-1] += f" {line.strip()}"
         else:
             lines.append(line)
@@ -226,7 +226,7 @@ def runs_of(database: Database, experiment: object) -> list[Run]:
     def each(columns: str, table: str, rest: str = "") -> Iterator[tuple[Run, list[Any]]]:
         query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"
         for key, *values in watched(database.rows(query, (experiment,)), table):
-            if key in runs:  # a run that began since is for another time
+            if key in runs:  # runs that began meanwhile are left out
                 yield runs[key], values
 
     for run, (name, value) in each(f"{word}, value", "params"):

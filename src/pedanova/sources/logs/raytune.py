@@ -36,16 +36,16 @@ from pedanova.sources.tables.json_text import flatten
 
 STATE_FILES = "experiment_state-*.json"
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-KEPT = ("training_iteration", "time_total_s")  # no results, but of use in where=
-GROUPS = ("config", "timers", "perf")  # of bookkeeping
-ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not ended
-OWN = {  # what Ray adds to every row
+KEPT = ("training_iteration", "time_total_s")  # not results, but useful in where=
+GROUPS = ("config", "timers", "perf")  # groups of bookkeeping columns
+ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # other states have not ended
+OWN = {  # columns that Ray adds to every row
     *KEPT, "trial_id", "experiment_id", "experiment_tag", "logdir", "date", "timestamp", "timestamps_total", "hostname",
     "node_ip", "pid", "done", "iterations_since_restore", "time_this_iter_s", "time_since_restore", "warmup_time",
     "timesteps_since_restore", "timesteps_total", "episodes_total", "num_healthy_workers", "checkpoint_dir_name",
     "should_checkpoint", "trial_log_path",
 }  # fmt: skip
-ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # set where a trial failed
+ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # filled if a trial failed
 
 
 def fits(path: Path) -> bool:
@@ -102,7 +102,7 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
 
 
 def _read_state(folder: Path) -> Mapping[str, Any]:
-    """The newest readable state file of the experiment; another may be incomplete."""
+    """The newest state file of the experiment that can be read; a newer one may be incomplete."""
     for file in sorted(folder.glob(STATE_FILES), reverse=True):
         with suppress(PedanovaError):
             plain = read_json(file)
@@ -155,7 +155,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
-            if value.get("_type") != "CLOUDPICKLE_FALLBACK":  # what only a pickle holds stays unknown
+            if value.get("_type") != "CLOUDPICKLE_FALLBACK":  # values that exist only as pickles are unknown
                 plain[str(key)] = _settings(value)
         else:
             plain[str(key)] = ADDRESS.sub("", value) if isinstance(value, str) else value

@@ -23,7 +23,7 @@ from pedanova.space.parameters import Domain, Space
 from pedanova.space.values import shown
 
 SCORE = "mean_test_"
-UPWARD: Direction = "maximize"  # every score is the better, the higher
+UPWARD: Direction = "maximize"  # scores are always maximised
 PARAM = "param_"
 GRIDS = ("param_grid", "param_distributions")
 OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
@@ -133,7 +133,7 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The domains of all parameters from the search; grids that contradict each other give none, and an unbounded
+    """The domains of all parameters from the search; there is none if grids contradict each other, and an unbounded
     distribution gets the range of the values tried.
     """
     if isinstance(grid, list | tuple) and len(grid) == 1:

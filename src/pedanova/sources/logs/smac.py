@@ -29,7 +29,7 @@ NEW_ROWS = {
     10: (*KEY, "cost", "time", "status", *TIMES, "additional_info"),
     11: (*KEY, "cost", "time", "cpu_time", "status", *TIMES, "additional_info"),
 }
-# Version 1 writes names; version 2 these numbers, and those above 4 before its first release.
+# Version 1 writes names, version 2 these numbers; numbers above 4 are from before its first release.
 STATUS = ("RUNNING", "SUCCESS", "CRASHED", "TIMEOUT", "MEMORYOUT", "MEMORYOUT", "DONOTADVANCE", "STOP", "RUNNING")
 
 
@@ -98,7 +98,7 @@ def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[st
     cost = run["cost"]
     costs = cost if isinstance(cost, list) else [cost]
     if len(costs) != len(names):
-        costs = [None] * len(names)  # a run that broke before it could tell
+        costs = [None] * len(names)  # a run that crashed before it had a cost
     info = run.get("additional_info")
     other = {key: run[key] for key in KEY if run.get(key) is not None}
     times = {key: number_or_nan(run[key]) for key in ("time", "cpu_time") if run.get(key) is not None}
@@ -140,7 +140,7 @@ ROWS = {
     7: ("config_id", "budget", "costs", "start", "end", "status", "additional"),
     8: ("config_id", "budget", "seed", "costs", "start", "end", "status", "additional"),
 }
-MADE_UP = -1  # the seed that DeepCAVE writes where there was none
+MADE_UP = -1  # the seed that DeepCAVE writes if there was none
 
 
 def fits_deepcave(place: Path) -> bool:

@@ -23,8 +23,8 @@ from pedanova.space.parameters import Domain
 FILES = ("metadata.json", "results.csv.zip")
 SETTING, OWN = "config_", ("st_", "trial_id", "cost_")
 ITERATION = "st_worker_iter"
-ENDS = {"STOP": "PRUNED", "PAUSE": "PRUNED"}  # what the scheduler said last; anything else went on to the end
-MOST_TIMES = 200  # as large as the packed file
+ENDS = {"STOP": "PRUNED", "PAUSE": "PRUNED"}  # the last decision of the scheduler; trials with others ran to the end
+MOST_TIMES = 200  # the largest ratio of unpacked to packed size
 
 Row = dict[str, str]
 Dict = dict[str, Any]

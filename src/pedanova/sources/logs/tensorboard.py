@@ -31,10 +31,10 @@ from pedanova.sources.reader import read_yaml
 
 PATTERN = "events.out.tfevents.*"
 PLUGIN = "hparams"
-STATES = {1: "COMPLETE", 2: "FAIL", 3: "RUNNING"}  # as the plugin numbers them
+STATES = {1: "COMPLETE", 2: "FAIL", 3: "RUNNING"}  # numbers of the plugin
 DEEPEST = 4
 LOOK_AT = 200
-STAMP = re.compile(r"\d{9,}(\.\d+)?")  # the folder that PyTorch's add_hparams makes inside that of the run
+STAMP = re.compile(r"\d{9,}(\.\d+)?")  # the folder that PyTorch's add_hparams creates inside that of the run
 
 
 @dataclass(slots=True)
@@ -43,8 +43,8 @@ class Events:
 
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     settings: dict[str, object] | None = None
-    state: str | None = None  # None: the run's end was never logged
-    metrics: tuple[str, ...] = ()  # those that the plugin was told of
+    state: str | None = None  # None if the end of the run was not logged
+    metrics: tuple[str, ...] = ()  # metrics that the plugin lists
 
     @property
     def last(self) -> dict[str, float]:
@@ -93,13 +93,13 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
         ) from None
     log = logging.getLogger("tensorboard")
     level = log.level
-    log.setLevel(logging.ERROR)  # it warns of a record that is still being written
+    log.setLevel(logging.ERROR)  # otherwise it warns of incomplete records
     try:
         for event in event_file_loader.EventFileLoader(str(file)).Load():
             yield from ((event.step, value) for value in event.summary.value)
     except OSError:
         raise
-    except Exception as error:  # DataLossError, protobuf's DecodeError, or what its parsers make of damaged bytes
+    except Exception as error:  # DataLossError, protobuf's DecodeError, or any error from damaged bytes
         reason = " ".join(str(error).split())[:100] or type(error).__name__
         raise FormatError(f"{file} is not a readable event file: {reason}; was it damaged?") from None
     finally:
@@ -180,8 +180,8 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A session with its own results, those of folders inside it (train, validation), and those beside a folder that
-    PyTorch makes for the parameters.
+    """A session with its own results and those of folders inside it (train, validation); if PyTorch made the folder for
+    the parameters, also those next to it.
     """
     own = by_folder[folder]
     results: dict[str, object] = {}
@@ -205,8 +205,8 @@ def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
 
 
 VERSION = re.compile(r"version_\d+")
-STEPS = ("epoch", "step")  # how far a run came: no results, but of use in where=
-NO_RESULT = "hp_metric"  # -1 from the start, where the user logs nothing under this name
+STEPS = ("epoch", "step")  # the length of a run: not results, but useful in where=
+NO_RESULT = "hp_metric"  # -1 if the user logs nothing under this name
 TIMES = ("created_at", "relative_time", "wall_time")
 
 

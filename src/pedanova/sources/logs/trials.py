@@ -27,7 +27,7 @@ from pedanova.sources.spaces.described import Described, fit
 from pedanova.sources.tables.json_text import flatten, spelled_number
 from pedanova.sources.tables.text import parse_text
 
-ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
+ENOUGH = 10  # the fewest rows of a budget that is used
 DONE = ("COMPLETE", "SUCCESS")
 NO_SPACE = Note("space", "the log has no configuration space with bounds; the domains are guessed from the trials")
 
@@ -37,7 +37,7 @@ class Trial:
     """One run of one configuration."""
 
     params: Mapping[str, object]
-    results: Mapping[str, object] = field(default_factory=dict)  # numbers that came out
+    results: Mapping[str, object] = field(default_factory=dict)  # numeric results
     state: str = "COMPLETE"  # a word of `row_status.STATES`
     other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
 
@@ -201,14 +201,14 @@ def number_or_nan(value: object) -> float:
         return float("nan")
 
 
-LOOK_AT = 200  # folders to look into before deciding that a place is something else
+LOOK_AT = 200  # folders that are searched before a place counts as something else
 DEEPEST = 3
 
 Test = Callable[[Path], bool]
 Curve = Callable[[Path, str], Iterable[tuple[float, float]]]
 SUFFIXES = (".json", ".jsonl", ".csv", ".yaml", ".yml")
 SETTINGS = ("config", "hparams", "hyperparams", "hyperparameters", "params", "args", "overrides", "settings")
-LARGEST = 8_000_000  # bytes; a larger file holds data
+LARGEST = 8_000_000  # bytes; a larger file is not a results file
 MOST_FILES = 40  # files of one run
 DEEPEST_FILE = 3
 PASSED_OVER = ("checkpoints", "wandb", "mlruns")
@@ -218,17 +218,17 @@ Results = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RunFolders:
-    """A tool that keeps each run in a separate folder, and what its reader needs to know."""
+    """A tool that keeps each run in a separate folder, and a description of its files."""
 
     what: str  # such as "Lightning run"
     is_run: Test
-    read_run: Callable[[Path], Trial | None]  # None without settings; what it cannot read it refuses by a FormatError
-    settings: str  # where its settings lie
-    remedy: str  # what to do where no run has any
-    results: str  # where its results lie
-    lengths: tuple[str, ...] = ()  # columns that tell how far a run came, such as "epoch"
+    read_run: Callable[[Path], Trial | None]  # None without parameters; raises a FormatError for an unreadable run
+    settings: str  # the file of its parameters
+    remedy: str  # what to do if no run has parameters
+    results: str  # the file of its results
+    lengths: tuple[str, ...] = ()  # columns with the length of a run, such as "epoch"
     curve: Curve | None = None  # steps and values of a result of one run
-    objective: str = ""  # a result that is optimised, where the tool has one
+    objective: str = ""  # the result that is optimised, if the tool has one
     direction: Direction | None = None
 
     def fits(self, path: Path) -> bool:
@@ -284,7 +284,7 @@ def check_several(path: Path, is_run: Test, what: str) -> None:
 def read_each(
     places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
 ) -> tuple[list[Trial], list[Path], int]:
-    """The trials that can be read, their places, and the number of those that cannot or have no parameters."""
+    """The trials that can be read, their places, and the number of runs that are unreadable or have no parameters."""
     trials: dict[Path, Trial] = {}
     for place in watched(places, what):
         with suppress(FormatError):

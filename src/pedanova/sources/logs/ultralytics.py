@@ -12,9 +12,9 @@ from pedanova.sources.reader import has, read_yaml
 
 FITNESS = "fitness"
 SETTINGS = (("args.yaml",), ("opt.yaml", "hyp.yaml"))
-STRICT = ("metrics/mAP50-95", "metrics/mAP_0.5:0.95")  # of boxes, masks and keypoints
+STRICT = ("metrics/mAP50-95", "metrics/mAP_0.5:0.95")  # for boxes, masks and keypoints
 TOP = ("metrics/accuracy_top1", "metrics/accuracy_top5")
-HOW = {  # where and how a run is kept and shown: nothing of it changes what is learnt
+HOW = {  # options for storing and displaying a run, which do not affect training
     "name", "project", "save_dir", "exist_ok", "resume", "device", "workers", "verbose", "plots", "cache", "mode",
     "save_period", "show", "profile", "evolve", "entity", "upload_dataset", "bbox_interval", "artifact_alias", "seed",
 }  # fmt: skip

@@ -19,7 +19,7 @@ from pedanova.sources.tables.frames import column_cells, read_frame
 from pedanova.sources.tables.json_text import as_dict, spelled_number
 from pedanova.space.values import shown
 
-BOOKKEEPING = {  # columns of the runs table that are neither settings nor results
+BOOKKEEPING = {  # columns of the runs table that are neither parameters nor results
     "Name", "ID", "State", "Notes", "User", "Tags", "Created", "Updated", "End Time", "Runtime", "Sweep", "Job Type",
     "Group", "Hostname", "GitHub", "Git", "Commit", "Description", "GPU Type", "GPU Count", "CPU Count", "OS",
     "Python Version", "Host", "Relative Time", "Wall Time", "Command", "Program", "Path", "Project", "Entity", "URL",

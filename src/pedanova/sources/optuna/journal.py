@@ -34,14 +34,14 @@ class Study:
     directions: list[Direction]
     trials: list[LoggedTrial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
-    first: dict[str, str] = field(default_factory=dict)  # name → the distribution that it had first
+    first: dict[str, str] = field(default_factory=dict)  # name → its first distribution
 
 
 @dataclass(slots=True)
 class Journal:
     studies: dict[int, Study] = field(default_factory=dict)
-    made: int = 0  # studies ever created
-    trials: list[tuple[Study, LoggedTrial]] = field(default_factory=list)  # of all studies, in the order they were made
+    made: int = 0  # the number of studies ever created
+    trials: list[tuple[Study, LoggedTrial]] = field(default_factory=list)  # of all studies, in order of creation
 
 
 def is_journal(path: Path) -> bool:
@@ -63,7 +63,7 @@ def read_journal(path: Path, study: str | None) -> Records:
 
 def replay(path: Path) -> tuple[Journal, list[Note]]:
     journal = Journal()
-    size = path.stat().st_size  # what is written from now on is not ours
+    size = path.stat().st_size  # later lines are not read
     with path.open("rb") as lines:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
@@ -143,11 +143,11 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
     code = operation["op_code"]
     if code == PARAM:
         name, text = str(operation["param_name"]), str(operation["distribution"])
-        if are_alike(study.first.setdefault(name, text), text):  # else Optuna refused it
+        if are_alike(study.first.setdefault(name, text), text):  # otherwise Optuna rejected it
             trial.params[name] = float(operation["param_value_internal"]), text
     elif code == STATE:
         state = STATES[operation["state"]]
-        if state == trial.state == "RUNNING":  # another worker has taken it before
+        if state == trial.state == "RUNNING":  # another worker already runs it
             return
         trial.state = state
         trial.values = as_values(operation["values"]) or trial.values

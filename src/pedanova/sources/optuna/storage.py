@@ -40,13 +40,13 @@ NEEDED = {
     "trial_params": {"trial_id", "param_name", "param_value", "distribution_json"},
     "trial_values": {"trial_id", "objective", "value"},
 }  # fmt: skip
-OLDER = {  # Optuna 0.9 to 2.3: one objective, kept with the study and the trial; trial_values holds the reports
+OLDER = {  # Optuna 0.9 to 2.3: one objective, in the tables of studies and trials; trial_values has the reports
     "studies": {"study_id", "study_name", "direction"},
     "trials": {"trial_id", "study_id", "state", "value"},
     "trial_params": NEEDED["trial_params"],
 }
-BATCH = 20_000  # trials asked for at once
-LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
+BATCH = 20_000  # trials per query
+LONGEST = 1000  # characters of an attribute; longer ones are not used
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
 REPORTS = "trial_intermediate_values"
 
@@ -67,7 +67,7 @@ class TrialKeys:
         for start in range(0, len(keys), BATCH):
             part = keys[start : start + BATCH]
             low, high = int(part[0]), int(part[-1])
-            mixed = high - low >= len(part)  # other studies have trials in between
+            mixed = high - low >= len(part)  # there are trials of other studies in between
             join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(self.study)}" if mixed else ""
             query = f"SELECT x.trial_id, {fields} FROM {table} x {join} WHERE x.trial_id BETWEEN ? AND ? {extra}"
             entries = database.rows(query, (low, high))
@@ -75,7 +75,7 @@ class TrialKeys:
                 continue
             columns = [[*map(itemgetter(place), entries)] for place in range(len(entries[0]))]
             places = np.minimum(np.searchsorted(part, columns[0]), len(part) - 1)
-            known = part[places] == np.array(columns[0])  # one that came since is for another time
+            known = part[places] == np.array(columns[0])  # newer trials are left out
             kept = columns[1:] if known.all() else [[*compress(column, known)] for column in columns[1:]]
             yield order[start + places[known]], kept
 
@@ -92,7 +92,7 @@ def read_database(database: Database, study: str | None) -> Records:
     except (TypeError, ValueError, LookupError, OverflowError) as error:
         if isinstance(error, PedanovaError):
             raise
-        # Values of other types than Optuna writes: SQLite lets anything stand in any column.
+        # SQLite allows values of any type in any column.
         raise FormatError(f"{database.shown} is damaged: {error}; restore it from a backup") from None
     return as_records(log)
 
@@ -194,7 +194,7 @@ def values_of(database: Database, trials: TrialKeys, objectives: int) -> Reals:
 
 
 def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
-    pairs: dict[tuple[str, str], int] = {}  # of a name and the text of a distribution → a number
+    pairs: dict[tuple[str, str], int] = {}  # (name, text of the distribution) → number
     parts: list[tuple[Rows, Rows, Reals]] = []
     fields = "x.param_name, x.param_value, x.distribution_json"
     for rows, (names, values, texts) in watched(trials.fetch(database, "trial_params", fields), "parts of settings"):

@@ -27,10 +27,10 @@ from pedanova.sources.reader import KnownTable, choose
 from pedanova.sources.spaces.read import NEAR, Distribution, read_distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
 
-SETTINGS = ("params_", "params.")  # the second where the names were pairs
+SETTINGS = ("params_", "params.")  # the second one if the column names were pairs
 VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
-FEW_RANGES = 5  # so many ranges of one parameter are changes of mind; more are a range that moves
+FEW_RANGES = 5  # up to this many ranges are edits by the user; more are a moving range
 MOST_REGIMES = 8
 OF_ITS_OWN = "; each range is counted separately"
 
@@ -43,9 +43,9 @@ Key = TypeVar("Key")
 class Setting:
     """One parameter over the trials, in Optuna's internal numbers: a category is its index in the choices."""
 
-    rows: Any = field(default_factory=list)  # whole numbers, as a list or an array
+    rows: Any = field(default_factory=list)  # row numbers, as a list or an array
     values: Any = field(default_factory=list)
-    which: Any = field(default_factory=list)  # of the distributions, for each value
+    which: Any = field(default_factory=list)  # the index of each value's distribution
     distributions: list[Distribution] = field(default_factory=list)
 
     def place(self, distribution: object, name: str) -> int:
@@ -61,7 +61,7 @@ class LoggedTrial:
     """One trial from a study in memory or from a journal."""
 
     state: str = "RUNNING"
-    params: dict[str, tuple[float, Any]] = field(default_factory=dict)  # Optuna's number, its distribution
+    params: dict[str, tuple[float, Any]] = field(default_factory=dict)  # Optuna's number and the distribution
     values: Sequence[float] | None = None
     reports: dict[int, float] = field(default_factory=dict)
     user: dict[str, object] = field(default_factory=dict)
@@ -79,12 +79,12 @@ class StudyLog:
     states: Sequence[str]
     values: Reals  # (trials, objectives)
     settings: Mapping[str, Setting]
-    seconds: Reals  # what each trial took
-    metrics: Sequence[str] = ()  # names of the objectives, where the user gave some
-    constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without
-    attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
+    seconds: Reals  # the duration of each trial
+    metrics: Sequence[str] = ()  # names of the objectives, if the user gave some
+    constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without constraints
+    attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # user attributes by name
     reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
-    points: Callable[[], Iterable[Point]] | None = None  # all reports, read when they are asked for
+    points: Callable[[], Iterable[Point]] | None = None  # all reports, read only when needed
     notes: Sequence[Note] = ()
 
 
@@ -139,7 +139,7 @@ def log_of_trials(
 ) -> StudyLog:
     values = np.full((len(trials), len(directions)), np.nan)
     settings: dict[str, Setting] = {}
-    places: dict[object, int] = {}  # what marks a distribution → its place
+    places: dict[object, int] = {}  # key of a distribution → its index
     for row, trial in enumerate(watched(trials, "trials", len(trials))):
         if trial.values is not None and len(trial.values) == len(directions):
             values[row] = trial.values
@@ -188,7 +188,7 @@ def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
     try:
         words = ([_without_zone(str(time or "NaT")) for time in times] for times in (begin, end))
         first, last = (np.array(one, dtype="datetime64[us]") for one in words)
-    except ValueError:  # other words than Optuna writes
+    except ValueError:  # a format that Optuna does not write
         return np.full(len(begin), np.nan)
     return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
 
@@ -207,7 +207,7 @@ def as_records(log: StudyLog) -> Records:
         raise NoTrialsError(f"{source} has no trials yet")
     if not log.settings:
         raise DataError(f"{source} has {len(log.states):,} trials, but none has a parameter")
-    # Storages keep parameters in different orders; the same study must give the same table.
+    # Storages have different orders of parameters, but the same study must give the same table.
     ordered = sorted(log.settings, key=lambda name: (int(np.min(log.settings[name].rows)), name))
     log = replace(log, settings={name: log.settings[name] for name in ordered})
     sheet = Sheet(len(log.states), notes=list(log.notes))
@@ -233,7 +233,7 @@ def as_records(log: StudyLog) -> Records:
         feasible=feasible,
         ordered=True,
     )
-    curves = None  # reports are of the objective where there is one; of several nobody reports any
+    curves = None  # reports are values of a single objective; Optuna has none for several
     if log.points is not None and log.reports and len(goals) == 1:
         curves = CurveSource(partial(_reported, log.points, goals[0]))
     return Records(sheet.columns, tuple(sheet.notes), metadata, curves)
@@ -277,7 +277,7 @@ def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
     if "categorical" in kinds:
         return _coded(name, setting, rows) if kinds == {"categorical"} else _mixed(name, setting, rows)
     for i, distribution in enumerate(setting.distributions):
-        if distribution.steps:  # onto the lattice, where rounding had left it beside
+        if distribution.steps:  # corrects rounding errors of values on a lattice
             values[which == i] = _snapped(values[which == i], distribution)
     full = np.full(rows, np.nan)
     full[where] = values

@@ -20,14 +20,14 @@ from pedanova.sources.tables.files import check_errno, is_stream
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import MISSING, arrow_conversion, arrow_parsing, layout_of, parse_text
 
-ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
-VALUES = 1 << 24  # of a batch, where columns are many
-FEWEST_ROWS = 1 << 14  # of a batch, however many they are
-WIDE = 64  # columns: then chunks of a row group are read bit by bit
+ROWS = 1 << 20  # rows of a batch: enough to be fast, few enough for any machine
+VALUES = 1 << 24  # values of a batch if there are many columns
+FEWEST_ROWS = 1 << 14  # the fewest rows of a batch
+WIDE = 64  # from this many columns on, row groups are read in small pieces
 CHUNK_BYTES = 1 << 16
 CSV_BLOCK = 1 << 25  # bytes
 CSV_PEEK = 1 << 20
-HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
+HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # these mean "no value" in a path
 
 
 def batch_rows(columns: int) -> int:
@@ -57,7 +57,7 @@ def describe_file(
             meta = footer_of(file, stamp) if isinstance(file, ObjectFile) else open_parquet(file).metadata
             rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
             return tuple(meta.schema.to_arrow_schema().names), rows
-        path = Path(str(file))  # other kinds lie here
+        path = Path(str(file))  # other files are local
         if kind == "Arrow IPC":
             return tuple(open_ipc(path).schema.names), []
         return layout_of(path, delimiter).names, []
@@ -84,7 +84,7 @@ def read_from_afar(
     """Read a remote file row group by row group, and repeat a group if the connection breaks."""
     with complaints(file, "Parquet"):
         meta = footer_of(file, stamp)
-        open_files: list[Any] = []  # the open file, until something breaks
+        open_files: list[Any] = []  # the open file, until the connection breaks
 
         def read(group: int) -> Any:
             if not open_files:
@@ -135,9 +135,9 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: An
     schema = pa.schema([]) if meta is None else meta.schema.to_arrow_schema()
     types = dict(zip(schema.names, schema.types, strict=True))
     texts = [name for name in coded if types.get(name) in (pa.string(), pa.large_string())]
-    # With pre_buffer all groups that are asked for are held in memory: one, from afar, where it saves requests.
+    # pre_buffer keeps all requested groups in memory; for a remote file this is one group, and saves requests.
     afar = isinstance(file, ObjectFile)
-    little = CHUNK_BYTES if len(coded) >= WIDE and not afar else 0  # else every column's chunk is read whole
+    little = CHUNK_BYTES if len(coded) >= WIDE and not afar else 0  # otherwise whole column chunks are read
     return parquet.ParquetFile(source, metadata=meta, pre_buffer=afar, read_dictionary=texts, buffer_size=little)
 
 
@@ -196,7 +196,7 @@ def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
 
 def join_columns(name: str, columns: Sequence[Column]) -> Column:
     full = [column for column in columns if not (column.labels is not None and not column.labels)]
-    if not full:  # nothing but missing values
+    if not full:  # only missing values
         return Column(name, np.full(sum(map(len, columns)), -1, dtype=np.int32), ())
     if any(column.labels is not None for column in full) and any(column.labels is None for column in full):
         raise DataError(f"{name}: some files hold text and others numbers; give it one type in all of them")
@@ -245,13 +245,13 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
             chosen = plan.project(columns)
-            frames = getattr(chosen, "fetch_record_batch", chosen.fetch_arrow_reader)(size)  # as newer DuckDB calls it
+            frames = getattr(chosen, "fetch_record_batch", chosen.fetch_arrow_reader)(size)  # the newer name in DuckDB
         yield from (read_frame(frame) for frame in frames if len(frame))
 
 
 @contextmanager
 def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
-    """Turn errors on the way to a file or in its content into one line that names it."""
+    """Turn errors in access to a file or in its content into one line that names the file."""
     import pyarrow as pa
 
     far = isinstance(file, ObjectFile)
@@ -276,7 +276,7 @@ def plan_complaints(plan: Any) -> Iterator[None]:
         yield
     except PedanovaError:
         raise
-    except Exception as error:  # the engine's own, known by its module alone; ours goes on as it is
+    except Exception as error:  # errors of the engine, known by their module; our own errors are unchanged
         if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -23,12 +23,12 @@ from pedanova.errors import DataError, MissingLibraryError
 Read = TypeVar("Read")
 WEB = ("http", "https")
 STORES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "hf")
-CHECKSUMS = "AWS_RESPONSE_CHECKSUM_VALIDATION"  # of AWS's own libraries
-FINAL = ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE")  # another try changes nothing
-FOREIGN = ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")  # whose errors may be of any kind
-TRIES = 3  # beside those of the store's library
-PAUSE = 0.25  # seconds after the first failure; each one more doubles it
-MOST_BYTES = 1 << 30  # of a file that is brought here whole
+CHECKSUMS = "AWS_RESPONSE_CHECKSUM_VALIDATION"  # an option of AWS's own libraries
+FINAL = ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE")  # a retry does not help
+FOREIGN = ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")  # libraries whose errors have no common type
+TRIES = 3  # attempts, in addition to those of the store's library
+PAUSE = 0.25  # seconds after the first failure, doubled after each further one
+MOST_BYTES = 1 << 30  # bytes of a file that is downloaded as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def is_object(place: object) -> bool:
     if not isinstance(place, str) or "://" not in place:
         return False
     address = urlsplit(place)
-    if address.scheme in WEB:  # others, such as a tracking server's, are no tables
+    if address.scheme in WEB:  # other addresses, such as tracking servers, are not tables
         return PurePosixPath(address.path).suffix.lower() in TABLE_SUFFIXES
     return address.scheme in STORES
 
@@ -218,7 +218,7 @@ def server_of(place: str) -> tuple[str, str, str]:
 
 @contextmanager
 def spared_checksums() -> Iterator[None]:
-    """Disable checksums while reading, which halves the CPU time, unless the user has set this option.
+    """Disable checksums while reading to halve the CPU time, unless the user has set this option.
 
     With checksums, AWS's library looks up five headers for every 16 kB. Stores send no checksum for parts of an object,
     which is how Parquet is read, so nothing is lost.
@@ -246,7 +246,7 @@ def web_system(scheme: str) -> Any:
 
 
 def retried(read: Callable[[], Read]) -> Read:
-    """The result of `read`, with several tries for a busy server; a missing file is not tried again."""
+    """The result of `read`, with several attempts for a busy server; a missing file is an error at once."""
     for number in range(TRIES - 1):
         try:
             return read()
@@ -266,7 +266,7 @@ def plain_words(url: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise FileNotFoundError(f"{shown_address(url)} does not exist; check the address") from None
-    except Exception as error:  # stores' libraries have kinds of their own, and no common one
+    except Exception as error:  # the libraries of stores have no common error type
         if not isinstance(error, OSError | ValueError) and type(error).__module__.partition(".")[0] not in FOREIGN:
             raise
         raise OSError(f"{shown_address(url)}: {without_secrets(str(error), url)}") from None

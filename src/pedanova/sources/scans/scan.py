@@ -37,11 +37,11 @@ from pedanova.sources.tables.files import Stamp, check_steady, kind_of
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import is_packed, parse_text
 
-LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
+LARGE = 5_000_000  # rows; smaller tables are read into memory, so that every question can be answered
 LARGE_BYTES = 400_000_000
-SMALL_BYTES = 20_000_000  # of a file that cannot be large
-ROWS_A_PART = 8_000_000  # a file with more rows is cut between its row groups
-ASKED_AT_ONCE = 16  # files in a store: nothing but waiting
+SMALL_BYTES = 20_000_000  # bytes of a file that is certainly small
+ROWS_A_PART = 8_000_000  # a file with more rows is split between row groups
+ASKED_AT_ONCE = 16  # requests to a store at a time
 LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
 
 
@@ -59,12 +59,12 @@ class FilePart:
 
     path: str
     kind: str
-    groups: tuple[int, ...] | None = None  # of a Parquet file; None for all
-    keys: tuple[tuple[str, str], ...] = ()  # columns that stand in the path, as in year=2024/
-    texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
-    words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
-    delimiter: str | None = None  # of CSV files; None for the one that is found
-    stamp: Stamp | None = None  # what the file was when the scan was made
+    groups: tuple[int, ...] | None = None  # row groups of a Parquet file; None for all
+    keys: tuple[tuple[str, str], ...] = ()  # columns from the path, as in year=2024/
+    texts: tuple[str, ...] = ()  # keys that are text in some file, and so in all
+    words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, and so in all
+    delimiter: str | None = None  # of CSV files; None to detect it
+    stamp: Stamp | None = None  # the state of the file when the scan was made
 
     @property
     def file(self) -> Path | ObjectFile:
@@ -79,14 +79,14 @@ class FilePart:
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
-            if not isinstance(self.file, ObjectFile):  # of which each question costs a journey: the last one tells
+            if not isinstance(self.file, ObjectFile):  # in a store it is checked once, at the end
                 check_steady(self.file, self.stamp)
             for records in self._read(inside):
                 yield self._with_keys(records, names)
             check_steady(self.file, self.stamp)
         except FormatError as error:
             reason = error
-            with suppress(OSError):  # a store that cannot be asked: what was wrong first is told
+            with suppress(OSError):  # if the store does not answer, the first error is reported
                 try:
                     check_steady(self.file, self.stamp)
                 except FormatError as changed:
@@ -129,7 +129,7 @@ class TableScan:
     name: str
     columns: tuple[str, ...]
     parts: tuple[Part, ...]
-    rows: int | None = None  # where the files tell
+    rows: int | None = None  # the number of rows, if the files have it
     size: int = 0  # bytes on disk
     lost: tuple[tuple[str, str], ...] = ()  # files that were skipped, and why
 
@@ -204,12 +204,12 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
                 f"{place}: over the network, several files can be read only if they are Parquet; "
                 "name one file, or download them"
             )
-        return None  # brought here whole
+        return None  # downloaded as a whole
     if kind not in LISTED:
         return None
     if importlib.util.find_spec("pyarrow") is None:
         if len(files) == 1 and not is_pattern(place):
-            return None  # read at once, by whatever is there
+            return None  # read as a whole, by the available library
         raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
     return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
 
@@ -255,9 +255,9 @@ def scan_files(
     lost: list[tuple[str, str]] = []
     keys = {pair for file in files for pair in keys_in(file)}
     present = ((name, parse_text(name, [value])) for name, value in keys if value not in batches.HIVE_NULL)
-    texts = tuple(sorted({name for name, column in present if column.labels is not None}))  # in one file at least
+    texts = tuple(sorted({name for name, column in present if column.labels is not None}))  # in at least one file
     far = isinstance(files[0], ObjectFile)
-    with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files)) if far else 1) as pool:  # stores are asked side by side
+    with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files)) if far else 1) as pool:  # parallel requests to stores
         looks = [pool.submit(describe, file, kind, delimiter) for file in files]
     for file, look in zip(files, looks, strict=True):
         try:
@@ -316,10 +316,10 @@ def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
     return list(parts)
 
 
-FIRST_ROWS = 10_000  # of a Spark frame, which show what a column of words holds
-MOST_RESULTS = 256  # partitions beyond that, and four for each core, are read several in a row
-HANDFUL = 16  # results that are put together at a time, and that come back of many
-AT_ONCE = 1 << 26  # bytes of results; to put fewer together takes longer than to send them
+FIRST_ROWS = 10_000  # rows of a Spark frame that show the kind of a text column
+MOST_RESULTS = 256  # with more partitions than this and four per core, a task reads several
+HANDFUL = 16  # results that are combined at a time, and that are returned in the end
+AT_ONCE = 1 << 26  # bytes of results from which they are combined before they are sent
 
 
 def is_spark(data: object) -> bool:
@@ -359,7 +359,7 @@ class Partition:
                 yield read_frame(batch.select(list(names)))
 
 
-Put = Callable[[list[bytes]], bytes]  # several results together
+Put = Callable[[list[bytes]], bytes]  # combines several results
 
 
 def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
@@ -404,6 +404,6 @@ def heaped(results: Any, many: int, put: Put) -> Any:
 
 def fewer(frame: Any) -> Any:
     """The same rows in a limited number of partitions."""
-    context = getattr(frame.sparkSession, "_sc", None)  # Connect has none
+    context = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
     cores = context.defaultParallelism if context is not None else 1
     return frame.coalesce(max(MOST_RESULTS, 4 * cores))

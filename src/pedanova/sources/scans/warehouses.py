@@ -30,7 +30,7 @@ from pedanova.sources.scans.objects import (
 from pedanova.sources.tables.frames import read_frame
 
 MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata": "Iceberg"}
-ICEBERG = ".metadata.json"  # how the files end that tell an Iceberg table's state
+ICEBERG = ".metadata.json"  # the suffix of files with the state of an Iceberg table
 MISSING = "whose reader is missing; pip install"
 HINT = "metadata/version-hint.text"
 
@@ -49,7 +49,7 @@ def table_kind(place: str) -> str | None:
         if place.endswith(ICEBERG) and Path(place).is_file():
             return "Iceberg"
         return near_kind(Path(place)) if Path(place).is_dir() else None
-    except (OSError, ValueError):  # a name that the system cannot take
+    except (OSError, ValueError):  # a name that the system does not accept
         return None
 
 
@@ -84,7 +84,7 @@ def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
 
 
 def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
-    """Raise an error if files are inside, or around, the folder of a Delta, Iceberg or Hudi table."""
+    """Raise an error if files are in a folder of a Delta, Iceberg or Hudi table, or in a folder above one."""
     folders = {folder for path in paths for folder in path.parents}
     shown = shown_address(place) if is_object(place) else place
     if is_object(place):
@@ -105,9 +105,9 @@ class Snapshot:
 
     name: str
     columns: tuple[str, ...]
-    rows: int | None  # None where some of the files' rows may not count
+    rows: int | None  # None if some rows of the files may be deleted
     size: int  # bytes of its files
-    read: Callable[[list[str]], Iterator[Any]] = field(repr=False)  # batches of Arrow, of these columns
+    read: Callable[[list[str]], Iterator[Any]] = field(repr=False)  # Arrow batches of these columns
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         with told_by(self.name):
@@ -251,6 +251,6 @@ def told_by(name: str) -> Iterator[None]:
         yield
     except PedanovaError:
         raise
-    except Exception as error:  # of Rust, Arrow, the store or the format: those libraries have no common kind
+    except Exception as error:  # errors of Rust, Arrow, the store or the format have no common type
         words = without_secrets(str(error), name) if str(error).strip() else type(error).__name__
         raise DataError(f"{name} cannot be read: {words}") from error

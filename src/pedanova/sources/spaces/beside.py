@@ -19,8 +19,8 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Space, Switch
 
 NAMES = ("search_space", "space", "param_space", "param_grid", "sweep", "sweep_config", "multirun")
-OF_JOB = (".hydra", "hydra.yaml")  # where Hydra writes the sweep into the folder of each job
-LARGEST = 1_000_000  # bytes of a file that people write
+OF_JOB = (".hydra", "hydra.yaml")  # the file with the sweep in the folder of each Hydra job
+LARGEST = 1_000_000  # bytes of a file written by a person
 
 
 def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
@@ -28,7 +28,7 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
 
     A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
     """
-    whole = records if isinstance(records, Records) else None  # rows in parts are not compared with a space
+    whole = records if isinstance(records, Records) else None  # only tables in memory are compared with a space
     settled = request.space is not None or request.params is not None or (whole and whole.metadata.space is not None)
     if settled or not isinstance(data, str | os.PathLike) or "://" in os.fspath(data):
         return request
@@ -37,7 +37,7 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
         try:
             space = _named_as_columns(read_space_file(file)[0], records)
         except (PedanovaError, OSError):
-            continue  # another file of that name
+            continue  # a file with this name and other content
         if space and not {*space} & {*objectives_of(request)}:
             fitting[file] = space
     if not fitting:

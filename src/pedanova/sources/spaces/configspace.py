@@ -1,6 +1,6 @@
 """Configuration spaces in the formats of all ConfigSpace versions, and its objects.
 
-Notes name what has no counterpart here: constants and forbidden combinations are left out, and normal and beta
+Notes name parts without a counterpart here: constants and forbidden combinations are left out, and normal and beta
 distributions keep only their bounds. A step `q` with few values gives an ordinal, otherwise a range. Conditions are
 kept if `when=` can express them; the others are described in notes.
 """
@@ -20,10 +20,10 @@ from pedanova.space.parameters import Categorical, Domain, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both, shown
 from pedanova.space.values import above as over
 
-MOST_VALUES = 200  # of whole numbers that one condition may list
+MOST_VALUES = 200  # integers that one condition may list
 SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT": "is below"}
 ORDERS: dict[str, Callable[[float, float], bool]] = {"GT": lambda a, b: a > b, "LT": lambda a, b: a < b}
-FEW_STEPS = 50  # a step with at most so many values makes an ordinal
+FEW_STEPS = 50  # a range with steps and at most this many values becomes an ordinal
 CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
 
@@ -32,7 +32,7 @@ class Clause:
     """When a parameter is active: every parent must have one of its values; `words` describes other conditions."""
 
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
-    words: str = ""  # a part that `when` cannot say
+    words: str = ""  # a part that `when` cannot express
     never: bool = False
 
     def __and__(self, other: Clause) -> Clause:
@@ -107,7 +107,7 @@ class Clauses:
             values = tuple(range(domain.low, domain.high + 1, domain.step))
         if values is None:
             if kind in ("EQ", "IN"):
-                numbers = [as_number(value) for value in wanted]  # whichever way they are written
+                numbers = [as_number(value) for value in wanted]  # written in any way
                 plain = (as_plain(value) if n is None else n for value, n in zip(wanted, numbers, strict=True))
                 whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in plain)
                 return Clause({parent: tuple(dict.fromkeys(whole))})
@@ -142,7 +142,7 @@ def as_condition(condition: object) -> Mapping[str, Any]:
 def child_of(condition: object) -> str:
     plain = as_condition(condition)
     if plain.get("child") is None and plain.get("type") in ("AND", "OR") and _parts(plain):
-        return child_of(_parts(plain)[0])  # older files name the child in the parts alone
+        return child_of(_parts(plain)[0])  # in older files, only the parts name the child
     return _name(plain.get("child"))
 
 
@@ -186,7 +186,7 @@ def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tup
         return tuple(value for value in values if value in named)
     if kind == "NEQ":
         return tuple(value for value in values if value not in named)
-    # By the places in the list, if the bound is in it; otherwise by the numbers.
+    # By positions in the list, if the bound is in it; otherwise by the numbers.
     holds, bound = ORDERS[kind], labels.find(wanted[0])
     if bound is not None:
         at = values.index(bound)
@@ -204,7 +204,7 @@ class SpaceParts:
 
 
 def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
-    """The space of a ConfigSpace JSON document or object, and notes on what it cannot hold."""
+    """The space of a ConfigSpace JSON document or object, and notes on parts that were left out."""
     described = describe(plain)
     return Space(described.domains), list(described.notes)
 

@@ -15,8 +15,8 @@ from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, 
 from pedanova.space.values import LARGEST_INT, Label
 
 Read = TypeVar("Read")
-LOGARITHMIC = ("loguniform", "reciprocal")  # as SciPy names its distributions
-NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
+LOGARITHMIC = ("loguniform", "reciprocal")  # names of SciPy's distributions
+NEAR = 1e-4  # the largest rounding error of a value on a lattice, as a part of the step
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Described:
 
     domains: Mapping[str, Domain]
     notes: tuple[Note, ...] = ()
-    fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
-    conditions: bool = True  # `when` says all there is to say about who exists when
-    default: Mapping[str, Label] = field(default_factory=dict)  # values that the tool takes unless told otherwise
+    fixed: tuple[str, ...] = ()  # constants, and parameters that can never be active
+    conditions: bool = True  # whether `when` describes all conditions
+    default: Mapping[str, Label] = field(default_factory=dict)  # the tool's default values
 
 
 class Labels:
@@ -42,7 +42,7 @@ class Labels:
         self._numbers = {number: label for label in known if (number := as_number(label)) is not None}
 
     def find(self, value: object) -> Label | None:
-        """The value as the space writes it; None if it is not there."""
+        """The value as written in the space; None if the space does not have it."""
         own = as_plain(value)
         if (type(own), own) in self._exact:
             return own
@@ -140,7 +140,7 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
     if strange:
         notes.append(Note("unused", f"not in the configuration space and left out: {listed(strange)}"))
     listed_domains = {name: _values(one) for name, one in domains.items() if isinstance(one, Categorical | Ordinal)}
-    nullable = {name for name, values in listed_domains.items() if "None" in values}  # null is one of the choices
+    nullable = {name for name, values in listed_domains.items() if "None" in values}  # parameters with null as a choice
     settings: Settings = [
         {name: value for name, value in row.items() if name in domains and (value is not None or name in nullable)}
         for row in rows

@@ -34,7 +34,7 @@ from pedanova.space.values import LARGEST_INT, Label, as_label, shown
 
 SUFFIXES = (".json", ".yaml", ".yml")
 UNDER = ("search_space", "param_space", "param_grid", "hyperparameter_space", "space")
-MOST_EXPONENT = 700  # of e, that a float can hold
+MOST_EXPONENT = 700  # the largest exponent of e for a float
 LINEAR = ("uniform", "int_uniform", "q_uniform", "constant", "categorical")
 LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
 HYDRA_CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*", re.DOTALL)
@@ -83,7 +83,7 @@ def read_space(source: object) -> tuple[Space, list[Note]]:
     if isinstance(source, Mapping):
         return space_from_mapping(source)
     wrong: Any = source
-    return as_space(wrong), []  # which says what is wrong with it
+    return as_space(wrong), []  # raises an error that describes the problem
 
 
 def read_space_file(file: Path) -> tuple[Space, list[Note]]:
@@ -102,7 +102,7 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
     hydra = hydra_sweep_in(plain)
     if hydra is not None:
         return nested_space(hydra, hydra_setting)
-    for key in UNDER:  # of a script's configuration
+    for key in UNDER:  # keys of a script's configuration
         inside = plain.get(key)
         if isinstance(inside, Mapping) and all(isinstance(one, Mapping | list | str) for one in inside.values()):
             return space_from_mapping(inside)
@@ -308,9 +308,9 @@ def hydra_parts(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-NEAR = 1e-6  # of a step: as far as rounding may move a value off its lattice
-MOST_STEPS = 1000  # a lattice of floats with more points than these is as good as a continuum
-# class → kind, log; the former names of Optuna's first years beside today's
+NEAR = 1e-6  # the largest rounding error of a value on a lattice, as a part of the step
+MOST_STEPS = 1000  # a lattice of floats with more points is treated as continuous
+# class → kind, log; with the names of early Optuna versions
 CLASSES: dict[str, tuple[str, bool | None]] = {
     "FloatDistribution": ("float", None),
     "UniformDistribution": ("float", False),
@@ -339,7 +339,7 @@ class Distribution:
         """The number of points of a lattice; 0 if it is continuous or practically so."""
         if self.kind != "float" or not self.step:
             return 0
-        if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):  # points that no float tells apart
+        if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):  # steps that are too small for floats
             return 0
         count = round((self.high - self.low) / self.step) + 1
         return count if 1 < count <= MOST_STEPS else 0

@@ -35,7 +35,7 @@ FOREIGN = {
     ".npy": "give the array: pa.analyze(numpy.load('{0}.npy'), names=[…])",
     ".npz": "give the arrays: pa.analyze(dict(numpy.load('{0}.npz')), 'loss')",
 }
-PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
+PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be compressed with gzip
 Result = TypeVar("Result")
 
 
@@ -117,7 +117,7 @@ def read_by_arrow(file: Path, kind: str) -> Records:
             from pyarrow import feather
 
             table = feather.read_table(file)
-    except (pa.ArrowException, OSError) as error:  # pyarrow says OSError for damage, too
+    except (pa.ArrowException, OSError) as error:  # pyarrow also raises OSError for damaged files
         check_errno(error)
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise FormatError(f"{file} is not a readable {kind} file: {first.rstrip('. ')}; write it again") from None
@@ -142,7 +142,7 @@ class Stamp:
 
     size: int
     changed: int
-    machine: str  # the same everywhere for what lies in a store
+    machine: str  # the same on all machines for a file in a store
 
     @classmethod
     def of(cls, file: Path | ObjectFile) -> Stamp | None:

@@ -72,7 +72,7 @@ def _native(data: object) -> object:
     try:
         return nw.from_native(data, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError:
-        as_names(_names(data))  # names the one that repeats
+        as_names(_names(data))  # raises an error that names the repeated column
         raise
 
 
@@ -88,7 +88,7 @@ def read_frame(data: object) -> Records:
         notes = (Note("source", "a lazy table was collected into memory"),)
         try:
             frame = frame.collect()
-        except Exception as error:  # the engine's own, at a file that is gone or a column that is not there
+        except Exception as error:  # errors of the engine, such as a missing file or column
             first = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise DataError(f"the lazy table cannot be collected: {first}") from error
     if not isinstance(frame, nw.DataFrame):

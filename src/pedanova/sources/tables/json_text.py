@@ -23,7 +23,7 @@ ROWS_UNDER = ("trials", "runs", "data", "results", "rows", "records", "experimen
 EXAMPLE = 'such as [{"lr": 0.1, "loss": 0.3}, …]'
 DEEPEST = 50
 PEEK = 20
-BARE = re.compile(r"([:,] |[\[(])(-?)(nan|inf)(?=[,\])}])")  # as Python writes them outside of quotes
+BARE = re.compile(r"([:,] |[\[(])(-?)(nan|inf)(?=[,\])}])")  # as Python writes them, outside quotes
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -216,7 +216,7 @@ def as_dict(cell: object) -> dict[str, Any] | None:
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):
         return None
     for write in (None, lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999")):
-        try:  # as JSON, then as Python prints it; nothing is run
+        try:  # as JSON, then as a Python literal; no code is run
             content = json.loads(cell) if write is None else ast.literal_eval(BARE.sub(write, cell))
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue

@@ -15,7 +15,7 @@ from pedanova.sources.reader import choose
 from pedanova.sources.tables.files import read_file
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-STARTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # of an archive, and of Excel's older files
+STARTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # the first bytes of an archive, and of older Excel files
 
 
 def fits(path: Path) -> bool:

@@ -28,15 +28,15 @@ from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
 from pedanova.sources.tables.frames import as_names, read_frame
 from pedanova.space.values import shown
 
-MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed tighter than 20 times
-FREE = 1 << 20  # bytes that any file may hold
+MOST_TIMES = 50  # the largest ratio of unpacked to packed size; text tables rarely exceed 20
+FREE = 1 << 20  # bytes that are always allowed
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 OTHERS = (",", ";", "\t", "|")
-LOOK_AT = 30  # lines
-MOST_SHORT = 0.2  # of the rows; more that lack fields are another table
-LONGEST = 1 << 20  # letters of a line that is looked at
+LOOK_AT = 30  # lines that are examined
+MOST_SHORT = 0.2  # the largest part of rows that may have too few fields
+LONGEST = 1 << 20  # characters of a line that is examined
 NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
-# Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
+# In columns of numbers or booleans these mean "no value"; in other columns they are words, and only "" is missing.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
 BLOCK = 1 << 24  # bytes that are read at a time
 TRUE = ("True", "true", "TRUE")
@@ -89,9 +89,9 @@ class Layout:
     """The layout of a text file: lines above the header, the header, and the delimiter."""
 
     delimiter: str
-    above: int  # lines
+    above: int  # lines above the header
     names: tuple[str, ...]
-    in_comment: bool = False  # the header is the last of the lines above, behind a #
+    in_comment: bool = False  # whether the header is the last comment line above, after its #
 
     @property
     def arrow_options(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _above(lines: Sequence[str], sign: str) -> int:
         return 0
     counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
     full = [count for count in counts if count]
-    quoted = any(line.count('"') % 2 for line in lines[:1])  # a name goes on in the next line
+    quoted = any(line.count('"') % 2 for line in lines[:1])  # a name continues in the next line
     if quoted or len(full) < 3 or len(counts) != len(lines):
         return 0
     if not counts[0]:
@@ -178,7 +178,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     _check_closed(file, records)
     _check_upright(file, records)
     notes = [*layout.notes, *records.notes]
-    if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # another sign than the suffix promises
+    if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # not the delimiter of the suffix
         words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
         notes.append(Note("source", words, Arg("delimiter", of="Reading"), " if this is wrong"))
     return replace(records, notes=tuple(notes))
@@ -193,7 +193,7 @@ def _check_closed(file: Path, records: Records) -> None:
 
 
 def _check_upright(file: Path, records: Records) -> None:
-    """Markdown has a line of dashes below its header; a table that was turned has its parameters in rows."""
+    """Raise an error for a Markdown table (dashes below the header) or a transposed table (parameters in rows)."""
     names, firsts = list(records.columns), [column.labels or () for column in records.columns.values()]
     if len(names) > 2 and all(labels and set(str(labels[0])) <= {*" :-"} for labels in firsts[1:-1]):
         raise FormatError(f"{file} is a Markdown table; save it as CSV, without the line of dashes")
@@ -242,7 +242,7 @@ def in_utf8(file: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        read_text(file)  # names the line
+        read_text(file)  # raises an error that names the line
         raise
 
 
@@ -253,13 +253,13 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
     try:
         table = _arrow_table(file, layout, comments)
         types = {field.name: field.type for field in table.schema}
-        # Dates and times stay text, as Python's reader leaves them.
+        # Dates and times stay text, as in Python's reader.
         times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
         table = _arrow_table(file, layout, [], times) if times else table
     except pa.ArrowException:
-        # Python's reader is slower, but takes lines of any length and names the one at fault.
+        # Python's reader is slower, but accepts lines of any length and names the faulty one.
         return _by_python(file, layout)
-    if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
+    if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's type for text that is not UTF-8
         read_text(file)
     return replace(read_frame(table), notes=_on_comments(len(comments)))
 
@@ -354,7 +354,7 @@ def evened(
 ) -> tuple[list[str], list[Note]]:
     """Repair rows that have another number of fields than the header, in place, if the repair is unambiguous."""
     many, counts = len(header), [len(row) for row in rows]
-    for row in rows:  # signs behind the last field
+    for row in rows:  # delimiters after the last field
         while len(row) > many and not row[-1].strip():
             row.pop()
     if {len(row) for row in rows} == {many + 1}:
@@ -365,7 +365,7 @@ def evened(
         words = "the rows have one more field than the header; the first is used as their index"
         return as_names(["", *header]), [Note("source", words)]
     long = [i for i, row in enumerate(rows) if len(row) > many]
-    if long and REMARKS.match(header[-1]):  # a remark with the sign in it, not quoted
+    if long and REMARKS.match(header[-1]):  # an unquoted remark that contains the delimiter
         for i in long:
             rows[i][many - 1 :] = [sign.join(rows[i][many - 1 :])]
         long = []
