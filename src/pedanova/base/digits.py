@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 DIGITS = 3
-SPACE = "\u00a0"  # so that "30 %" is never torn apart; a terminal gets a plain one (`terminal_text.printable`)
-SMALL, LARGE = 1e-3, 1e6  # outside, powers of ten are easier to read than zeros
-GROUPED = 10_000  # from here on thousands are set apart
+SPACE = "\u00a0"  # keeps "30 %" on one line; `terminal.printable` replaces it by a plain space
+SMALL, LARGE = 1e-3, 1e6  # numbers outside this range are written with powers of ten
+GROUPED = 10_000  # larger numbers get separators of thousands
 
 
 def short(value: object, digits: int = DIGITS) -> str:

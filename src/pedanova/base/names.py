@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 from pedanova.base.terminal import shorten, width_of
 
-LONGEST = 24  # letters, up to which a name is left alone
-STRONG, WEAK = "./:", "./:_-"  # what parts names: first between folders or objects, then between words
+LONGEST = 24  # characters; shorter names are not changed
+STRONG, WEAK = "./:", "./:_-"  # separators between folders or objects, and between words
 
 
 def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     """A short form for every name.
 
     Names with at most `longest` letters are not changed. For longer names, first the common beginning and end are left
-    out (cut at separators), then what a group of names has in common, then the middle. All short forms are different,
+    out (cut at separators), then the common part of a group of names, then the middle. All short forms are different,
     and none is empty. The order of names does not matter.
 
     Examples
@@ -31,12 +31,12 @@ def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     for separators in (STRONG, WEAK):
         long = _longer(forms, longest)
         firsts = {name: _parts(form, separators)[0] for name, form in long.items()}
-        for first in sorted(set(firsts.values())):  # a family has its first part in common
+        for first in sorted(set(firsts.values())):  # names of a group have the first part in common
             family = {name: form for name, form in long.items() if firsts[name] == first}
             forms = _told_apart(forms, _stripped(family, separators))
     whole = forms
     widest = max((width_of(name) for name in names), default=0)
-    for room in range(longest, widest, 8):  # where cutting would make two alike, less is cut
+    for room in range(longest, widest, 8):  # cut less if two names would become equal
         uncut = {name: form for name, form in _longer(forms, room).items() if form == whole[name]}
         forms = _told_apart(forms, {name: shorten(form, room) for name, form in uncut.items()})
     return forms

@@ -11,23 +11,23 @@ from pedanova.errors import Arg, FormatError, QueryError, TooFewRowsError, Word,
 
 Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
-    "source",  # how the data was read, and what it says of itself
-    "rows",  # which rows count, and as what
-    "objective",  # the column that is optimised, where nobody said so
-    "direction",  # which way the objective is better, where nobody said so
+    "source",  # how the data was read, and what the source says about it
+    "rows",  # which rows count, and how
+    "objective",  # the column that is optimised, if it was not given
+    "direction",  # the direction of the objective, if it was not given
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists
-    "roles",  # what every column is, where some are no settings; a warning on one that may be none
+    "roles",  # the role of columns, if some are not parameters or may not be
     "unused",  # a column or setting that was left out
     "question",  # what target and region mean in these rows
-    "answer",  # how the numbers were found
+    "answer",  # how the numbers were computed
     "doubt",  # what may make the answer wrong
 ]
 SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning"}
 
 ORDER = ("warning", "info", "guess")
-MOST_ALIKE = 3  # notes that differ in their counts alone; more are told as one
-MOST_SHOWN = 20  # of a kind, where all are shown
+MOST_ALIKE = 3  # more notes that differ only in their counts are merged
+MOST_SHOWN = 20  # notes of one kind in the full list
 ONE_ROW = re.compile(r"(?<![\d,.])1 (of [\d,]+ rows|(?:pruned )?rows)( [^;:]*)")
 OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "lies"}
 

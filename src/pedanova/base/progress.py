@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Self, TypeVar
 
-PATIENCE = 1.0  # seconds before the first word
-PAUSE = 0.2  # seconds between two words
+PATIENCE = 1.0  # seconds before the first message
+PAUSE = 0.2  # seconds between two messages
 
 Item = TypeVar("Item")
 
@@ -32,7 +32,7 @@ class Meter:
 
     def __init__(self, what: str, total: int | None = None, *, verb: str = "reading") -> None:
         self.what, self.total, self.verb, self.count = what, total, verb, 0
-        self.stopped = False  # threads look here before they go on
+        self.stopped = False  # threads check this before they continue
         self._lock = threading.Lock()
         self._begin = time.monotonic()
         self._reported = self._begin + PATIENCE - PAUSE

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-BAR = "rgba(40,140,200,.38)"  # lets the ground shine through, light or dark
+BAR = "rgba(40,140,200,.38)"  # translucent, for light and dark backgrounds
 MOST_LINES = 40
 MOST_NOTES = 30
 
@@ -77,8 +77,8 @@ def folded(notes: Sequence[str]) -> str:
 
 
 Cell: TypeAlias = str | float | int | bool | None
-Printed: TypeAlias = list[TableColumn]  # what a result prints, in order
-SHOWN, A_FEW_MORE = 20, 5  # lines of a table that is only looked at
+Printed: TypeAlias = list[TableColumn]  # the columns that a result prints, in order
+SHOWN, A_FEW_MORE = 20, 5  # lines of a table's repr, and how many more may be added
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -87,7 +87,7 @@ LATEX = str.maketrans(
 MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_"})
 
 
-PAINTERS: dict[type, Callable[..., Any]] = {}  # who draws a kind of result; later rooms enter themselves here
+PAINTERS: dict[type, Callable[..., Any]] = {}  # the function that draws each type of result, set in `analysis`
 
 
 class Table:
@@ -117,7 +117,7 @@ class Table:
         {"also", "column", "faint", "header", "heading", "in_lines", "internal", "lines", "percents", "printed"}
         | {"printed_rows"}
     )
-    also: ClassVar[tuple[str, ...]] = ()  # what rows know beside their fields, and `to_dict` holds
+    also: ClassVar[tuple[str, ...]] = ()  # attributes of rows that `to_dict` contains besides their fields
     rows: tuple[Any, ...]
 
     def __dir__(self) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-UNSEEN = "�"  # stands for a letter that would steer the terminal instead of being shown
+UNSEEN = "�"  # replaces a control character
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 
@@ -87,10 +87,10 @@ class TableColumn:
 
     title: str
     cells: Sequence[str] = ()  # by row, rounded for reading
-    kind: ColumnKind = "number"  # these stand right, names and words left; a bar draws its parts alone
-    leave: int = 0  # columns with a higher number leave first where a terminal is narrow; 0 stays
-    parts: Sequence[float] = ()  # how long each bar is, from 0 to 1
-    marks: Sequence[float] = ()  # where on it a line stands, from 0 to 1
+    kind: ColumnKind = "number"  # numbers are right-aligned, names and words left-aligned; a bar shows only `parts`
+    leave: int = 0  # in a narrow terminal, columns with a higher number are removed first; 0 is kept
+    parts: Sequence[float] = ()  # the length of each bar, from 0 to 1
+    marks: Sequence[float] = ()  # the position of a mark on each bar, from 0 to 1
 
     @property
     def width(self) -> int:

@@ -17,8 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from pedanova.errors import Arg, QueryError
 
-SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
-SMALL_PIECE = 1 << 20  # a thread gets no second one of fewer rows: to hand it over would take longer than to wait
+SMALLEST_PIECE = 1 << 18  # the fewest rows that are worth a thread
+SMALL_PIECE = 1 << 20  # the fewest rows that are worth a further piece per thread
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
@@ -51,7 +51,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """The rows in `each` pieces per thread, so that other threads can help a slow one; fewer if they are small."""
+    """The rows in `each` pieces per thread, so that a slow thread gets fewer of them; small tables have fewer."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))
@@ -134,4 +134,4 @@ class ResultCache(Generic[Value]):
         return len(self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ResultCache, (self._most,)  # results can be made again, locks cannot be sent
+        return ResultCache, (self._most,)  # results can be computed again, but locks cannot be pickled

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pedanova.measures.advice.next_trials import NextTrials
 
 BEST_ROWS = "The best rows are the Pareto front (no other row is better in all objectives), then the next front."
-SHOWN = 3  # densities, where no parameter is named
+SHOWN = 3  # densities that are shown if no parameter is named
 
 
 def run_roles(options: argparse.Namespace) -> int:
@@ -184,7 +184,7 @@ def run_densities(options: argparse.Namespace) -> int:
 
 
 class DensityTable(Table):
-    """The densities of several parameters one below the other; a dozen groups of neighbouring values each."""
+    """The densities of several parameters one below the other, each with at most a dozen groups of values."""
 
     __slots__ = ("densities",)
 

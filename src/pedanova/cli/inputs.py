@@ -51,7 +51,7 @@ def table_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def as_argument(option: Option, value: Any) -> Any:
-    """The typed text as `analyze` takes it: columns as a list of names, a single objective or direction as itself."""
+    """The typed text in the form that `analyze` accepts: columns as a list, a single objective or direction as text."""
     if not option.several or value is None:
         return value
     if option.metavar == "COLS":
@@ -78,7 +78,7 @@ def split_names(texts: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """A quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; any other text stays a column or a condition."""
+    """A region from a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; other text is a column or a condition."""
     first, comma, last = text.partition(",")
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]

@@ -38,7 +38,7 @@ Ask about your own trials (a table, a study, the folder of a tool):
 
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
-BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # behind options too
+BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # words that may also come after options
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
@@ -47,25 +47,25 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     commands = {command.name: command for command in COMMANDS}
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
-    complete(parser)  # ends here if it was the shell that asked
+    complete(parser)  # exits if the shell asked for completion
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         name = arguments[0]
         if Path(name).exists() or "/" in name or Path(name).suffix:
             parser.error(f"{name} is not a command; put a command before it: pedanova analyze {name}")
         parser.error(unknown_name(name, tuple(commands), what="command", most=2))
     options, rest = parser.parse_known_args(arguments)
-    if options.command in BEHIND:  # names may stand behind options too
+    if options.command in BEHIND:  # names may also come after options
         getattr(options, BEHIND[options.command]).extend(text for text in rest if not text.startswith("-"))
         rest = [text for text in rest if text.startswith("-")]
     if rest and options.command is not None:
-        parser.prog = f"{parser.prog} {options.command}"  # whose --help tells
+        parser.prog = f"{parser.prog} {options.command}"  # the command whose --help describes its options
     if rest:
         parser.error(left_over(commands.get(options.command), rest, getattr(options, "file", "")))
     return options
 
 
 def run_program() -> int:
-    """The entry point of the shell command: `main`, with rare garbage collection and none at the end."""
+    """The entry point of the shell command: `main`, with less garbage collection to be faster."""
     gc.set_threshold(50_000)
     status = main()
     gc.freeze()
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = next(command.module for command in COMMANDS if command.name == options.command)
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
-        for name in ("output", "save", "report", "out", "figure"):  # before the long work
+        for name in ("output", "save", "report", "out", "figure"):  # checked before the long work
             if getattr(options, name, None) is not None:
                 check_output_path(getattr(options, name))
         return run(options)
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return refused(error.in_shell())
     except MemoryError:
         return refused("not enough memory for this table; use fewer columns (--params)")
-    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+    except BrokenPipeError:  # the reader of the output has closed it, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -110,7 +110,7 @@ def refused(message: str) -> int:
 
 
 def left_over(command: Command | None, rest: Sequence[str], source: str = "") -> str:
-    """One line about words that no option of the command, or of pedanova itself, accepts."""
+    """One line about words that neither the command nor pedanova itself accepts."""
     first = rest[0]
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")
@@ -152,7 +152,7 @@ def show_versions() -> None:
     >>> pa.show_versions()  # doctest: +ELLIPSIS
     pedanova  ...
     """
-    import platform  # both are slow to import, and few ask for versions
+    import platform  # slow to import, and rarely needed
     from importlib import metadata
 
     print(f"pedanova  {__version__}")

@@ -26,7 +26,7 @@ from pedanova.measures.question import REGION, TARGET
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".feather", ".arrow", ".db", ".sqlite", ".sqlite3", ".log")
 SAVED = ".pedanova"
 LARGEST = 512 * 2**20  # bytes of a source
-LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # letters
+LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # characters
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
     "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` "
@@ -133,7 +133,7 @@ class Tools:
         return answered(lambda: json.loads(self.folder.analysis(source, objective, direction).brief().to_json()))
 
     def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
-        """What a source holds: trials, objective, search space, and notes on what was assumed. JSON."""
+        """The contents of a source: trials, objective, search space, and notes on what was assumed. JSON."""
 
         def work() -> Mapping[str, Any]:
             a = self.folder.analysis(source, objective, direction)
@@ -150,7 +150,7 @@ class Tools:
         target: float = TARGET,
         region: float = REGION,
     ) -> str:
-        """Which parameters decide whether a trial is among the best part `target` of `region`; 95 % intervals. JSON."""
+        """How much each parameter explains whether a trial of `region` is in the best part `target`. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).importance(target, region)

@@ -27,8 +27,8 @@ from pedanova.data.observations import Observations
 from pedanova.report.sentences import aim_in_words, doubts_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
-MOST_SETTINGS = 4  # of a row, where it is shown in a line
-NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
+MOST_SETTINGS = 4  # parameters of a row that is shown in one line
+NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal, and of a file
 
 
 def complain(message: str) -> None:
@@ -63,7 +63,7 @@ def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
         write_file(Path(output), text.encode())
         return
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without these letters still gets the numbers
+        sys.stdout.reconfigure(errors="replace")  # a terminal may not have all characters
     if sys.stdout.isatty() and not coloured:
         text = "\n".join(map(printable, text.split("\n")))
     sys.stdout.write(text)
@@ -97,7 +97,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def _ends(a: Analysis) -> str:
-    """The best rows for either direction, if the direction is unknown, so that the reader can decide."""
+    """The best rows for each direction if the direction is unknown, so that the reader can choose."""
     rows = a.data.observations
     unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     if not unknown or rows is None or len(rows.goals) > 1:
@@ -183,7 +183,7 @@ def answer(
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))
         parts = "" if a is None else heading(a, options), draw(result, look(options))
         text = paragraphs(gap.join(part for part in parts if part), words)
-        emit(text, options.output, coloured=True)  # names were made printable where they were drawn
+        emit(text, options.output, coloured=True)  # names are already printable
         return 0
     if options.format != "json":
         emit(getattr(result, f"to_{options.format}")(), options.output)

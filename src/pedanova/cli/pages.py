@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pedanova.report.live.server import Explorer
 
 USUAL_QUESTION = (str(DEFAULT.target), str(DEFAULT.region))  # as typed
-DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
+DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # (target, region): the best 30 %, then the best 10 % inside them
 DEMO_TITLE = "Digits: 1,000 random training runs of a small network"
 DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
@@ -56,7 +56,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """Write the page for the question; for the default question, also with a look inside the best 10 %."""
+    """Write the page for the question; for the default question, also with one inside the best 10 %."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, INNER] if usual else [question]
@@ -128,7 +128,7 @@ def serve(explorer: Explorer) -> None:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError):
                     stream.flush()
-            os._exit(0)  # an ordinary end waits for answers that nobody wants, and takes a large table apart
+            os._exit(0)  # a normal exit would wait for unneeded answers and free a large table slowly
 
 
 def demo_trials() -> Path:

@@ -172,15 +172,15 @@ EXAMPLES = """
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it does, and its options in the order of the help, which ends with its examples."""
+    """One command: its purpose, its options in the order of the help, and its examples."""
 
     name: str
     what: str
     options: tuple[Option, ...] = ()
     source: str | None = SAVED_HELP
-    names: str | None = None  # of parameters, behind the source
+    names: str | None = None  # names of parameters after the source
     others: str | None = None  # further sources
-    module: str = "answers"  # of this folder, that runs it
+    module: str = "answers"  # the module of this package that runs it
 
     @property
     def examples(self) -> str:

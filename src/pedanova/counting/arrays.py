@@ -22,7 +22,7 @@ from pedanova.space.grid import Grid, grid_of
 
 NEARLY_EMPTY = 16  # cells of a table for each row: with more, only the cells with rows are stored
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
-MANY_BESIDE = 16  # one row in so many
+MANY_BESIDE = 16  # if more than one row in 16 lies next to a boundary, a survey does not help
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 
@@ -33,7 +33,7 @@ class Job:
     name: str
     grid: Grid
     placed: kernel.Placed
-    order: NDArray[np.int32] | None  # sorted position → cell, where they differ
+    order: NDArray[np.int32] | None  # sorted position → cell, if they differ
 
 
 def kept_codes(
@@ -59,9 +59,9 @@ def sum_moments(
     """The mean and spread of the objective in each level; rows that count as the worst are NaN."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
-    centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
+    centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
     powers = np.append(powers_of(levels), 0)
-    by_kernel = kernel.available() and not powers.any()  # scales beyond those of nature are left to the judge
+    by_kernel = kernel.available() and not powers.any()  # extreme scales are left to NumPy
 
     def add(rows: slice) -> tuple[NDArray[Any], ...]:
         if not by_kernel:
@@ -138,7 +138,7 @@ def level_codes(
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries, given = levels.boundaries, kernel.signed(objective, levels.sign)
     if survey is not None and survey.shared_with(boundaries) > len(objective) // MANY_BESIDE:
-        survey = None  # where many rows lie beside a boundary, as ties do, all of them may as well be looked at
+        survey = None  # many rows (often ties) lie next to a boundary, so all rows are compared
     search = None if survey is None else survey.search
     if survey is not None and search is not None and search.tells(levels.sign * levels.thresholds[:-1], survey):
         rows = search.values, search.places, len(search.places)
@@ -234,7 +234,7 @@ def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np
         low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)
         return column.values, int(low), grid.locate(np.arange(low, high + 1))
     if grid.lattice is not None and (column.values.dtype.kind == "f" or grid.lattice[1] != 1):
-        # Whole numbers sharing cells, asked of a column that may hold others: rare, so by NumPy.
+        # Several integers share a cell, and the column may contain other numbers: rare, so NumPy is used.
         return cells_of(column, grid), 0, np.arange(grid.width, dtype=np.int32)
     return None
 

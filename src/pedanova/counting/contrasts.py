@@ -47,7 +47,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     """Check that the target contains some, but not all, rows of the region."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
-    better = int(by_level[outer[0] : inner[1] - 1].sum())  # than the last rows of the target, which are tied
+    better = int(by_level[outer[0] : inner[1] - 1].sum())  # rows that are better than the last, tied rows of the target
     words: list[str | Arg] = [
         " (because of ties, or because both are the same); choose a smaller target or a larger region"
     ]
@@ -106,8 +106,8 @@ class Contrast:
     grid: Grid
     target: Counts
     region: Counts
-    child: bool = False  # a parent among the parameters tells whether it has a value: that is the parent's credit
-    repeats: float = 1.0  # rows that are worth one independent row
+    child: bool = False  # whether a parent decides if it has a value; that effect belongs to the parent
+    repeats: float = 1.0  # the number of rows that count as one independent row
 
     def independent(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Target and region, with every `repeats` rows counted as one."""
@@ -116,7 +116,7 @@ class Contrast:
         return self.target / self.repeats, self.region / self.repeats
 
     def thinned(self) -> Contrast:
-        """The same contrast with one row for every `repeats` rows, in whole numbers."""
+        """The same contrast with counts divided by `repeats` and rounded to whole numbers."""
         if self.repeats == 1.0:
             return self
         target, rest = (
@@ -143,9 +143,9 @@ class Slice:
     """A target inside a region of the objective, defined by a quantile of all rows."""
 
     part: Fraction
-    held: float  # of all rows, ties included
-    rows: int  # of the target
-    target: Region  # from where the region begins
+    held: float  # the actual part of all rows, with ties
+    rows: int  # the number of target rows
+    target: Region  # from the beginning of the region
     tallies: Mapping[str, Tally]
     inner: Range
     outer: Range
@@ -158,7 +158,7 @@ def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
     """Targets with some but not all rows of the region, strictest first, and the parts that are left out because ties
-    make them equal to a stricter one. The levels must be cut at all of them.
+    make them equal to a stricter one. There must be a level for every part.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -214,7 +214,7 @@ def codes_of_levels(
     rows: NDArray[np.int64] | None = None,
 ) -> Codes:
     """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside of it."""
-    parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
+    parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last entry is for rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
     of_levels = (

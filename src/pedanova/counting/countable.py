@@ -35,7 +35,7 @@ from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, Space
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, Switch
 
-FEW_ROWS = 20  # a domain of fewer is told in the notes
+FEW_ROWS = 20  # a domain with fewer rows gets a note
 Recount: TypeAlias = tuple[Levels, Tallies]
 
 
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels with further cuts, and their counts; levels of other data cannot be cut at further quantiles."""
+        """Levels with further thresholds, and their counts; levels from other data cannot get further quantiles."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -111,11 +111,11 @@ def levels_for(source: Countable, levels: object) -> Levels:
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
-    # A table of very many columns keeps fewer levels; others are counted when asked for.
+    # A table with very many columns has fewer levels; others are counted when they are needed.
     wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES
     quantiles = SHORT_LADDER if wide else as_ladder(levels)  # type: ignore[arg-type]
     cut = source.cut(quantiles, every=cells * SMALL <= LARGEST_TALLIES // 16)
-    if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
+    if np.isfinite(cut.thresholds).sum() < 2:  # with two thresholds, the objective varies
         value = source.constant()
         if value is not None:
             raise DataError(f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant")
@@ -140,7 +140,7 @@ def assembled(
 ) -> Counted:
     """The result of counting. With `inside`, rows outside the space are an error; with `part`, rows are missing."""
     tallies = counts.tallies(source.space, levels)
-    for name in () if part else counts.idle:  # the whole table decides whether a condition ever holds, never a part
+    for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])
         raise SpaceError(f"{name}: its condition {condition} is never true; check the values")
     if inside:
@@ -211,7 +211,7 @@ class InMemory(Countable):
     def __init__(self, observed: Observations, nan: NanPolicy, threads: int = 1) -> None:
         super().__init__(observed.name, observed.direction, nan, observed.space)
         self.observed, self.threads = observed, threads
-        self._survey: Survey | None = None  # one look at the objective of the kept rows, for thresholds and for levels
+        self._survey: Survey | None = None  # a survey of the kept rows' objective, for thresholds and levels
 
     @property
     def several(self) -> bool:
@@ -229,7 +229,7 @@ class InMemory(Countable):
 
     def count(self, levels: Levels) -> Counts:
         codes = kept_codes(self.observed, levels, threads=self.threads, survey=self._survey)
-        self._survey = None  # forgotten before counting: it is as large as the objective
+        self._survey = None  # released before counting, because it is as large as the objective
         tables = count_rows(self.observed, codes, levels.count, threads=self.threads)
         rows = int(next(iter(tables.values()))[0].sum())
         return Counts(len(self.observed), rows, tables, None, list(self.observed.notes), self.observed.idle)

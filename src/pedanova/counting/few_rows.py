@@ -23,8 +23,8 @@ from pedanova.space.parameters import Space
 Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
-AT_ONCE = 1 << 14  # rows whose settings are hashed together: they stay in the cache
-AT_FIRST, EVEN = 8, 0.05  # times as many rows are chosen by one column, where as many are as its values promise
+AT_ONCE = 1 << 14  # rows that are hashed at a time, so that they stay in the cache
+AT_FIRST, EVEN = 8, 0.05  # one column first selects AT_FIRST times the rows, if it has enough distinct values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +32,11 @@ class FewRows:
     """The rows that are kept."""
 
     cells: Mapping[str, Cells]  # (rows,) each
-    exact: Mapping[str, Bits]  # (rows,) each: a number for each value, for parameters whose cells are ranges
-    signed: Reals  # (rows,) the objective, lower is better; what is no number is the worst
+    exact: Mapping[str, Bits]  # (rows,) each: a key for each value, for parameters whose cells are ranges
+    signed: Reals  # (rows,) the objective, lower is better; NaN counts as the worst
     rows: Indices  # (rows,) which row of the table each one is
-    trials: Reals | None  # (rows,) number of the trial, where a column has one
-    designed: bool = False  # some were proposed by `next_trials`
+    trials: Reals | None  # (rows,) the trial number, if there is such a column
+    designed: bool = False  # whether some trials were proposed by `next_trials`
 
     @property
     def order(self) -> Reals | None:
@@ -93,9 +93,9 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
     bits = [values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values for values in columns]
     factors = [rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1) for _ in columns]
     one = [k for k, values in enumerate(columns) if values.dtype.kind == "f"][:1]
-    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # most rows need the hash of one column alone
+    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # for most rows, the hash of one column is enough
         near = _hashed(rows, len(observed), [bits[one[0]]], factors[one[0] :], AT_FIRST * most / len(rows))
-        if abs(len(near) / (AT_FIRST * most) - 1.0) < EVEN:  # it has many different ones
+        if abs(len(near) / (AT_FIRST * most) - 1.0) < EVEN:  # the column has many distinct values
             rows = near
     return _hashed(rows, len(observed), bits, factors, most / len(rows))
 

@@ -18,8 +18,8 @@ from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 
 CELLS = 28
-WIDE = 50.0  # times: beyond it positive objectives are laid out in powers of ten
-ENDS = (0.005, 0.98)  # quantiles, best first, between which all is drawn; what is farther off counts at the end
+WIDE = 50.0  # positive objectives with a larger range get a log scale
+ENDS = (0.005, 0.98)  # quantiles, best first, that are drawn; rows beyond them are in the outermost cells
 
 Counts = NDArray[np.int64]  # (cells, cells)
 
@@ -34,7 +34,7 @@ class GoalPlane:
     edges: tuple[NDArray[np.float64], NDArray[np.float64]]
     region: Counts
     target: Counts
-    front: Counts  # rows that no other row beats in every objective
+    front: Counts  # rows that are on the Pareto front
 
 
 def goal_plane(
@@ -88,7 +88,7 @@ class Tradeoff:
     directions: tuple[str, str]
     values: NDArray[np.float64]  # (rows, 2)
     target: NDArray[np.bool_]  # (rows,)
-    front: NDArray[np.bool_]  # (rows,) no other row is better in one and as good in the other
+    front: NDArray[np.bool_]  # (rows,) whether the row is on the Pareto front
     words: str  # the target in words
 
 

@@ -20,12 +20,12 @@ LADDER = tuple(
     Fraction(thousandths, 1000) for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
 )
 SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 100))
-SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
-LARGEST_TALLIES = 1 << 26  # counts of all parameters together that are kept: 1 GB with their sums
+SMALL = 128  # up to this many rows, every distinct objective is a level, so any quantile is exact
+LARGEST_TALLIES = 1 << 26  # counts of all parameters together: 1 GB with their sums
 MAX_LEVELS = 65_000  # level codes have 16 bits
-# The signed objective at some ranks (1 = smallest), the rows that are kept, and how many of them hold a number.
+# The signed objective at some ranks (1 = smallest), the number of kept rows, and how many of them have a number.
 RankedObjective: TypeAlias = tuple[Callable[[Iterable[int]], Mapping[int, float]], int, int]
-LARGEST = float(np.finfo(np.float64).max)  # a cut here sets rows without a finite objective apart
+LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows without a finite objective
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Levels:
     Attributes
     ----------
     direction
-        Which way the objective is better.
+        ``"minimize"`` or ``"maximize"``.
     nan
         Whether rows without an objective are dropped or count as the worst.
     thresholds
@@ -66,10 +66,10 @@ class Levels:
     nan: NanPolicy
     thresholds: NDArray[np.float64]  # (levels,) in units of the objective, best first
     quantiles: tuple[Fraction, ...]  # ascending, the last is 1
-    index: tuple[int, ...]  # the level that ends each quantile
-    complete: bool = False  # every distinct objective has its level
-    own: bool = True  # cut from the very rows that are counted, not from others
-    several: bool = False  # cut from the order of several objectives, which other rows do not share
+    index: tuple[int, ...]  # the last level of each quantile
+    complete: bool = False  # whether every distinct objective has its own level
+    own: bool = True  # whether the levels come from the counted rows
+    several: bool = False  # whether there are several objectives
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", self.thresholds.view())
@@ -86,7 +86,7 @@ class Levels:
     @property
     def boundaries(self) -> NDArray[np.float64]:
         """(levels - 1,) Signed objectives at or above ``boundaries[i]`` are beyond level i."""
-        with np.errstate(over="ignore", under="ignore"):  # the largest double is followed by infinity
+        with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
     @property
@@ -174,7 +174,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
-    return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions alone are slow to compare
+    return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions are slow to compare
 
 
 def levels_at(
@@ -188,12 +188,12 @@ def levels_at(
     rows = kept if nan == "worst" else numbers
     ranks = {part: rank_of(part, rows) for part in quantiles}
     complete = every and numbers <= SMALL
-    # All rows end nowhere, nor do those beyond the numbers. The worst number tells whether some are infinite.
+    # Quantiles beyond the last number have no threshold. The worst number shows whether some are infinite.
     sought = [*(rank for part, rank in ranks.items() if rank <= numbers and part < 1), numbers]
     values = values_at(range(1, numbers + 1) if complete else sought)
-    others = numbers < rows or (not complete and values[numbers] == math.inf)  # are set apart from finite ones
+    others = numbers < rows or (not complete and values[numbers] == math.inf)  # get a separate level
     own = list(values.values()) if complete else [LARGEST] * others
-    # Where a quantile reaches into the rows that count as worst, it means all rows.
+    # A quantile that reaches into the rows that count as the worst means all rows.
     ends = [math.inf if part == 1 else values.get(rank, math.inf) for part, rank in ranks.items()]
     cuts = distinct(np.concatenate([ends, own, [math.inf]])) + 0.0
     index = tuple(np.searchsorted(cuts, ends).tolist())

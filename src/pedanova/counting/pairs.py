@@ -1,8 +1,7 @@
 """Count target and region rows in coarse cells of two or more parameters.
 
 A column becomes one byte per row. The columns of a larger set are packed into two bytes, so that the kernel for pairs
-also counts sets. With many rows, each byte holds two columns for pairs too, so one count of two bytes gives
-four pairs.
+also counts sets. With many rows, a byte holds two columns also for pairs, so one count of two bytes gives four pairs.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from pedanova.space.grid import Block, Grid, grid_of
 
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
 MOST_GROUPS = 256  # codes have 8 bits
-PIECE = 1 << 17  # rows coded and counted at a time: their codes stay in the cache
-MOST_ENTRIES = 1 << 24  # of all tables of a piece
-ROWS_AN_ENTRY = 15  # rows × pairs for each entry of tables of shared bytes: fewer are counted pair by pair
-PARTS = 2  # in the target, elsewhere in the region
+PIECE = 1 << 17  # rows that are coded and counted at a time, so that their codes stay in the cache
+MOST_ENTRIES = 1 << 24  # entries of all tables of a piece
+ROWS_AN_ENTRY = 15  # rows × pairs per table entry from which bytes are shared; otherwise each pair is counted
+PARTS = 2  # rows in the target, and elsewhere in the region
 Names: TypeAlias = tuple[str, ...]
 Codes: TypeAlias = NDArray[np.uint8]
 Tables: TypeAlias = NDArray[np.int64]  # (sets, parts, width ** order)
@@ -212,13 +211,13 @@ def is_shared(rows: int, columns: int, width: int) -> bool:
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """The tables of single pairs, split from those of bytes with two columns; the last column may be alone."""
+    """The tables of single pairs, extracted from those of bytes with two columns; the last byte may have one column."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)
     for i, pair in enumerate(combinations(range(columns), 2)):
         first, second = pair[0] // 2, pair[1] // 2
-        if first == second:  # any table of that byte knows both
+        if first == second:  # every table of that byte contains both columns
             first, second = (first - 1, second) if first else (0, 1)
         alone = columns - 1 if columns % 2 else None
         kept = [1 + 2 * (own // 2 == second) + (own % 2 or own == alone) for own in pair]

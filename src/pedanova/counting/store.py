@@ -34,8 +34,8 @@ from pedanova.space.parameters import Space
 MAGIC = b"\x89PEDA\r\n\x1a"
 VERSION = 5
 LONGEST_HEADER = 1 << 26
-TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
-DAMAGE = (  # what reading a file with a right checksum and wrong content may end in
+TINY = float(np.finfo(np.float64).tiny)  # larger than the rounding error of squares near the smallest double
+DAMAGE = (  # errors from files with a correct checksum and wrong content
     AttributeError, EOFError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError, OSError, RuntimeError,
     PedanovaError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
@@ -50,7 +50,7 @@ class Stored:
     levels: Levels
     tallies: Mapping[str, Tally]
     notes: tuple[Note, ...]
-    moments: Moments | None = None  # none of several objectives
+    moments: Moments | None = None  # None for several objectives
     attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "rows" or "sample"
 
 
@@ -156,7 +156,7 @@ def decode(archive: Any) -> Stored:
 
 
 def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read an array of 8-byte numbers; one that is larger than its shape is refused before it is unpacked."""
+    """Read an array of 8-byte numbers; an array of the wrong size is rejected before it is unpacked."""
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:

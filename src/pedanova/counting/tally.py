@@ -17,7 +17,7 @@ from pedanova.errors import Arg, MergeError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter, Space
 
-SPARSE = 4  # a table in which at most one of so many cells holds something is kept as those cells alone
+SPARSE = 4  # if at most one cell in this many has rows, only these cells are stored
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -49,8 +49,8 @@ class Tally:
     name: str
     parameter: Parameter
     levels: Levels
-    _places: NDArray[np.intp] | None  # of the cells that are kept; None for all of them
-    _kept: tuple[NDArray[Any], NDArray[Any]]  # their counts and sums
+    _places: NDArray[np.intp] | None  # positions of the stored cells; None for all cells
+    _kept: tuple[NDArray[Any], NDArray[Any]]  # the counts and sums of the stored cells
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class Tally:
         return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same rows were counted; the last bits of sums may differ, because the order of addition may."""
+        """Whether the same rows were counted; sums may differ by rounding, because the order of addition may differ."""
         rounding = 1e-9 * float(np.abs(self.sums[np.isfinite(self.sums)]).max(initial=0.0))
         return (
             isinstance(other, Tally)
@@ -171,9 +171,9 @@ Tallies: TypeAlias = Mapping[str, Tally]
 
 Reals = NDArray[np.float64]  # (levels,)
 Powers = NDArray[np.int64]
-ROUNDING = 1e-15  # a smaller part of the terms that should cancel is nothing
-ORDINARY = 400  # powers of two, either way, whose squares a double holds with all digits
-SHRUNK, STRETCHED = 600, -480  # by which larger and smaller objectives are divided before they are squared
+ROUNDING = 1e-15  # relative to the terms that should cancel, a smaller difference is rounding
+ORDINARY = 400  # exponents up to this size, whose squares are precise doubles
+SHRUNK, STRETCHED = 600, -480  # exponents by which larger and smaller objectives are scaled before squaring
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class ObjectiveSpread:
         return self.squared(self.scaled)
 
     def squared(self, scaled: float) -> float:
-        """A number in units of 4 ** power, in squared units of the objective."""
+        """Convert a number in units of 4 ** power to squared units of the objective."""
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(scaled, 2 * self.power))
 

@@ -27,23 +27,23 @@ from pedanova.space.values import Interval, Label, Value, as_real, shown
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
 MISSING_CODE = -1
-MANY_VALUES = 1 << 20  # more are looked at by the kernel's threads
+MANY_VALUES = 1 << 20  # more values are examined by the threads of the kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """The values of one column.
 
-    ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is
-    a missing value). NaN is a missing value; ``missing`` marks further ones. Dates and durations
-    keep their NumPy type: they can be recognised, not counted.
+    ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is a missing value). NaN is
+    a missing value; ``missing`` marks further ones. Dates and durations keep their NumPy type, so that they are
+    recognised; they cannot be counted.
     """
 
     name: str
     values: Numbers
     labels: tuple[Label, ...] | None = None
     missing: Mask | None = None
-    located: bool = False  # the values are cells of the parameter's grid already
+    located: bool = False  # whether the values are already cells of the parameter's grid
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,7 +77,7 @@ def as_column(name: str, values: object) -> Column:
     if isinstance(values, Column):
         return Column(name, values.values, values.labels, values.missing)
     mask = None
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):  # slow to import
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):  # it is slow to import
         mask = np.ma.getmaskarray(values)
         values = values.data
     array = values if isinstance(values, np.ndarray) else _as_array(name, values)
@@ -97,7 +97,7 @@ def _as_array(name: str, values: object) -> NDArray[Any]:
     if unordered or not isinstance(values, Iterable):
         raise DataError(f"{name}: {shown(values)} must be one value per row; give an array or a list")
     rows = values if isinstance(values, Sequence) else list(values)
-    return np.fromiter(rows, dtype=object, count=len(rows))  # lists in it stay single values
+    return np.fromiter(rows, dtype=object, count=len(rows))  # each list in it is a single value
 
 
 def _from_array(name: str, array: NDArray[Any]) -> Column:
@@ -106,7 +106,7 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
         native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
         return Column(name, native)
     if kind == "f":
-        with np.errstate(over="ignore"):  # a long double may be too large; it is infinite then
+        with np.errstate(over="ignore"):  # a long double may be too large and becomes infinite
             return Column(name, array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64))
     if kind in "US":
         labels, codes = np.unique(array, return_inverse=True)
@@ -149,7 +149,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
 def encode(name: str, plain: Iterable[object]) -> Column:
     """A column of codes, numbered in the alphabetical order of the labels; None is a missing value."""
     rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
-    # Type and value together, so that True, 1 and '1' stay three different labels.
+    # The type is part of the key, so that True, 1 and '1' are three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
     ordered = sorted(keys, key=lambda key: (keys[key], key[0]))
     code = {key: i for i, key in enumerate(ordered)}
@@ -166,7 +166,7 @@ def plain_value(value: object) -> Label | None:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        text = str.__str__(value)  # a NumPy or enum text is plain text too
+        text = str.__str__(value)  # also for NumPy strings and enums
         return text if text.strip() else None
     if isinstance(value, bytes):
         return as_text(value)
@@ -216,7 +216,7 @@ def take(columns: Mapping[str, Column], rows: NDArray[np.int64]) -> dict[str, Co
     }
 
 
-LAST_PLACES = 2  # by which a double may be off that was computed, or written and read again
+LAST_PLACES = 2  # units in the last place by which a computed or stored double may differ
 
 
 def cells_of(column: Column, grid: Grid) -> Cells:
@@ -310,8 +310,8 @@ Number: TypeAlias = int | float
 FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation"]
 GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
-)  # in a column of numbers, whatever their capitals
-# As pyarrow reads numbers: no underscores, no digits of other scripts.
+)  # in a column of numbers, in upper or lower case
+# Like pyarrow: no underscores, no digits of other scripts.
 WHOLE = re.compile(r"[+-]?[0-9]+")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
 REAL = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
@@ -325,10 +325,10 @@ FAMILIES: dict[FormName, dict[str, float]] = {
              "hrs": 3600, "d": 86400, "days": 86400},
     "bytes": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }  # units that may stand side by side  # fmt: skip
-DEVIATION = re.compile(r"\s*(±|\+/-|\+-)\s*[0-9.,eE+-]+\s*%?$")  # behind a mean
+DEVIATION = re.compile(r"\s*(±|\+/-|\+-)\s*[0-9.,eE+-]+\s*%?$")  # after a mean
 AMOUNT = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]+)\s*")
-LONGEST = 60  # letters of a number with its unit; what is longer would take very long to look at
-PEEK = 20  # texts by which most columns of words are told at once
+LONGEST = 60  # characters of a number with its unit; longer texts would take very long to match
+PEEK = 20  # the first texts, which are enough to recognise most columns of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +339,7 @@ class Form:
     unit: str = ""
 
     def read(self, text: str) -> Number | None:
-        plain = text.strip().replace("\u2212", "-")  # a minus sign as typesetters have it
+        plain = text.strip().replace("\u2212", "-")  # the typographic minus sign
         match self.name:
             case "thousands":
                 return read_plain(GROUP.sub("", plain) if GROUPED.fullmatch(plain) else plain)
@@ -353,7 +353,7 @@ class Form:
                 return int(scaled) if whole and scaled is not None else scaled
             case "percent" | "unit":
                 sign = "%" if self.name == "percent" else self.unit
-                zero = 0 if read_plain(plain) == 0 else None  # which needs no unit
+                zero = 0 if read_plain(plain) == 0 else None  # 0 needs no unit
                 number = _read_any(plain.removesuffix(sign).strip()) if plain.endswith(sign) else zero
                 return number if self.name == "unit" or number is None else number / 100
             case "deviation":
@@ -407,7 +407,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)
-    if not texts:  # numbers as they are, with words for gaps among them
+    if not texts:  # only numbers and words for missing values
         return (PLAIN,) if any(not isinstance(label, str) for label in labels) else ()
     few = texts[:PEEK]
     if not any(char.isdigit() for text in few for char in text):
@@ -447,7 +447,7 @@ def _number(label: Label, form: Form) -> Number | None:
 def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, Note] | None:
     """A text column as numbers, with a note; None if some text is not a number."""
     forms = forms_of(column.labels) if column.labels else ()
-    if not forms:  # words, or numbers that are no text
+    if not forms:  # the column has words, or no text at all
         return None
     form = next((form for form in forms if decimal == "," and form.name == "comma"), forms[0])
     unsure = decimal is None and {"thousands", "comma"} <= {form.name for form in forms}

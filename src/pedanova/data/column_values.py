@@ -1,6 +1,5 @@
-"""What the values of a column show about its role, without its name.
-
-A measured number has many digits and differs in every row; a setting is one of a few values, or round.
+"""The role of a column, as far as its values show it. A measured number has many digits and differs in every row; a
+parameter has a few values, or round ones.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from numpy.typing import NDArray
 
 from pedanova.data.column import LAST_PLACES, PLAIN, Column, all_finite, in_form, read_plain
 
-LEAST_ROWS = 10  # of a column that may be an id; fewer are so by chance
-FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of all
-MOST_WORDS = 3  # beside numbers; more make a column of names
-FEW_NUMBERS = 12  # so few are names like the words beside them
-MOST_STEPS = 200  # of a lattice
-A_LOOK = 1_000  # numbers that show more steps than that, unless they lie on a lattice
-TOGETHER = 0.8  # rank correlation of numbers that were measured on the same runs
-LEAST_GRID = 8  # combinations of a grid that is looked for
-SMOOTH = 0.1  # turns by row of a column that follows the row, as a schedule does
+LEAST_ROWS = 10  # the fewest rows of a column that may be an id; fewer may be distinct by chance
+FIRST_ROWS = 100  # checked first, because these rows often show that a property is false
+MOST_WORDS = 3  # words among numbers; with more, the column is a category
+FEW_NUMBERS = 12  # with at most this many numbers beside words, the column is a category
+MOST_STEPS = 200  # the largest number of values of a lattice
+A_LOOK = 1_000  # numbers in a first check, which has more distinct ones unless they lie on a lattice
+TOGETHER = 0.8  # rank correlation from which two columns move together
+LEAST_GRID = 8  # the fewest combinations of a grid
+SMOOTH = 0.1  # changes of direction per row, below which a column is smooth
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,9 +30,9 @@ class Values:
 
     kind: Literal["empty", "dates", "words", "flags", "numbers"]
     present: NDArray[Any]  # numbers, or codes of words
-    full: bool = True  # there is one in every row
+    full: bool = True  # whether every row has a value
     texts: tuple[str, ...] = ()  # the different words
-    levels: int | None = None  # different numbers, where they are few for so many rows
+    levels: int | None = None  # the number of distinct numbers, if they are few for this many rows
 
     @classmethod
     def of(cls, column: Column) -> Values:
@@ -94,7 +93,7 @@ class Values:
         some = np.abs(self.some[self.some != 0]) if self.kind == "numbers" else self.some[:0]
         if some.dtype.kind != "f" or not len(some):
             return False
-        with np.errstate(all="ignore"):  # numbers near the ends of what a double holds
+        with np.errstate(all="ignore"):  # for numbers near the largest or smallest double
             tens = some / 10.0 ** (np.floor(np.log10(some)) - 4)
             return bool(np.mean(np.abs(tens - np.round(tens)) > 0.01) > 0.5)
 
@@ -156,9 +155,9 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
     if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
-    if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # the same number, computed in several ways
+    if distinct.dtype.kind == "f" and 1 < len(distinct) <= 50:  # numbers that differ only by rounding are merged
         size = np.abs(distinct[1:])
-        with np.errstate(over="ignore"):  # two numbers at both ends of the doubles are apart
+        with np.errstate(over="ignore"):  # the difference of two very large numbers may be infinite
             apart = np.diff(distinct) > 2 * LAST_PLACES * (size - np.nextafter(size, 0))
         distinct = distinct[np.concatenate([[True], apart])]
     rows, count = len(finite), len(distinct)
@@ -166,7 +165,7 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
         return distinct
     if count > MOST_STEPS or rows < 10 * count:
         return None
-    # Equal steps, on a linear or a log scale: what a lattice has and random draws do not.
+    # A lattice has equal steps on a linear or a log scale; random draws do not.
     values = distinct.astype(np.float64)
     steps = [np.diff(scale) for scale in ([values, np.log(values)] if values[0] > 0 else [values])]
     return distinct if any(np.ptp(step) <= 0.01 * step.mean() for step in steps) else None
@@ -200,7 +199,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
 
 
 def is_told(name: str, others: Collection[str], columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether the others together determine this column."""
+    """Whether the other columns together determine the values of this column."""
     rows = np.stack([np.unique(columns[one], return_inverse=True)[1] for one in (*others, name)])
     return len(np.unique(rows, axis=1).T) == len(np.unique(rows[:-1], axis=1).T)
 

@@ -36,7 +36,7 @@ def place_columns(
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
     """The columns to count, notes, and parameters whose condition is never true. Parents come first."""
     placed: dict[str, Column] = {}
-    parents = dict(table)  # parents as the table has them, then as they count
+    parents = dict(table)  # parents: first the columns of the table, then the columns as they are counted
     notes: list[Note] = []
     idle_names: list[str] = []
     for name in parents_first(space):
@@ -101,7 +101,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
     with np.errstate(invalid="ignore", divide="ignore"):
-        if parameter.log:  # a value below 0 lies below every bound
+        if parameter.log:  # a negative value is below every bound
             values, low, high = np.log(np.maximum(values, 0.0)), np.log(low), np.log(high)
         width = high - low
         position = (values - low) / width
@@ -138,7 +138,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """The cells of the joint grid: those of the domain that the row's switch chooses, or of the first that fits."""
+    """The cells of the joint grid, in the domain that the row's switch selects, or in the first domain that fits."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -158,11 +158,11 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
     return Column(column.name, cells.astype(np.int32), None, None, located=True)
 
 
-MOST_VALUES = 50  # of a column that may decide over others
-ROWS_A_VALUE = 4  # a column of fewer rows a value explains any gap by chance
-FEWEST_BESIDE = 5  # rows on either side of a threshold: fewer may be so by chance
-SMALLEST_SIZE = -300  # a power of ten, below which numbers are not rounded
-ByValue: TypeAlias = Counter[Label | None]  # rows; None for those without a value
+MOST_VALUES = 50  # values of a column that may be a parent
+ROWS_A_VALUE = 4  # rows per value; with fewer, a column explains missing values by chance
+FEWEST_BESIDE = 5  # the fewest rows on each side of a threshold; fewer may be due to chance
+SMALLEST_SIZE = -300  # numbers below this power of ten are not rounded
+ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows without a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Presence:
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
     gone: Mapping[tuple[str, str], ByValue] = field(default_factory=dict)  # by child and parent
-    spans: Mapping[tuple[str, str], Spans] = field(default_factory=dict)  # likewise, of numbers of which there are many
+    spans: Mapping[tuple[str, str], Spans] = field(default_factory=dict)  # likewise, for parents with many numbers
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], children: Iterable[str], parents: Iterable[str]) -> Presence:
@@ -216,17 +216,17 @@ class Presence:
         """The first column whose values, or a threshold on it, determine exactly where another column is missing."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
-        for parent, counts in self.all.items():  # numbers before texts
+        for parent, counts in self.all.items():  # numbers come before texts
             present_values = (value for value in counts if value is not None)
             values[parent] = sorted(present_values, key=lambda value: (isinstance(value, str), value))
         for parent in sorted(values, key=lambda name: len(values[name])):
-            known = self.all[parent].total() == self.rows  # in every part of the table
+            known = self.all[parent].total() == self.rows  # the parent's values are known in every part of the table
             if known and (child, parent) in self.gone and 1 < len(values[parent]) <= most:
                 total, gone = self.all[parent], self.gone[child, parent]
                 settled = all(gone[value] in (0, total[value]) for value in total)
-                never_without = gone[None] == total[None]  # a missing parent leaves its children missing
+                never_without = gone[None] == total[None]  # where the parent is missing, the child is missing too
                 present = tuple(value for value in values[parent] if not gone[value])
-                # Else both are missing together: brothers, not parent and child.
+                # Otherwise both are missing together: they are siblings, not parent and child.
                 decides = any(gone[value] for value in values[parent])
                 if settled and never_without and present and decides:
                     return parent, present
@@ -242,7 +242,7 @@ class Presence:
 class Spans:
     """The values of a parent in rows where a child has a value, and in rows where it has none."""
 
-    present: tuple[int, float, float] = (0, math.inf, -math.inf)  # rows, smallest and largest number
+    present: tuple[int, float, float] = (0, math.inf, -math.inf)  # number of rows, smallest and largest number
     gone: tuple[int, float, float] = (0, math.inf, -math.inf)
     orphans: int = 0  # rows in which the child has a value and the parent has none
 
@@ -264,8 +264,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range of values that separates rows with a value from rows without one, without exception; None if there
-        is none."""
+        """The range of parent values in which exactly the rows lie that have a child value; None if there is none."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -326,7 +325,7 @@ def may_decide(column: Column, parameter: Parameter) -> bool:
 
 
 def _has_few_numbers(column: Column) -> bool:
-    for values in (column.values[:: max(1, len(column) // 1000)], column.values):  # a sample first, to be quick
+    for values in (column.values[:: max(1, len(column) // 1000)], column.values):  # a sample first, which is faster
         present = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
         if len(present) > MOST_VALUES or not np.all(present == np.floor(present)):
             return False

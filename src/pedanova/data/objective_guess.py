@@ -14,14 +14,14 @@ from pedanova.errors import Arg, listed
 
 MIDDLES = {"mean", "avg", "average", "median"}
 SPREAD = DEVIATIONS - MIDDLES
-SINGLE = (("score",), ("objective",), ("fitness",))  # names of what a table with several results was made for
+SINGLE = (("score",), ("objective",), ("fitness",))  # names of the main result in a table with several results
 PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
-LEAST_VALUES = 12  # of a column whose name may be a setting's as well
-LEAST_ROWS = 10  # that are in order; fewer are so by chance
+LEAST_VALUES = 12  # the fewest distinct values of a column whose name may also be that of a parameter
+LEAST_ROWS = 10  # the fewest rows whose order counts; fewer may be sorted by chance
 A_LOOK = 1_000
-ALIKE, PARTLY = 0.9, 0.5  # correlations of the ranks
+ALIKE, PARTLY = 0.9, 0.5  # rank correlations
 TRAINING = {"train", "training"}
-LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # which stand in for what is wanted
+LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for the metric that is wanted
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
@@ -67,7 +67,7 @@ def _differs(name: str, column: Column) -> bool:
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """The candidates of each rule, one rule after the other; a rule with several candidates decides nothing."""
+    """The candidates of each rule, in turn; a rule decides only if it has a single candidate."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
@@ -88,7 +88,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
 
 
 def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
-    """Whether results rank the rows in the same order, best first, up to this correlation of ranks."""
+    """Whether all results rank the rows (best first) with at least this rank correlation."""
     ranks = []
     for name in names:
         column, direction = columns[name], direction_by_name(name)

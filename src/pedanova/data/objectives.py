@@ -32,8 +32,8 @@ class Goal:
     name: str
     values: NDArray[Any]  # (rows,) numbers of any type
     direction: Direction
-    column: str | None  # the column of the table that it is, if it is one
-    twin: str | None = None  # for an array: a column with the very same numbers
+    column: str | None  # the column of the table, if it is one
+    twin: str | None = None  # for an array: a column with exactly the same numbers
     made_of: tuple[str, ...] = ()  # the columns that it compares, if it is a condition
 
     @property
@@ -86,7 +86,7 @@ def _read_goal(
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
     values, twin = column.values, None
-    for name, other in table.items():  # the very same numbers: an array that is a column of the table too
+    for name, other in table.items():  # an array with exactly the numbers of a column
         if other.values.dtype == values.dtype and other.labels is None and len(other) > 1:
             floats = values.dtype.kind == "f"
             if values[0] == other.values[0] and np.array_equal(values, other.values, equal_nan=floats):
@@ -118,7 +118,8 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
 
 
 def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:
-    """A text column as numbers, and notes; words for how a trial ended, and a few other words, become missing values.
+    """A text column as numbers, and notes; words for the state of a trial, and a few other words, become missing
+    values.
 
     None for any other column.
 
@@ -157,10 +158,10 @@ def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
     return form, no_numbers[form]
 
 
-LEAST = 20  # different objectives: fewer may be in one order by chance
-MOST_ROWS = 100_000  # looked at
-MOST_STRANGE = 0.02  # of the rows: so many words among numbers are slips of the pen
-A_LOOK = 100  # rows that mostly suffice to see that a column is none
+LEAST = 20  # the fewest distinct objectives; fewer may be in the same order by chance
+MOST_ROWS = 100_000  # rows that are examined
+MOST_STRANGE = 0.02  # up to this part of the rows, words among numbers count as mistakes
+A_LOOK = 100  # checked first, because these rows often exclude a column
 
 
 def result_like_notes(
@@ -182,7 +183,7 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
     rows)."""
     if column.labels is not None or column.values.dtype.kind not in "iuf":
         return False
-    for most in (A_LOOK, MOST_ROWS):  # what holds of all rows holds of some
+    for most in (A_LOOK, MOST_ROWS):  # first a few rows, then all
         rows = slice(None, None, max(1, len(objective) // most))
         values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
         both = np.isfinite(values) & np.isfinite(goal)
@@ -192,7 +193,7 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
         order = np.argsort(goal, kind="stable")
         with np.errstate(over="ignore", invalid="ignore"):
             up, along = np.diff(goal[order]) > 0, np.diff(values[order])
-        # values rise, or fall, just where the goal rises
+        # values rise, or fall, exactly where the goal rises
         if not np.array_equal(along != 0, up) or not ((along >= 0).all() or (along <= 0).all()):
             return False
     return len(goal) >= LEAST and 2 * len(goal) >= len(objective[rows]) and len(np.unique(goal)) >= LEAST

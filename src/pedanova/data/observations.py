@@ -31,14 +31,14 @@ class Observations:
     space: Space
     table: Mapping[str, Column]  # every column of the source, for conditions and boxes
     notes: tuple[Note, ...] = ()
-    order: NDArray[Any] | None = None  # what the rows are ordered by, if not the one objective; NaN = worst
+    order: NDArray[Any] | None = None  # the order of the rows if it is not that of one objective; NaN = worst
     keep: Mask | None = None  # rows that count; None = all
-    idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
-    restricted: bool = False  # rows were picked out of these, so they do not stand for the whole space
-    trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
-    default: Mapping[str, Label] = field(default_factory=dict)  # the tool's own setting of each parameter
-    designed: bool = False  # some of the trials were proposed by `next_trials`, so they do not fill the space evenly
-    origin: Origin | None = None  # the table before rows were set aside; None where some were picked since
+    idle: frozenset[str] = frozenset()  # parameters whose condition is true in no row
+    restricted: bool = False  # whether rows were selected, so that they do not represent the whole space
+    trials: NDArray[Any] | None = None  # (rows,) the trial number, if it is known
+    default: Mapping[str, Label] = field(default_factory=dict)  # the tool's default of each parameter
+    designed: bool = False  # whether `next_trials` proposed some trials, which are not evenly spread
+    origin: Origin | None = None  # the table before rows were dropped; None if rows were selected later
 
     def __len__(self) -> int:
         return len(self.goals[0].values)

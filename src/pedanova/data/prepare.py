@@ -37,7 +37,7 @@ class ChosenRows:
     """The rows with their objectives, and whether each is kept."""
 
     goals: tuple[Goal, ...]
-    status: RowStatus | None  # None: all count, and levels know what to do with NaN
+    status: RowStatus | None  # None: all rows count, and the levels handle NaN
     notes: tuple[Note, ...]
     where: Region | RowSet | None = None
 
@@ -97,7 +97,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     if rows.status is not None:
         chosen = rows.where if isinstance(rows.where, RowSet) else None
         check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
-    # The space is guessed from the rows that count, not from those that were sent away.
+    # The space is guessed only from rows that count.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
     guessed = () if request.params is not None or request.space is not None else choice.space
     doubts = result_like_notes(guessed, records.columns, rows.goals, rows.keep)
@@ -138,7 +138,7 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
 def _collapse(
     records: Records, rows: ChosenRows, status: RowStatus, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
-    """One row for each configuration with a row that counts; the space is then guessed again."""
+    """Merge the rows of each configuration that count into one row; the space is then guessed again."""
     how = request.repeats or "all"
     observed = place(rows, choice.space, records.columns)
     groups = configurations(settings_of(observed))
@@ -219,6 +219,6 @@ def with_goal(observed: Observations, objective: str, nan: str) -> Observations:
     order = None
     if observed.order is not None and nan == "worst":
         unknown = np.logical_or.reduce([np.isnan(other.values) for other in observed.goals])
-        struck = np.isnan(observed.order) & ~unknown  # failed or infeasible: the worst for every goal
+        struck = np.isnan(observed.order) & ~unknown  # failed or infeasible rows are the worst for every goal
         order = np.where(struck, np.nan, goal.values.astype(np.float64))
     return replace(observed, goals=(goal,), order=order)

@@ -24,10 +24,10 @@ Reals = NDArray[np.float64]
 class Curves:
     """Intermediate values of all trials, ordered by row and step (epochs or iterations)."""
 
-    metric: str  # the column that holds the last or the best of these values
+    metric: str  # the column with the last or the best of these values
     rows: NDArray[np.int64]  # (points,)
     steps: Reals  # (points,)
-    values: Reals  # (points,) NaN where none was measured
+    values: Reals  # (points,) NaN if none was measured
 
     @classmethod
     def of(cls, metric: str, points: Iterable[Point]) -> Curves:
@@ -48,7 +48,7 @@ class Curves:
     def reached(self, rows: int) -> Reals:
         """The last step of each trial; NaN for trials without values."""
         result = np.full(rows, np.nan)
-        result[self.rows] = self.steps  # in order of steps: the last stays
+        result[self.rows] = self.steps  # sorted by step, so the last one remains
         return result
 
     def at(self, step: float, rows: int) -> Reals:
@@ -57,7 +57,7 @@ class Curves:
         early = self.steps <= step
         result = np.full(rows, np.nan)
         result[self.rows[early]] = self.values[early]
-        far = self.reached(rows) >= step  # never true of NaN
+        far = self.reached(rows) >= step  # False for NaN
         return np.where(far, result, np.nan)
 
 
@@ -65,8 +65,8 @@ class Curves:
 class CurveSource:
     """The source of curves, which are read only when needed, because a log may contain many points."""
 
-    points: Callable[[str], Iterable[Point]]  # of a metric under the name that the log gives it
-    names: Mapping[str, str] = field(default_factory=dict)  # columns under another name than the log's → that name
+    points: Callable[[str], Iterable[Point]]  # the points of a metric, by its name in the log
+    names: Mapping[str, str] = field(default_factory=dict)  # column → name in the log, if they differ
 
     def read(self, metric: str) -> Curves:
         """The curves of a result column; empty if the log has none."""
@@ -76,7 +76,7 @@ class CurveSource:
 RepeatPolicy = Literal["all", "mean", "median"]
 
 
-MARK = "pedanova_next"  # the column, or attribute of a trial, that says that `next_trials` proposed it
+MARK = "pedanova_next"  # the column or attribute that marks trials proposed by `next_trials`
 
 
 def mark_columns(names: Iterable[str]) -> list[str]:
@@ -89,19 +89,19 @@ class SourceMetadata:
     """Metadata of a log: objective, direction, space and more. Options of the user override it."""
 
     source: str = ""  # in words, such as "Optuna study 'mlp'"
-    params: tuple[str, ...] = ()  # columns that are settings
-    space: Space | None = None  # of all of them, where the log holds their domains
-    conditions: bool = False  # the space says when each setting exists; otherwise that is inferred
+    params: tuple[str, ...] = ()  # columns that are parameters
+    space: Space | None = None  # the space of all parameters, if the log contains their domains
+    conditions: bool = False  # whether the space has the conditions; otherwise they are inferred
     objectives: tuple[str, ...] = ()  # columns that were optimised
-    directions: tuple[Direction, ...] = ()  # of the objectives, then of the other metrics, as far as it tells
+    directions: tuple[Direction, ...] = ()  # of the objectives, then of the other metrics, as far as the log has them
     metrics: tuple[str, ...] = ()  # columns that might be the objective
-    unclear: tuple[str, ...] = ()  # results whose very name does not tell which way is better
-    aside: tuple[str, ...] = ()  # bookkeeping: no parameters, unless a user names them
+    unclear: tuple[str, ...] = ()  # results whose name does not show the direction
+    aside: tuple[str, ...] = ()  # bookkeeping columns, which are not parameters unless the user names them
     state: str | None = None  # the column of states
     feasible: str | None = None  # a boolean column
-    where: str | None = None  # rows to use unless the user says otherwise, such as "budget == 50"
+    where: str | None = None  # the default rows to use, such as "budget == 50"
     repeats: RepeatPolicy = "all"
-    ordered: bool = False  # rows are trials in the order in which they were run
+    ordered: bool = False  # whether rows are trials in the order in which they were run
     default: Mapping[str, Label] = field(default_factory=dict)  # the tool's own setting of each parameter
 
 
@@ -112,7 +112,7 @@ class Records:
     columns: Mapping[str, Column]
     notes: tuple[Note, ...] = ()
     metadata: SourceMetadata = field(default_factory=SourceMetadata)
-    curves: CurveSource | None = None  # values on the way, where the log has them
+    curves: CurveSource | None = None  # intermediate values, if the log has them
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}

@@ -81,9 +81,9 @@ class Region:
             return begin, end
         sign = sign_of(direction)
         best, worst = (self.low, self.high) if sign > 0 else (self.high, self.low)
-        # "at least v" begins behind everything that is better than v.
+        # "at least v" begins after all rows that are better than v.
         begin_at = None if best is None else math.nextafter(sign * float(best), -math.inf)
-        if best is not None and sign * float(best) == -math.inf:  # nothing is better than that
+        if best is not None and sign * float(best) == -math.inf:  # nothing is better than infinity
             begin_at = None
         end_at = None if worst is None else sign * float(worst)
         return (None if begin_at is None else Threshold(begin_at), None if end_at is None else Threshold(end_at))
@@ -248,7 +248,7 @@ def percent(part: Fraction) -> str:
 
 
 def _as_value(value: object) -> float:
-    with suppress(OverflowError):  # a whole number too large for a float
+    with suppress(OverflowError):  # an integer may be too large for a float
         if not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value):
             return float(value)
     raise QueryError(f"{str(value)[:60]} must be a number, in the units of the objective")
@@ -275,7 +275,7 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.NotEq: ast.NotEq,
 }
-# Text in quotes stays as it is; what stands in backticks elsewhere is a name.
+# Text in quotes is not changed; text in backticks is a name.
 QUOTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]+)`""")
 EXAMPLE = "write it like: epochs >= 10 and optimizer == 'adam'"
 
@@ -308,7 +308,7 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
         if match.group(2) is None:
             return match.group(0)
         name = f"_{len(names)}_"
-        while name in text:  # a column may be called so
+        while name in text:  # a column may have this name
             name = f"_{name}"
         names[name] = match.group(2)
         return f" {name} "
@@ -316,7 +316,7 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
     if len(text) > LONGEST:
         raise QueryError(f"a condition of {len(text)} letters is longer than {LONGEST}; use a boolean column")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python's advice on style is none on conditions
+        warnings.simplefilter("ignore")  # Python's warnings about style do not apply to conditions
         tree = ast.parse(QUOTED.sub(stand_in, text).strip(), mode="eval")
     return tree.body, names
 
@@ -521,7 +521,7 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
 
 
 def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
-    numbers = as_numbers(column)  # text that stands for numbers, as conditions take it
+    numbers = as_numbers(column)  # text that represents numbers, as in conditions
     column = column if numbers is None else numbers[0]
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
@@ -559,11 +559,11 @@ def cut_at(
     mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
     signed = sign * ranked.astype(np.float64)
     cuts = region.cuts(direction)
-    kept = signed[mask] if any(isinstance(cut, Quantile) for cut in cuts) else signed[:0]  # values need no rows
+    kept = signed[mask] if any(isinstance(cut, Quantile) for cut in cuts) else signed[:0]  # rows only for quantiles
     begin, end = (_signed_cut(cut, kept) for cut in cuts)
     if begin is not None:
         mask &= ~(signed <= begin) if begin < math.inf else False
-    if end is not None and end < math.inf:  # NaN counts as infinite: at infinity all rows are in
+    if end is not None and end < math.inf:  # NaN counts as infinite, so a threshold at infinity includes all rows
         mask &= signed <= end
     return mask
 

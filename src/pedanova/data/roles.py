@@ -49,7 +49,7 @@ RoleName: TypeAlias = Literal[
     "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
 ]  # fmt: skip
 ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
-PRIOR = 2  # weight for a setting of whatever is not known to be anything else
+PRIOR = 2  # the weight for a parameter if nothing is known about a column
 SURE, FAIR, SLIGHT = 6, 3, 2  # weights of clues
 MARKS = (
     "params_", "params.", "params/", "param_", "param.", "config.", "config/", "config:", "hparams.", "hparams/",
@@ -85,11 +85,11 @@ BUDGET_NAMES = re.compile(
     re.I,
 )
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
-LONG_TEXT = 60  # letters, on average
-MOST_STATES = 50  # words of a column that tells how trials ended
+LONG_TEXT = 60  # mean number of characters
+MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = (", name it in ", Arg("params"), " to keep it")
-MOST_COMPARED = 300  # columns, each with each
-MOST_GRID = 10_000  # rows of a table in which a grid is looked for
+MOST_COMPARED = 300  # columns that are compared in pairs
+MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The role of a column, the reason, and another role that is possible."""
+    """The role of a column, its reason, and a clue for another possible role."""
 
     name: RoleName
     why: str
@@ -168,7 +168,7 @@ def roles_of(
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     values = {name: Values.of(columns[name]) for name in names}
-    # Several columns that are permutations are a design, such as a Latin hypercube; one is a number of the rows.
+    # Several columns that are permutations are a design, such as a Latin hypercube; a single one numbers the rows.
     single = sum(one.is_permutation for one in values.values()) == 1
     families: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for name in names:
@@ -194,7 +194,7 @@ def roles_of(
     for name in (name for name, role in roles.items() if role.is_setting and not _has_head(name)):
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
-    # What columns tell of each other: names of configurations, and numbers that were measured, surely or perhaps.
+    # Clues from other columns: names of configurations, and numbers that were, or may have been, measured.
     for rule in (_beside_grid, _names_of_configurations, _unlike_settings, _among_results, _moving_together):
         new = rule(KnownColumns(roles, values, table, objectives))
         roles |= {name: role for name, role in new.items() if role.doubt is None or values[name].varies}
@@ -218,7 +218,7 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 
 def _against_mark(name: str, values: Values) -> Iterator[Clue]:
-    """Seeds are none of the parameters that names mark; names and paths are doubted."""
+    """Clues against columns that are marked as parameters: seeds are not parameters; names and paths may not be."""
     yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
     if values.kind == "words":
         yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
@@ -277,7 +277,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
-        weight = SLIGHT if few and words[0] in SPLITS and len(words) == 2 else FAIR  # train_subset
+        weight = SLIGHT if few and words[0] in SPLITS and len(words) == 2 else FAIR  # such as train_subset
         yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
     if len(words) > 1 and not few and PAST.search(words[-1]):
         yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like what is counted after a run")
@@ -326,7 +326,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
     if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "named like a result, and contains lists")
-    long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # a text for each of few rows
+    long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
     many = len(texts) > 0.5 * rows and (rows >= LEAST_ROWS or long)
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
         what = _kind_of_texts(texts)
@@ -340,7 +340,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
-    """What many different texts are, judged by the first hundred."""
+    """The kind of a column with many different texts, from the first hundred."""
     few = [text.strip() for text in texts[:100]]
     for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
         if all(text.startswith(start) and text.endswith(end) for text in few):
@@ -357,7 +357,7 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
     for name, column in columns.items():
         labels = column.labels or ()
         if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
-            continue  # without a look at its rows
+            continue  # its rows need not be read
         values = Values.of(column)
         if values.kind != "words":
             continue
@@ -367,22 +367,22 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name without the last, if that names a mean or a deviation."""
+    """The words of a name, without a last word such as "mean" or "std"."""
     words = words_of(name)
     return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumns:
-    """What is known about the columns of a table: roles, values and positions."""
+    """The roles, values and positions of the columns of a table."""
 
     roles: Mapping[str, Role]
     values: Mapping[str, Values]
-    table: Sequence[str]  # all columns in their order, where it is known
+    table: Sequence[str]  # all columns in their order, if it is known
     objectives: Collection[str]
 
     def settings(self, *, doubted: bool = False) -> dict[str, Values]:
-        """The columns that are parameters without a doubt, or also those in doubt."""
+        """The columns that are certainly parameters, or (`doubted`) also those that may be something else."""
         sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
         return {name: self.values[name] for name in sure}
 
@@ -405,7 +405,7 @@ def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
-    """Words, or numbers named like an id, that determine all or several other parameters."""
+    """Columns of words, or of numbers named like an id, that determine several or all other parameters."""
     new, values = {}, known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
@@ -428,9 +428,9 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _among_results(known: KnownColumns) -> dict[str, Role]:
-    """Numbers between the first and the last result (or cost after the objective), if most columns there are results.
+    """Number columns between the first and the last result or cost, if most of the columns there are results.
 
-    More than two such columns in a row, of which one looks like a parameter, are the parameters.
+    A run of more than two such columns that contains a likely parameter keeps its role.
     """
     if known.is_sorted():
         return {}
@@ -444,7 +444,7 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
     results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
     first, last = min(results, default=0), max(results, default=0)
     if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
-        return {}  # too few of them: half of three or more, or two of three
+        return {}  # not most of them are results
     new = {}
     for is_result, group in groupby(range(first, last), key=results.__contains__):
         gap = list(group)
@@ -462,7 +462,7 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
 
 
 def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
-    """Numbers with many values, unlike the other parameters, and those after the objective."""
+    """Number columns that have many values, unlike the other parameters, or that come after the objective."""
     settings, values = known.settings(doubted=True), known.values
     order = [name for name in known.table if name in settings]
     behind = [name for name in known.behind() if name in settings]
@@ -497,7 +497,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Numbers that are not part of a full grid of the others; before the objective only if they look measured."""
+    """Number columns beside a full grid of the other columns; before the objective, only those that look measured."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
@@ -508,7 +508,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     factors, others = full_grid(whole)
     behind = known.behind()
     why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
-    once = rows == np.prod([len(np.unique(whole[name])) for name in factors])  # else others may be settings, too
+    once = rows == np.prod([len(np.unique(whole[name])) for name in factors])  # otherwise others may be parameters too
     new = {}
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
         if _is_id(name) and settings[name].whole:
@@ -518,7 +518,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
         if name in behind or (measured and not _has_head(name)):
             new[name] = Role("result", why)
         elif not _has_head(name) or not settings[name].is_few:
-            # a setting may be made of others, and is the same for all seeds
+            # a parameter may be computed from others, and is the same for all seeds
             without = factors if _has_head(name) else [factor for factor in factors if factor in seeds]
             made = (is_told(name, [one for one in factors if one != left], whole) for left in without)
             if not any(made) and (once or not settings[name].is_few):
@@ -527,7 +527,7 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 
 
 def _moving_together(known: KnownColumns) -> dict[str, Role]:
-    """Numbers without a parameter's name that rise and fall with several others, like results of one run."""
+    """Number columns without a typical parameter name that rise and fall with several others, as results do."""
     settings, values = known.settings(), known.values
     measured = {n: values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
@@ -549,7 +549,7 @@ def _is_id(name: str) -> bool:
 def _has_head(name: str) -> bool:
     """Whether a name ends like that of a parameter, possibly with a number after it, such as units_1."""
     words = words_of(name)
-    negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false ones, no function
+    negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
     negatives |= COUNTED.match(name) is not None
     last = words[-2:][0] if words and words[-1].isdigit() else (words or ("",))[-1]
     return not negatives and (last.rstrip("0123456789") in HEADS or last.endswith("ing"))
@@ -566,10 +566,10 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             own.pop()
         long_enough = sum(map(len, own)) >= 3
         shared = {known_form(word) for word in own} & RESULTS & {known_form(word) for word in words}
-        # forget_qa_prob beside forget_qa_rouge, lut_change_pct beside latency_change_pct
+        # such as forget_qa_prob with forget_qa_rouge, or lut_change_pct with latency_change_pct
         alike = len(own) > 2 and own[:-1] == list(words[: len(own) - 1])
         alike |= len(words_of(objective)) > 2 and words[1:] == words_of(objective)[1:]
-        inside = values.is_few and last_telling(name) is None  # bin_loss_w beside val_loss
+        inside = values.is_few and last_telling(name) is None  # such as bin_loss_w with val_loss
         after = (shared and not inside) or (long_enough and list(words[: len(own)]) == own)
         if alike or (after and not _has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")
@@ -587,7 +587,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
         if 2 * len(np.unique(steps.present)) < len(steps.present):
             continue
         settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
-        epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # no trial is numbered so
+        epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # trials are not numbered by epoch
         if epochs or all(one.is_smooth for one in settings if len(one.texts) != 1):
             return name
     return None

@@ -21,15 +21,15 @@ from pedanova.data.row_status import configurations, first_rows
 from pedanova.data.vocabulary import GOOD_OUTCOMES, OUTCOMES, words_of
 from pedanova.errors import Arg
 
-MOST_ROWS = 100_000  # of tables that people copy by hand; larger ones were written by programs
-LEAST_ROWS = 20  # different ones: fewer may be alike by chance
+MOST_ROWS = 100_000  # larger tables are not searched for copies, because programs wrote them
+LEAST_ROWS = 20  # the fewest distinct rows; fewer may be equal by chance
 SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10)
 NEARLY_ALL = 0.9
-FEWEST_ALIKE = 3  # rows with one score
-APART = 0.1  # of the range of the other scores, between them and that score
-BLOCK, LEAST_BLOCKS = 20, 3  # rows with one score side by side, and how many such
+FEWEST_ALIKE = 3  # the fewest rows with the same score
+APART = 0.1  # distance of that score from the others, as a part of their range
+BLOCK, LEAST_BLOCKS = 20, 3  # consecutive rows with one score, and the fewest such blocks
 STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
-LEAST_STEPS = 3  # of a run, on average
+LEAST_STEPS = 3  # mean steps of a run
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
 
@@ -74,7 +74,7 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
         if column.missing is not None or not 1 < runs[-1] + 1 <= len(runs) / LEAST_STEPS:
             continue
         last = np.flatnonzero(np.concatenate([starts[1:], [True]]))
-        # settings stay as they are during a run
+        # parameters do not change during a run
         if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
             words = f"the rows are the steps of {len(last)} runs ({name}); the last step of each run is used; pass "
             return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another")

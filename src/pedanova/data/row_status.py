@@ -67,7 +67,7 @@ def status_of_rows(
         else:
             last = " (", Arg("pruned", "last", of="Reading"), " counts their last values)"
             status = status.end(states == "pruned", reading.pruned, "were pruned", *last)
-    if feasible is not None:  # a constraint of failed rows has no answer
+    if feasible is not None:  # failed rows have no constraint values
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])

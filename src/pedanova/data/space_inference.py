@@ -23,13 +23,13 @@ from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space
 from pedanova.space.values import LARGEST_INT, Label
 
-MANY_ROWS = 10_000  # of a column, worth several threads
-FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of all
-FEW_LOGS = 10_000  # which mostly suffice to tell a scale
-CLEARLY = 0.06  # nats a row, many times what so few can be off
-LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
-CORNER, SOME_ROWS = 0.05, 1000  # of a linear range, and rows that tell whether most lie there
-LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
+MANY_ROWS = 10_000  # rows of a column from which several threads are used
+FIRST_ROWS = 100  # checked first, because these rows often show that a property is false
+FEW_LOGS = 10_000  # rows that are usually enough to recognise a log scale
+CLEARLY = 0.06  # nats per row, many times the error of so few rows
+LOG_SPAN = 10.0  # a log scale is considered only if high / low is at least this
+CORNER, SOME_ROWS = 0.05, 1000  # the corner of a linear range, and the rows that show whether most lie in it
+LOG_GAIN = 0.1  # nats per row by which log-uniform must fit better than uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def infer_space(columns: Mapping[str, Column], *, threads: int = 1) -> tuple[Spa
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
     notes = [g.note.about(name) for name, g in guesses.items()]
     doubts = [_spelled_twice(name, parameter) for name, parameter in space.items()]
-    return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
+    return space, [*filter(None, doubts), *notes]  # doubts come first
 
 
 def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
@@ -124,7 +124,7 @@ def _guess_numbers(present: NDArray[Any]) -> Guess:
     if distinct is not None and len(distinct) == 1:
         value = _plain(distinct[0], whole=whole)
         return constant(Ordinal((value,)), value)
-    # Whole numbers with no gap between them are an integer range, not a lattice.
+    # Integers without gaps are an integer range, not a lattice.
     fills = whole and distinct is not None and float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
     if distinct is not None and not fills:
         values = tuple(_plain(value, whole=whole) for value in distinct)
@@ -234,7 +234,7 @@ class TableColumns:
         return Presence.of(self.columns([*dict.fromkeys([*children, *parents])]), children, parents)
 
     def notes(self) -> list[Note]:
-        return []  # on columns read as numbers: whoever read them has said so
+        return []  # the reader of the table has already added notes on text read as numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,18 +32,18 @@ class TableOptions:
     """The options of `analyze` for rows and columns."""
 
     objective: object
-    direction: object = None  # as the source or the name tells
+    direction: object = None  # None: from the source or the name
     space: Space | Mapping[str, Parameter] | None = None
-    conditions: bool = True  # the space says when a parameter exists
+    conditions: bool = True  # whether the space has the conditions of parameters
     params: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
-    aside: tuple[str, ...] = ()  # columns that the source knows to be no parameters
+    aside: tuple[str, ...] = ()  # columns that are not parameters, according to the source
     where: object = None
     feasible: object = None
-    repeats: RepeatPolicy | None = None  # all
+    repeats: RepeatPolicy | None = None  # None: use all rows
     reading: Reading = field(default_factory=Reading)
     threads: int = 1
-    notes: tuple[Note, ...] = ()  # on the space that was given
+    notes: tuple[Note, ...] = ()  # notes on the given space
 
     @property
     def state(self) -> object:
@@ -58,7 +58,7 @@ class TableOptions:
     def is_plain(self) -> bool:
         """Whether there is only one objective and no other option, so that the columns can be counted directly."""
         options = (self.where, self.feasible, self.state)
-        # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
+        # Levels have one policy for NaN; if other rows may count as the worst, it is applied earlier.
         same_policy = self.reading.ending == self.reading.nan
         return same_policy and all(option is None for option in options) and self.repeats in (None, "all")
 
@@ -70,7 +70,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
     records, request = _narrowed(records, request)
-    # A space that the source tells may hold settings that have no value in these rows: those say nothing.
+    # The space of a source may have parameters without any value in these rows; they are left out.
     idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
     records = _without(records, idle, [Note("unused", f"no value in these rows, so left out: {listed(idle)}")])
     records = _without_unusable(records, request)
@@ -83,7 +83,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     if direction is None:
         direction, guesses = guess_directions(objective, records.columns, metadata, _by_rows(records, request))
         notes += guesses if objective is not None else []
-    space = metadata.space  # a setting that the user takes as the objective is no parameter
+    space = metadata.space  # without a parameter that the user chose as the objective
     goals = objective if isinstance(objective, list | tuple) else [objective]
     if space is not None and any(isinstance(name, str) and name in space for name in goals):
         space = Space({name: space[name] for name in space if name not in goals})
@@ -223,7 +223,7 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
     known = {*records.metadata.objectives, *records.metadata.metrics}
     results = {}
     for name in objectives_of(request):
-        candidate = name  # a result whose name was taken has underscores behind it
+        candidate = name  # underscores are appended to a result whose name is taken
         while candidate in records.columns and candidate not in known:
             candidate += "_"
         results[name] = candidate if candidate in known else name
@@ -256,7 +256,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
     if not metadata.params:
         return None
     exclude = request.exclude or ()
-    goals: set[str] = set()  # columns that are an objective, or that a condition as objective is made of
+    goals: set[str] = set()  # objectives, or the columns of a condition that is the objective
     for name in objectives_of(request):
         goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:

@@ -64,7 +64,7 @@ class Trials(Table):
     objectives: tuple[str, ...]
     parameters: tuple[str, ...]
     columns: dict[str, list[Cell]]  # "row" first, "trial" where it is known, then objectives and parameters
-    total: int  # rows to choose from
+    total: int  # the number of rows before `limit` and `sample`
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return dict(self.columns)
@@ -96,12 +96,12 @@ def own_name(word: str, names: Collection[str]) -> str:
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
-    """The best `limit` rows in order; tied rows in table order, NaN last."""
+    """The best `many` rows in order; tied rows in table order, NaN last."""
     return lowest(observed.ranked, rows, many, descending=observed.direction == "maximize")
 
 
 def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, descending: bool) -> Indices:
-    """The first `limit` rows in the order of a column; rows without a value come last."""
+    """The first `many` rows in the order of a column; rows without a value come last."""
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
@@ -111,7 +111,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
         names = ("row", *goals, *observed.space)
         raise QueryError(Arg("sort", name), f": {unknown_name(name, names, what='column')}")
     column = observed.table[name]
-    keys = column.values.astype(np.float64)  # labels are in order of their text
+    keys = column.values.astype(np.float64)  # codes are in the order of the labels' text
     keys[column.absent()] = np.nan
     return lowest(keys, rows, many, descending=descending)
 
@@ -128,7 +128,7 @@ def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = F
 
 
 def sampled(rows: Indices, many: int, seed: int) -> Indices:
-    """A random sample of the rows, in table order; all rows if there are not more."""
+    """A random sample of `many` rows, in table order; all rows if there are no more."""
     if len(rows) <= many:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)

@@ -40,7 +40,7 @@ def state_of(label: object) -> str | None:
 
 
 def state_word(label: object) -> str:
-    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
+    """The state in words such as COMPLETE, 'TrialState.FAIL' or 'pruned', in lower case."""
     return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
@@ -63,18 +63,18 @@ RESULTS_DOWN = _words(
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "
     "duration elapsed took latency seconds secs time timestamp flops macs joules"
-)  # what a run took
-# These tell the direction of an objective, yet may well be settings of their own.
+)  # words for the cost of a run
+# These show the direction of an objective, but may also be parameters.
 ONLY_UP = _words("gain efficiency coverage volume diversity")
 ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
-LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
+LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word "score", which is then minimised
 
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
 VALIDATION = _words("val valid validation dev cv")
 SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k l s ms "
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
-)  # behind a result they leave it one
+)  # words that may follow a result's name
 BEFORE_RESULTS = _words(
     "train training val valid validation test dev holdout eval metrics metric results final best last peak avg average "
     "mean median aggregate predicted improvement"
@@ -83,7 +83,7 @@ GOOD_OUTCOMES = _words("success successful succeeded converged completed finishe
 OUTCOMES = GOOD_OUTCOMES | _words(
     "kept accepted passed pass correct solved "
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
-)  # of a column of yes and no
+)  # words in the names of yes/no columns
 UNITS = {
     "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),
@@ -101,7 +101,7 @@ COUNTED = re.compile(
 )
 DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
-PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # seed, speed and embed are none
+PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # but not seed, speed or embed
 HEADS = _words(
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
     "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "
@@ -110,7 +110,7 @@ HEADS = _words(
     "stride padding clip norm bias window horizon penalty strategy method model dataset aug augmentation init "
     "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget "
     "prob probability"
-)  # a name that ends so is a setting's, whatever stands before
+)  # a name with one of these last words is a parameter
 UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score win")
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(

@@ -22,19 +22,19 @@ from pedanova.space.grid import Cells, Grid, Reals
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, values_of
 from pedanova.space.values import LARGEST_INT, Label
 
-MOST_GROUPS = 20  # of an ordered parameter's cells
-POOR = 0.7  # a slice with at least so much of the mean density stays
-ALSO_POOR = 0.8  # nor goes one with so much of the mean density of the wider target: what is best may be luck
-EMPTY = 0.3  # the same for slices between others, which no range can leave out: they are only told
-AGREED = 0.75  # of the opinions must find them empty
-LEAST_GAP = 0.15  # part of the range that has to be empty
+MOST_GROUPS = 20  # groups of an ordered parameter's cells
+POOR = 0.7  # a slice with at least this part of the mean density is kept
+ALSO_POOR = 0.8  # the same for the density of the wider target, because the best rows may be luck
+EMPTY = 0.3  # the limit for slices inside a range, which are only reported
+AGREED = 0.75  # part of the opinions that must agree that a slice is empty
+LEAST_GAP = 0.15  # the part of the range that must be empty
 
 Groups = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """The cells of one parameter in groups; -1 for cells that no draw can hit."""
+    """The cells of one parameter in groups; -1 for cells that a draw from the space never has."""
 
     ordered: bool
     group_of: Groups  # (cells,)
@@ -50,7 +50,7 @@ class Axis:
         return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
 
     def ends(self, kept: Sequence[int]) -> tuple[int, int]:
-        """The first and last cell of the kept groups that a draw can hit."""
+        """The first and last cell of the kept groups, without cells that a draw never has."""
         cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
         return int(cells[0]), int(cells[-1])
 
@@ -84,11 +84,11 @@ class Cloud:
 
     axes: Mapping[str, Axis]
     places: Mapping[str, Groups]  # (points,) by parameter
-    mass: Reals  # (points, opinions) each opinion adds to one
-    unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
-    anywhere: Mapping[str, Groups] | None = None  # groups of uniform points of the space; None: the points are such
-    whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
-    wider: Reals | None = None  # (points,) the same for a wider target, which must not be dense where a cut is
+    mass: Reals  # (points, opinions) the weights of each opinion sum to 1
+    unit: float = 0.0  # the weight of one more row, because a slice without rows may not be empty
+    anywhere: Mapping[str, Groups] | None = None  # groups of uniform points of the space; None if `places` are uniform
+    whole: Reals | None = None  # (points,) weights from all rows; None for the mean of the opinions
+    wider: Reals | None = None  # (points,) weights of a wider target, which must be low where a cut is made
     parents: frozenset[str] = frozenset()  # parameters that decide whether others have a value
     _active: dict[str, float] = field(default_factory=dict, repr=False)
 
@@ -102,7 +102,7 @@ class Cloud:
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
-        """(groups,) What the target is compared with: points that have a value, or the space."""
+        """(groups,) The weights that the target is compared with: points that have a value, or the space."""
         axis = self.axes[name]
         if self.by_space:
             return axis.prior
@@ -132,7 +132,7 @@ class Cloud:
     def parts(self, slices: Groups, places: Groups) -> Reals:
         """(slices, opinions) The weight of each slice in the target."""
         opinions = self.mass.shape[1]
-        first = opinions * np.where(places >= 0, slices[places] + 1, 0)  # of points without a value, one more slice
+        first = opinions * np.where(places >= 0, slices[places] + 1, 0)  # one more slice for points without a value
         flat, most = first[:, None] + np.arange(opinions), opinions * (int(slices.max()) + 2)
         sums = np.bincount(flat.ravel(), weights=self.mass.ravel(), minlength=most)
         return sums.reshape(-1, opinions)[1:].astype(np.float64)
@@ -146,7 +146,7 @@ class Box:
     kept: float = 1.0
 
     def holds(self, places: Mapping[str, Groups]) -> NDArray[np.bool_]:
-        """(points,) Which points lie inside; a missing value is never outside."""
+        """(points,) Which points lie inside the box; a missing value counts as inside."""
         some = next(iter(places.values()))
         inside = np.ones(len(some), dtype=bool)
         for name, groups in self.left.items():
@@ -186,7 +186,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
         left[name].remove(group)
         kept -= lost
         stay = places[name] != group + 1
-        stale = [name] if stay.all() else names  # an empty slice changes nothing for the others
+        stale = [name] if stay.all() else names  # without an empty slice, the others do not change
         if not stay.all():
             mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
         cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
@@ -211,7 +211,7 @@ def poorest(
     if own <= 0 or points <= 0:
         return None
     candidates = [left[0], left[-1]] if axis.ordered else left
-    # One row more: against rows it may lie in this very slice, against the space it is spread over all of them.
+    # One more row: compared with rows, it may lie in this slice; compared with the space, it is spread over all slices.
     more = {g: cloud.unit * (base[g] / points if cloud.by_space else 1.0) for g in candidates}
     all_in = own + (cloud.unit if cloud.by_space else 0.0)
     density = {g: ((sums[g] + more[g]) / all_in) / (base[g] / points) for g in candidates if base[g] > 0}
@@ -230,7 +230,7 @@ def poorest(
 
 
 def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
-    """The kept groups of an ordered parameter, split where hardly any good point lies in between."""
+    """The kept groups of an ordered parameter, split where a long run of groups has hardly any good point."""
     axis = cloud.axes[name]
     groups = box.left.get(name, tuple(range(axis.groups)))
     slices = axis.coarse()
@@ -270,11 +270,11 @@ def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
 
-DIGITS = 3  # of a bound, on a log scale
-FINE = 1000  # parts of a range that a bound is rounded to
-RISE = 1.3  # density at a bound from which on good values may pile up there
-TENTHS = 10  # parts of a range that are held side by side for that
-LEAST_STEP, LARGEST_STEP = 0.1, 0.5  # by which a range is widened, as parts of it
+DIGITS = 3  # significant digits of a bound on a log scale
+FINE = 1000  # a bound is rounded to this fraction of a range
+RISE = 1.3  # relative density at a bound from which it may be widened
+TENTHS = 10  # parts of a range that are compared for this
+LEAST_STEP, LARGEST_STEP = 0.1, 0.5  # parts of a range by which it is widened
 
 Bounds: TypeAlias = tuple[float | None, float | None]
 
@@ -300,7 +300,7 @@ def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Dom
         case Int():
             return _whole(domain, *_edges(axis, grid, groups))
         case Float():
-            low, high = _edges(axis, grid, groups)  # as a person would write them: rounded outwards, inside the domain
+            low, high = _edges(axis, grid, groups)  # rounded outwards, but inside the domain
             low = max(domain.low, _round(low, domain, math.floor))
             return Float(low, min(domain.high, _round(high, domain, math.ceil)), domain.log, domain.when)
 
@@ -345,12 +345,12 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
             return low + round((aim - low) / step) * step
         case Float(low, high, log):
             aim = math.sqrt(low) * math.sqrt(high) if log else low + (high - low) / 2
-            nice = roundest(low, high)  # it stands for all of them, so the fewer digits the better
+            nice = roundest(low, high)  # a value with few digits represents the group
             return nice if low <= nice <= high else aim
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether most opinions see the highest density of good values at one end (0 or -1)."""
+    """Whether the density of good values is highest at one end (0 or -1), in most opinions."""
     inwards = density if end == 0 else density[::-1]
     wide = max(1, len(inwards) // TENTHS)
     tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
@@ -367,7 +367,7 @@ def crowd(density: Reals, prior: Reals, end: int) -> float:
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """Bounds to try where good values pile up at an end, moved outwards as far as these values reach inwards."""
+    """Bounds to try if good values are most frequent at an end, moved outwards as far as these values reach inwards."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
@@ -390,12 +390,12 @@ def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
         places = -math.floor(math.log10((high - low) / 100.0))
         moved = round(moved, places) if -300 < places < 300 else moved
     bound = low if low_side else high
-    if moved * bound <= 0:  # never to zero or beyond: that would be another kind of value
+    if moved * bound <= 0:  # a bound never becomes 0 or changes its sign
         moved = float(f"{bound / 2.0:.2g}")
     if isinstance(domain, Int):
         steps = max(1, round(abs(moved - bound) / domain.step))
         moved = low - steps * domain.step if low_side else high + steps * domain.step
-        beyond_one = low_side and low >= 1 and moved < 1  # a count of things: none of them is another matter
+        beyond_one = low_side and low >= 1 and moved < 1  # a count of at least 1 does not become 0
         if abs(moved) > LARGEST_INT or (domain.log and moved < 1) or beyond_one or moved * bound <= 0:
             return None
     usable = math.isfinite(moved) and (moved < low if low_side else moved > high) and (moved > 0 or not domain.log)

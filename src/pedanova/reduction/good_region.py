@@ -33,20 +33,20 @@ from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis
 from pedanova.space.grid import Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space, parents_of
 
-BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
-WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what is not distinguishable from noise
-LEAST_TRIED = 5  # rows that must have looked at an end that is cut off, or must have a value if they decide,
-LEAST_OF_CATEGORY = 10  # rows of a category that goes,
-TRIED_OFTEN = 30  # rows at an end where nothing else speaks for the cut: none good of 30 is at most 10 % (95 %)
-SLICES = 100  # of a range: such trials lie closer together than a twentieth
-GAPS = 2  # between the rows that decide, by which ranges are widened
-MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
-OPINIONS = 8  # random halves of what decides
-SPACE_POINTS = 4093  # that tell how often each parameter has a value; a prime
+BEST, LEAST = 4, 10  # the best quarter of the target's configurations decides, at least ten
+WHOLE, LEAST_OF_WHOLE = 1, 20  # all configurations decide on parameters without a clear effect
+LEAST_TRIED = 5  # the fewest rows tried at an end that is cut off, and deciding rows that have a value
+LEAST_OF_CATEGORY = 10  # the fewest rows of a category that is cut
+TRIED_OFTEN = 30  # rows at an end without other evidence: 0 good of 30 means at most 10 % (95 % sure)
+SLICES = 100  # slices of a range, because these trials lie close together
+GAPS = 2  # ranges are widened by this many mean gaps between the deciding rows
+MOST_ROWS = 50_000  # in larger tables, repeated configurations are not searched
+OPINIONS = 8  # random halves of the deciding rows
+SPACE_POINTS = 4093  # points that show how often each parameter has a value; a prime
 CellsByName: TypeAlias = Mapping[str, Cells]
-SHOWN = 5  # of the target's best fifth the rows tell how much was kept: a tenth has too few of them
-GROUPS = 10  # of cells, in which rows are held against a uniform draw
-UNEVEN = 0.5  # divergence beyond which rows were not drawn uniformly
+SHOWN = 5  # the kept part is reported for the best fifth of the target; a tenth has too few rows
+GROUPS = 10  # groups of cells in which rows are compared with a uniform draw
+UNEVEN = 0.5  # divergence from which rows count as not uniform
 Rows = NDArray[np.int64]
 
 
@@ -129,7 +129,7 @@ def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) 
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]
-    for name in clear:  # which grows on the way: parents that decide whether others are active say the same
+    for name in clear:  # the list grows, because parents that activate others are added
         clear += [parent for parent, _ in space[name].when if parent in space and parent not in clear]
     return clear
 
@@ -171,8 +171,8 @@ def leading(
     signed = lower_is_better(observed, rows)
     order = np.argsort(signed, kind="stable")
     _, first = np.unique(configurations(cells, rows)[order], return_index=True)
-    once = order[np.sort(first)]  # best first
-    if target.cuts(observed.direction)[0] is not None:  # no target that the best rows are in
+    once = order[np.sort(first)]  # sorted, best first
+    if target.cuts(observed.direction)[0] is not None:  # the target does not contain the best rows
         return np.sort(rows[once[reached[rows[once]]]])
     part = float(target.high or 1) if target.kind == "quantile" else float(reached[rows[once]].mean())
     divisor, least = among
@@ -214,7 +214,7 @@ def having(cloud: Cloud, name: str) -> int:
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the deciding rows; a part is cut off only if at least `least` trials looked at it."""
+    """The box around the deciding rows; a part is cut off only if at least `least` trials were run in it."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
@@ -252,10 +252,10 @@ def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 
-FINEST = 10  # the target's best tenth decides, in the eyes of a model
-ENOUGH_BEST = 50  # rows in its best fifth from which on rows alone can tell where that lies
-ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
-MOST_POINTS = 50_000  # rows that cuts are looked for in
+FINEST = 10  # with a model, the best tenth of the target decides
+ENOUGH_BEST = 50  # rows in the best fifth of the target from which rows without a model locate it
+ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # groups of an ordered parameter without a model
+MOST_POINTS = 50_000  # rows in which cuts are searched
 SAME_SIZE = 1.05
 
 
@@ -264,13 +264,13 @@ class GoodRegion:
     """The good region found from rows only: those of the target, or of its best fifth if that has enough rows."""
 
     search: Search
-    cloud: Cloud  # the mass is that of the best of the target
-    plain: Reals  # (points,) that of the whole target
-    influence: Mapping[str, float] = field(default_factory=dict)  # of each parameter on a model, an upper end
+    cloud: Cloud  # its mass is the best part of the target
+    plain: Reals  # (points,) the mass of the whole target
+    influence: Mapping[str, float] = field(default_factory=dict)  # upper limits of each parameter's influence
     estimator: ClassVar[str] = "counts"
-    even: ClassVar[bool] = True  # rows were drawn evenly, or are held against each other
-    spread: ClassVar[str] = "good values are spread over all its values"  # why a parameter that matters is not cut
-    decides: ClassVar[str] = "the target's best rows"  # for which the ranges are chosen
+    even: ClassVar[bool] = True  # whether rows are compared with rows (or were drawn evenly)
+    spread: ClassVar[str] = "good values are spread over all its values"  # the reason why a clear parameter is not cut
+    decides: ClassVar[str] = "the target's best rows"  # the rows for which the ranges are chosen
 
     @classmethod
     def of(cls, search: Search, rows: Rows) -> Self:
@@ -304,7 +304,7 @@ class GoodRegion:
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
-        """What is known about the part that is cut off, in words."""
+        """The evidence against the part that is cut off, in words."""
         return "good rows are rare elsewhere"
 
 
@@ -340,7 +340,7 @@ class ModelGoodRegion(GoodRegion):
 class TrialGoodRegion(GoodRegion):
     """The best configurations that an adaptive sampler found, compared with the space."""
 
-    tried: Mapping[str, Groups]  # every row's groups
+    tried: Mapping[str, Groups]  # the groups of every row
     wider: Cloud  # the whole target
     even = False
     spread = "the rest of its range has good trials too, or was hardly tried"
@@ -365,7 +365,7 @@ class TrialGoodRegion(GoodRegion):
         """The box that cuts the parameters; all of them, if any of `names` has a clear effect.
 
         After an adaptive sampler has settled, too few trials remain to test the other parameters. Their ranges are cut
-        to where the whole target lies, if many trials looked elsewhere; categories are not cut.
+        to those of the whole target, if many trials lie outside them; categories are not cut.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []
@@ -407,7 +407,7 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """(points, opinions) How often each point lies between two places of the order, normalised to a sum of 1.
+    """(points, opinions) How often each point lies between two positions of the order, normalised to a sum of 1.
 
     Each opinion uses some of the draws.
     """
@@ -418,7 +418,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """The largest possible influence of each parameter on the model's function and on which half a point lies in."""
+    """The largest possible influence of each parameter on the model's function or on which points are its best half."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

@@ -43,7 +43,7 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, in_words
 from pedanova.space.values import Interval, is_one_of
 
-Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
+Holds = Callable[[Rows], Mask]  # a function that says which rows lie in a box
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class Judgement:
 
     inside: Mask  # (rows,) in the printed box
     without: Mask  # (rows,) in the box that was chosen without the row
-    chosen: NDArray[np.float64]  # (rows,) of the boxes that it helped to choose, the part that it lies in
+    chosen: NDArray[np.float64]  # (rows,) the part of the boxes chosen with the row that contain it
 
     def inside_of(self, wanted: Mask) -> float:
         """The part of these rows that lies in the printed box."""
@@ -67,9 +67,9 @@ class Judgement:
 
 
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """Cross-validate with `folds` folds; `box_of` finds the box that some rows choose."""
+    """Cross-validate with `folds` folds; `box_of` computes the box from some rows."""
     rows = np.flatnonzero(search.counted)
-    alike = configurations(search.cells, rows)  # what was tried twice must not judge itself
+    alike = configurations(search.cells, rows)  # rows of one configuration are in the same fold
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
     without, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
     for fold in range(folds):
@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """How many times as likely as before a random draw is in the target; None after an adaptive sampler."""
+    """The probability that a random draw is in the target, relative to before; None after an adaptive sampler."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -138,8 +138,8 @@ class Judge:
     region: GoodRegion
     box: Box
     importances: Importances
-    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
-    surely: frozenset[str]  # what may be cut
+    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best rows, computed only if needed
+    surely: frozenset[str]  # the parameters that may be cut
     widen: bool
 
     def verdict(self, name: str) -> Verdict:
@@ -154,7 +154,7 @@ class Judge:
             return unchanged(name, "undecided", f"{NEVER}, so its effect is not known; not changed", parameter)
         if name not in self.surely and name not in self.box.left:
             return self.unsure(name, parameter, row)
-        if name not in self.surely:  # cut all the same, by an adaptive sampler's rows
+        if name not in self.surely:  # cut nevertheless, from the rows of an adaptive sampler
             cut = self.narrowed(name, parameter)
             return replace(cut, reason=f"{cut.reason}; on its own it has {NOISE}")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
@@ -170,7 +170,7 @@ class Judge:
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
             row = self.importances[name]
-            matters = "may matter" if row.significant is False else "matters"  # among all, or alone
+            matters = "may matter" if row.significant is False else "matters"  # in the joint test, or only alone
             why = f"{matters} (importance {small(row.share)}), but {self.region.spread}"
             return unchanged(name, "keep", why, parameter)
         groups, axis = self.box.left[name], self.region.cloud.axes[name]
@@ -205,7 +205,7 @@ class Judge:
         density = self.region.cloud.density(name, slices)
         prior = np.bincount(slices, weights=axis.prior).astype(np.float64)
         left = self.box.left.get(name, tuple(range(axis.groups)))
-        # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
+        # The few best trials of an adaptive sampler are always close together, so half of them must be at the bound.
         least = 0.0 if self.region.even else 0.5
         low = 0 in left and piles_up(density, 0) and crowd(density, prior, 0) >= least
         high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, prior, -1) >= least
@@ -272,7 +272,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     settled = list(verdicts)
     if not any(parameter is not None and parameter.when for parameter in after.values()):
         return tuple(settled)
-    for _ in verdicts:  # as often as a chain of conditions may be long
+    for _ in verdicts:  # at most as often as a chain of conditions is long
         for i, verdict in enumerate(settled):
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
@@ -355,12 +355,12 @@ def reduce_space(
         p_values = [1.0 if row.p_value is None else row.p_value for row in ranked.rows]
         apart = beyond_noise([row.name for row in ranked.rows], p_values, space)
         sure = [name for name in sure_enough(apart, ranked, space) if name in region.cloud.axes]
-        surely = [name for name in sure if name not in ranked.copies]  # what says the same is decided once
+        surely = [name for name in sure if name not in ranked.copies]  # copies follow their originals
         box = region.bounds(surely, kept)
         evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, region, box, ranked, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
-    remarks = [*notes, *(note for note in ranked.notes if not note.names("of"))]  # which `reduce` does not have
+    remarks = [*notes, *(note for note in ranked.notes if not note.names("of"))]  # `reduce` has no option `of`
     remarks += [] if region.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
@@ -371,7 +371,7 @@ def reduce_space(
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
     """The parameters whose values may be cut: all except categories without a clear effect.
 
-    A range that is cut loses only its poorest end, but a cut category is lost as a whole.
+    Cutting a range removes only its worst end, but cutting a category removes it completely.
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]

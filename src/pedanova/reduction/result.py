@@ -15,7 +15,7 @@ from pedanova.reduction.boxes import Bounds
 from pedanova.space import exports
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, in_words, values_of
 
-FULL = 6  # digits of a bound in what is computed with
+FULL = 6  # digits of a bound in `to_dict`
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
@@ -107,8 +107,8 @@ class Evidence:
     volume
         The part of the space that is left, on each parameter's own scale; fixed parameters do not count.
     enrichment
-        How many times as likely as before a random draw is in the target; None after an adaptive sampler, when it is
-        not known.
+        The probability that a random draw is in the target, relative to the original space; None after an adaptive
+        sampler, when it is not known.
     rows
         The number of rows that were used.
     estimator
@@ -153,7 +153,7 @@ class ReducedSpace(NamedTable[Verdict]):
     """
 
     rows: tuple[Verdict, ...]
-    evidence: Evidence | None  # None where nothing was changed, or no row was held back
+    evidence: Evidence | None  # None if nothing was changed, or without folds
     target: str  # in words
     keep: float
     notes: tuple[Note, ...] = ()

@@ -39,8 +39,8 @@ from pedanova.sources.scans.scan import FilePart, SparkPart, TableScan
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Space, Switch
 
-SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
-LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then share one table
+SORTED_AT_ONCE = 4_000_000  # the most rows that are gathered to find thresholds
+LARGE_RESULT = 1 << 23  # counts of a part (128 MB with their sums) from which threads share one table
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), ") for that")
 
 
@@ -51,7 +51,7 @@ class Rescan(Countable):
     workers: Workers | SparkWorkers
     plan: Plan
     look: FirstLook
-    engine: Any = None  # the table itself, where whoever holds it counts
+    engine: Any = None  # the table itself, if its own engine counts
 
     @property
     def single(self) -> bool:
@@ -76,11 +76,11 @@ class Rescan(Countable):
             return Countable.recut(self, levels, cuts)
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
-            why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
+            why = next(iter(lost.values()))  # removed again, because no answer may leave out these rows
             raise DataError(f"{why}; an earlier count included it: restore it, or analyze the rest") from None
 
     def ranked(self) -> RankedObjective:
-        """The objective by rank; reads it once more, or two or three times if the first reading was not enough."""
+        """The objective by rank; the column is read once more, or two or three times if one reading is not enough."""
         return self.values_at, self.look.kept, self.look.numbers
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
@@ -111,7 +111,7 @@ class Rescan(Countable):
         plan = light(self.plan)
 
         def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
-            if not tables and self.look.window == LEADING_BITS:  # counted at the first look
+            if not tables and self.look.window == LEADING_BITS:  # already counted in the first reading
                 return np.append(self.look.counts[:-1], 0)[None, :]
             arguments = [SparseTable.of(table, -1) for table in tables], nodes, bits
             return self.workers.total(
@@ -168,7 +168,7 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
     if request.state is not None or not names:
         return request
     part = scan.parts[0]
-    with suppress(PartError):  # whoever reads all rows says what is wrong
+    with suppress(PartError):  # the error is raised when all rows are read
         for records in [part.head(names)] if isinstance(part, SparkPart) else part.batches(names):
             return replace(request, reading=replace(request.reading, state=status_column(records.columns)))
     return request
@@ -214,7 +214,7 @@ def is_file(part: object) -> bool:
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
     """The range of the objective, estimated from the first rows of some files."""
     if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
-        return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
+        return LEADING_BITS  # reading a few rows would run the whole plan once more
     last = len(workers.parts) - 1
     some = [workers.parts[i] for i in sorted({0, last // 2, last})]
     samples = list(workers.each(parts.sample_part, light(plan), what="a first look", parts=some))

@@ -46,7 +46,7 @@ class Plan:
     request: TableOptions
     space: Space
     needs: tuple[str, ...]  # columns to read
-    texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
+    texts: tuple[str, ...] = ()  # parameters whose numbers are stored as text
     trial: str | None = None  # the column that numbers the trials
 
     @property
@@ -122,7 +122,7 @@ def observe(records: Records, plan: Plan) -> Observations:
 
 
 def _numbers(column: Column) -> Column:
-    """A column of NaN if the objective has no value in the whole batch, instead of empty text."""
+    """The column, or NaN instead of empty text if the objective has no value in the whole batch."""
     if column.labels is not None and not column.labels:
         return Column(column.name, np.full(len(column), np.nan))
     return column
@@ -148,7 +148,7 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
         total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle))
-    total.tables.update(running.take())  # a part has all its columns in every batch
+    total.tables.update(running.take())  # every batch of a part has all its columns
     return total
 
 
@@ -158,7 +158,7 @@ class FirstLook:
 
     rows: int = 0
     kept: int = 0  # rows that count
-    single: bool = True  # the objective is kept in single precision
+    single: bool = True  # whether the objective is in single precision
     window: Window = LEADING_BITS
     counts: Any = 0  # (slots + 1,) rows in each slot of the window, and NaN
     notes: list[Note] = field(default_factory=list)
@@ -243,7 +243,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """(prefixes, digits) The number of rows below each prefix by their next bits."""
+    """(prefixes, digits) The number of rows with each prefix, by their next bits."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):

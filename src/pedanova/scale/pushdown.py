@@ -24,10 +24,10 @@ from pedanova.space.parameters import Float, Int, Parameter
 Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
 SUM, SQUARE = "pedanova_sum", "pedanova_square"
-ODD = {"pedanova_plus": np.inf, "pedanova_minus": -np.inf, "pedanova_nan": np.nan}  # objectives, counted apart
+ODD = {"pedanova_plus": np.inf, "pedanova_minus": -np.inf, "pedanova_nan": np.nan}  # objectives with separate counts
 
 
-Literal = Callable[[float], Any]  # a double as an expression
+Literal = Callable[[float], Any]  # makes an expression from a double
 
 
 def literal_of(frame: Any) -> Literal:
@@ -42,7 +42,7 @@ def literal_of(frame: Any) -> Literal:
 
 
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
-    """Rows and sums of the objective by (level, cell) of one parameter; the last level does not count."""
+    """Rows and sums of the objective by (level, cell) of one parameter; the last level has rows that do not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
     ranged = isinstance(parameter, Float) or (isinstance(parameter, Int) and grid.labels is None)  # many values a cell
     value = nw.col(name)

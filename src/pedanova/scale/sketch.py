@@ -26,8 +26,8 @@ from pedanova.space.values import Label
 
 SAMPLE = 4096  # rows of each batch
 MOST = 200_000  # rows of all samples
-MOST_VALUES = 1 << 24  # of all columns' samples together
-FEW = 200  # so many different numbers are all remembered
+MOST_VALUES = 1 << 24  # values in the samples of all columns together
+FEW = 200  # up to this many distinct numbers, all are stored
 
 
 @dataclass(slots=True)
@@ -36,20 +36,20 @@ class Sketch:
 
     name: str
     most: int = MOST  # rows of the sample
-    rows: int = 0  # with a value
+    rows: int = 0  # rows with a value
     sample: list[NDArray[Any]] = field(default_factory=list)
-    stride: int = 1  # every so many rows of further samples are taken
-    low: Any = None  # finite ones
+    stride: int = 1  # one in this many rows of further samples is used
+    low: Any = None  # the smallest and the largest finite number
     high: Any = None
     broken: float | None = None  # a number that is not whole
     values: dict[Any, None] | None = field(default_factory=dict)  # all numbers; None if they are many
     labels: dict[Label, None] = field(default_factory=dict)
-    forms: dict[Form, Sketch] | None = None  # texts that may all be numbers: as numbers, in every form they may have
-    words: dict[Label, None] = field(default_factory=dict)  # texts that are no numbers, while they are few
-    others: Sketch | None = None  # the numbers beside them
-    kind: str = ""  # of the first batch that has a value: labels, time or numbers
+    forms: dict[Form, Sketch] | None = None  # for texts that may all be numbers: their sketch in every possible format
+    words: dict[Label, None] = field(default_factory=dict)  # texts that are not numbers, while there are few
+    others: Sketch | None = None  # the numbers among these texts
+    kind: str = ""  # labels, time or numbers, from the first batch with a value
     gaps: bool = False
-    counts_on: bool = True  # each row is the one before, plus one
+    counts_on: bool = True  # whether each value is the value before plus one
     ends: tuple[Any, Any] | None = None  # the first and the last row
 
     @classmethod
@@ -211,7 +211,7 @@ def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
     """Join the sketches of several parts, in their order."""
     total: list[Sketch] = []
     for sketches in parts:
-        total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # those found stay as they are
+        total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # the given ones are not changed
         for sketch, more in zip(total, sketches, strict=True):
             sketch.join(more)
     return total
@@ -263,9 +263,9 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
 class SurveyedColumns:
     """The columns of a table in parts, each represented by a small column."""
 
-    workers: Any  # that read the parts of a scan and add up what they hold
+    workers: Any  # read the parts of a scan and add the results
     plan: Plan
-    texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # columns of text that is all numbers
+    texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # text columns that contain only numbers
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         what = "rows to find the space"

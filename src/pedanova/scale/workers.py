@@ -1,8 +1,8 @@
 """Read the parts of a scan: with threads, the workers of an executor, or Spark.
 
-Results come in the order of the parts. Only as many are in progress as the workers need, so memory does not grow with
-the number of parts. Floating-point sums depend on the order of addition. This order depends only on the positions of
-the parts, sixteen at a time, not on which worker read a part or finished first.
+Results come in the order of the parts. Only a few parts per worker are in progress at a time, so memory does not grow
+with the number of parts. Floating-point sums depend on the order of addition. This order depends only on the positions
+of the parts, sixteen at a time, not on which worker read a part or finished first.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from pedanova.sources.scans.scan import Part, Partition, run_on_partitions
 
 Result = TypeVar("Result")
 
-MOST_TASKS = 2048  # of an executor; more parts than that are bundled, so that fewer results travel
-SOME_WORKERS = 16  # where an executor does not tell how many it has
+MOST_TASKS = 2048  # tasks of an executor; more parts are bundled, so that fewer results are transferred
+SOME_WORKERS = 16  # the number of workers if an executor does not report it
 LOST = ("BrokenProcessPool", "BrokenExecutor", "BrokenThreadPool", "KilledWorker", "CancelledError")
 GROUP = 16  # results, or sums of them, that are added at a time
 
@@ -48,7 +48,7 @@ def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Res
                 return
 
     size = GROUP
-    while size <= many:  # larger than all of them, so that the end of `results` is met
+    while size <= many:  # until it exceeds `many`, so that `results` is read to its end
         size *= GROUP
     for first in left:
         return heap(first, size)
@@ -62,7 +62,7 @@ def client_of(executor: Any) -> Any:
 
 
 class StartOverError(Exception):
-    """Raised if a part fails that earlier readings included: counting starts again without it."""
+    """Raised if a part fails that earlier readings had included; counting then starts again without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class Workers:
     rows: int | None = None
     threads: int = 1
     executor: Any = None
-    skip: bool = False  # parts that cannot be read are left out
-    lost: dict[str, str] = field(default_factory=dict)  # their names, and why
-    readings: int = 0  # of all parts, finished
+    skip: bool = False  # whether parts that cannot be read are left out
+    lost: dict[str, str] = field(default_factory=dict)  # the names of these parts, and the reasons
+    readings: int = 0  # the number of finished readings of all parts
 
     def each(
         self,
@@ -169,7 +169,7 @@ class Workers:
                 try:
                     yield (lambda function, *given: pool.submit(function, *given, meter=meter), 2 * self.threads)
                 except BaseException:
-                    meter.stopped = True  # threads end at their next batch
+                    meter.stopped = True  # threads stop at their next batch
                     raise
 
     def _run(
@@ -188,7 +188,7 @@ class Workers:
                 except PartError as error:
                     self._lose(error)
                     rest = tuple(part for part in bundle.parts if part.name != error.part)
-                    spoiled = spoiled or self.readings > 0  # go on, to find all of them at once
+                    spoiled = spoiled or self.readings > 0  # continue, to find all failures in one reading
                     todo.extendleft([Bundle(rest)] if rest else [])
                     continue
                 if not spoiled:
@@ -209,7 +209,7 @@ class Workers:
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    own = {} if client_of(executor) is None else {"pure": False}  # never an earlier call's, nor cancelled with it
+    own = {} if client_of(executor) is None else {"pure": False}  # do not reuse results of earlier calls
     return executor.submit(function, bundle, *given, **own)
 
 
@@ -219,7 +219,7 @@ def named(name: str, work: Callable[[], Result]) -> Result:
         return work()
     except PedanovaError:
         raise
-    except Exception as error:  # of executors (a broken pool, a failed pickle), and whatever another process raised
+    except Exception as error:  # errors of executors (a broken pool, a failed pickle) and of other processes
         kind = type(error).__name__
         first = next(iter(str(error).strip().splitlines()), "")
         if kind in LOST:
@@ -295,7 +295,7 @@ class SparkWorkers:
     ) -> list[bytes]:
         try:
             return run_on_partitions(self.part.frame, names, work, add)
-        except Exception as error:  # py4j's and PySpark's, behind which lies whatever a worker or the JVM raised
+        except Exception as error:  # errors of py4j and PySpark, which wrap those of a worker or the JVM
             message = [line.strip() for line in str(error).splitlines() if line.strip()]
             lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error

@@ -23,7 +23,7 @@ MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float
 DTYPES = {
     np.dtype(name): code for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 } | {np.dtype(bool): 6}
-DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a number
+DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # the digits into which select.hpp divides the bits of a number
 
 _pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
 _column = [_pointer, _int64, _int32]
@@ -78,7 +78,7 @@ class Placed:
     """A column, and how its cells are found: by the boundaries of a grid, or by ``lookup[value - offset]``."""
 
     values: NDArray[Any]
-    grid: Any  # of the room space, as far as the kernel knows one
+    grid: Any  # a `Grid` of the package `space`
     missing: NDArray[np.bool_] | None = None  # contiguous
     offset: int = 0
     lookup: NDArray[np.int32] | None = None

@@ -26,12 +26,12 @@ def order_rows(losses: Reals) -> Reals:
 
 def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
     """A key for rows with equal crowding distance: those that halve the widest gaps along the front come first."""
-    by_front = np.argsort(fronts, kind="stable")  # rows are in order of the first objective already
+    by_front = np.argsort(fronts, kind="stable")  # rows are already sorted by the first objective
     starts = np.searchsorted(fronts[by_front], fronts[by_front])
     place = np.empty(len(fronts), dtype=np.uint64)
     place[by_front] = (np.arange(len(fronts)) - starts).astype(np.uint64)
     key = np.zeros_like(place)
-    for bit in range(int(place.max(initial=0)).bit_length()):  # the place with its bits reversed
+    for bit in range(int(place.max(initial=0)).bit_length()):  # the position with its bits reversed
         key = (key << np.uint64(1)) | ((place >> np.uint64(bit)) & np.uint64(1))
     return key
 
@@ -85,6 +85,6 @@ def crowding(distinct: Reals, fronts: NDArray[np.int64]) -> Reals:
         smallest, largest = np.repeat(here[first], sizes), np.repeat(here[last], sizes)
         spread = np.maximum(largest - smallest, 1.0)
         gap = np.r_[0.0, here[2:] - here[:-2], 0.0] / spread if len(here) > 2 else np.zeros(len(here))
-        gap[(here == smallest) | (here == largest)] = np.inf  # every row that ties with an end of its front
+        gap[(here == smallest) | (here == largest)] = np.inf  # also every row that is tied with an end of its front
         room[order] += gap
     return room

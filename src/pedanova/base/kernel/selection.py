@@ -15,36 +15,36 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 
-SORT_BELOW = 1 << 16  # fewer rows are sorted at once
-SAMPLE = 1 << 13  # rows that tell where the others lie
-GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
-TAIL = 16  # of the sample on either side: their slots may be wide
-LONGEST_TAIL = 7  # times as long, in powers of two, where that makes slots
-MUCH_NEARER = 6  # powers of two as narrow
-SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
+SORT_BELOW = 1 << 16  # fewer rows are sorted directly
+SAMPLE = 1 << 13  # rows of the sample that determines the window
+GOLDEN = (5**0.5 - 1) / 2  # multiples of it modulo 1 are evenly spread
+TAIL = 16  # values at each end of the sample that may share wide slots
+LONGEST_TAIL = 7  # the number of times that the tail is doubled, at most
+MUCH_NEARER = 6  # a longer tail is used if slots become narrower by this power of two
+SLOTS = (1 << 16) - 1  # together with the slot for NaN they fit into 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
-MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
-MARKED = 255  # code of a row in a slot that is looked into
-PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
+MINUS_ZERO = (1 << 63) - 1  # the key of -0.0, which is counted as 0
+MARKED = 255  # the code of a row in a searched slot
+PASSED_OVER, COLLECTED = -2, -1  # marks of slots; other marks are the indices of large slots
 
 Number = TypeVar("Number", bound=np.generic)
-Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, number of slots
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """What a search for ranks has found out about all rows."""
+    """The result of a search for ranks: the slot of every row, as far as it was needed."""
 
-    slots: NDArray[np.int64]  # that were looked into, ascending: fewer than `MARKED`
-    codes: NDArray[np.uint8]  # (rows,) how many of them lie before a row's own; `MARKED` inside one
-    places: NDArray[np.int64]  # rows inside one,
-    values: NDArray[np.float64]  # and their signed objectives
+    slots: NDArray[np.int64]  # the searched slots, ascending, fewer than `MARKED`
+    codes: NDArray[np.uint8]  # (rows,) the number of searched slots before the row; `MARKED` inside one
+    places: NDArray[np.int64]  # the rows inside a searched slot
+    values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
         """Whether the codes are already the levels: each threshold lies in a searched slot of its own."""
         slots = slots_of(thresholds, survey.window)
-        beyond = self.slots[len(slots) :]  # of the greatest number: no row lies behind it
+        beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
             not survey.nans
             and np.array_equal(slots, self.slots[: len(slots)])
@@ -57,8 +57,8 @@ class Survey:
     """The number of rows in each slot of a window over the real numbers; slots are in ascending order."""
 
     window: Window
-    counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
-    search: RankSearch | None = None  # for ranks, by which levels are known
+    counts: NDArray[np.int64]  # (slots + 1,) rows in each slot, and NaN
+    search: RankSearch | None = None  # the search for ranks that also gives the levels
 
     @property
     def nans(self) -> int:
@@ -182,8 +182,8 @@ def pick_ranks(
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
-    inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
-    order = np.argsort(sizes, kind="stable")  # the smallest slots are collected, so that they are `most` rows at most
+    inside = wanted - 1 - (reached[slots] - sizes)[under]  # the rank among the rows of the slot
+    order = np.argsort(sizes, kind="stable")  # the smallest slots are collected, up to `most` rows
     small = np.zeros(len(sizes), dtype=bool)
     small[order] = np.cumsum(sizes[order]) <= most
     marks = np.full(len(counts), PASSED_OVER, dtype=np.int32)
@@ -221,7 +221,7 @@ def gather_slots(
     ends = np.tile([np.inf, -np.inf], (large, 1))
     given = *window, marks, ends, out, len(out), codes, places, threads
     count = kernel.call("gather_slots", *kernel.signed(objective, sign), *given)
-    return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
+    return out[:count].copy(), ends  # a copy, so that waiting batches do not keep the large buffer
 
 
 def joined(parts: Iterable[Gathered]) -> Gathered:
@@ -245,9 +245,9 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 
 def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
     """The values at some ranks, with functions that count and gather; up to `few` rows are sorted directly."""
-    tables: list[NDArray[np.int32]] = []  # which prefixes are wanted, digit by digit
-    keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, one prefix each
-    under = np.zeros(len(wanted), dtype=np.int64)  # the prefix each wanted rank lies under
+    tables: list[NDArray[np.int32]] = []  # the wanted prefixes, digit by digit
+    keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, for each prefix
+    under = np.zeros(len(wanted), dtype=np.int64)  # the prefix of each wanted rank
     inside = wanted - 1  # its rank among the rows of that prefix
     for bits in kernel.DIGIT_BITS:
         counts = count(tables, len(keys), bits)
@@ -264,7 +264,7 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
             rest = np.sort(gather(tables, int(sizes.sum())))  # prefixes are in numeric order
             before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
             return np.asarray(rest[before[under] + inside])
-    return values_of(keys)[under]  # every bit is known: many rows share these very values
+    return values_of(keys)[under]  # all bits are known, because many rows have exactly these values
 
 
 def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:

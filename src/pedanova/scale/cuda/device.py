@@ -19,9 +19,9 @@ WORDS = {  # types of NumPy → C++
         "uint16": "u16", "int32": "int", "uint32": "u32", "int64": "i64", "uint64": "u64",
     }.items()
 }  # fmt: skip
-CUDA_IN_DLPACK = (2, 13)  # device types: CUDA, CUDA's managed memory
-THREADS = 512  # of a block
-SMALL_TABLE = 1 << 18  # values of a table that are sooner copied than counted on the GPU
+CUDA_IN_DLPACK = (2, 13)  # device types of CUDA and of its managed memory
+THREADS = 512  # threads of a block
+SMALL_TABLE = 1 << 18  # a table with fewer values is copied to main memory
 KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
 
 
@@ -47,7 +47,7 @@ def is_on_device(values: object) -> bool:
     if getattr(type(values), "__cuda_array_interface__", None) is not None:
         try:
             return getattr(values, "__cuda_array_interface__", None) is not None
-        except (AttributeError, TypeError, RuntimeError):  # tensors of PyTorch raise where they lie elsewhere
+        except (AttributeError, TypeError, RuntimeError):  # PyTorch tensors that are not on a GPU raise an error
             return False
     where = getattr(values, "__dlpack_device__", None)
     try:
@@ -124,7 +124,7 @@ class DeviceArray:
 
     array: Any
     stride: int
-    dense: bool  # four values can be read at once
+    dense: bool  # whether four values can be read at once
 
     @classmethod
     def of(cls, array: Any) -> DeviceArray:
@@ -163,7 +163,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
         check = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()')"
         remedy = f"{check}, or pass scan=pa.Scan(engine='cpu')"
         raise DataError(f"the GPU code could not be compiled ({why}); {remedy}") from None
-    if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
+    if shared > 48 * 1024:  # the limit is set again, because calls differ in their needs
         function.max_dynamic_shared_size_bytes = here()[1]
     return function
 

@@ -39,9 +39,9 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal, Parameter
 
 SAMPLE = 50_000
-FEW = 200  # so many different numbers are all looked for
+FEW = 200  # up to this many distinct numbers, all are found
 SHORT = ("int8", "uint8", "int16", "uint16")
-AT_ONCE = 1 << 22  # rows that are fetched to name one that is outside
+AT_ONCE = 1 << 22  # rows that are fetched at a time to find one outside the space
 REFUSED = ("where", "feasible", "state")
 
 
@@ -153,7 +153,7 @@ class DeviceTable(Countable):
         codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
         nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
         keys, table = self._slots(levels)
-        packed = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
+        packed = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # in one transfer
         tail = packed[keys.nbytes :], packed, np.int32(len(keys)), np.int32(nan_level), codes
         given, words = (turn_of(levels.sign), *self.ranking.window(), *tail), ("u8" if small else "u16",)
         DeviceArray.of(self.goal).read_by("level_codes", *given, words=words, shared=2 * len(table))

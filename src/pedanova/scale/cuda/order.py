@@ -15,17 +15,17 @@ from pedanova.scale.cuda.device import DeviceArray, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 12
-MOST_GATHERED = 1 << 24  # rows that are sorted at once, of all slots together
+MOST_GATHERED = 1 << 24  # the most rows of all slots together that are sorted at once
 TAIL = 4  # numbers of a sample beyond each end of the window
 MIXED = 1 << 15
-QUEUED = 1 << 16  # bytes of shared memory in which a block keeps what it gathers
+QUEUED = 1 << 16  # bytes of shared memory for the rows that a block gathers
 Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
     """The first key and the number of bits in a slot, so that the slots span a sample without its outermost values.
 
-    float32 has keys of 32 bits, all other types have those of doubles.
+    Keys of float32 have 32 bits; all other types have the keys of doubles.
     """
     single = sample.dtype == np.float32
     numbers = sample[~np.isnan(sample)]
@@ -43,13 +43,13 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
 class ColumnExtent:
     """The extent of a column, from one pass over it."""
 
-    low: float  # finite ones; NaN where there is none
+    low: float  # the smallest finite number; NaN if there is none
     high: float
-    smallest: float  # size above zero; 0 where there is none
-    whole: bool  # no number is broken
+    smallest: float  # the smallest absolute value above 0; 0 if there is none
+    whole: bool  # whether all numbers are integers
     absent: int  # NaN
 
-    WORDS: ClassVar[int] = 5  # in which kernels tell it, beginning with zeros
+    WORDS: ClassVar[int] = 5  # words of a kernel's output, which start as zeros
 
     @classmethod
     def of(cls, words: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
@@ -77,7 +77,7 @@ def turn_of(sign: float) -> Any:
 
 
 def ranks_of(values: NDArray[Any]) -> NDArray[Any]:
-    """What a kernel compares: order keys for float32, the numbers themselves for doubles."""
+    """The values that a kernel compares: order keys for float32, the numbers themselves for doubles."""
     return single_keys(values) if values.dtype == np.float32 else values
 
 
@@ -154,12 +154,12 @@ class Ranking:
         inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
         ends = np.full((len(slots), 2), np.nan)
         first, last = inside == 0, inside == sizes[under] - 1
-        whole = np.bincount(under[~first & ~last], minlength=len(slots)) > 0  # of the others the ends are enough
+        whole = np.bincount(under[~first & ~last], minlength=len(slots)) > 0  # for other slots, the ends are enough
         small = whole & (np.cumsum(np.sort(sizes))[np.argsort(np.argsort(sizes))] <= MOST_GATHERED)
         values, ends[~small] = self._pick(slots, sizes, small, under, inside)
         by_ends = ~small[under]
         values[by_ends] = np.where(last, ends[under, 1], ends[under, 0])[by_ends]
-        odd = by_ends & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
+        odd = by_ends & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot with many different numbers
         if odd.any():
             all_of_them = np.bincount(under[odd], minlength=len(slots)) > 0
             values[odd] = self._pick(slots, sizes, all_of_them, under, inside)[0][odd]
@@ -181,7 +181,7 @@ class Ranking:
         before = np.cumsum(np.where(small, sizes, 0)) - sizes
         places = np.where(small[under], before[under] + inside, 0).view(np.uint64)
         own = ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64), places
-        buffer = cupy.asarray(np.concatenate(own))  # one journey
+        buffer = cupy.asarray(np.concatenate(own))  # in one transfer
         used = 2 * others
         bits = buffer[used + 1 :]
         tables = bits, bits[len(kept) // 2 :], buffer, buffer[others:], buffer[used:], out

@@ -22,18 +22,18 @@ from pedanova.scale.cuda.device import DeviceArray, blocks_for, fetched, here, k
 from pedanova.scale.cuda.order import ColumnExtent, ranks_of
 from pedanova.space.grid import Grid
 
-NONE, NARROW, WIDE = range(3)  # ways to a sum
-WORDS = (0, 2, 4)  # of 64 bits on the GPU, for each
-SUM_BITS = 42  # of a wide multiple: 2^20 of them fit 62 bits
-NARROW_BITS = 50  # of a narrow one: exact in a double beside the number that brings it to whole ones
-WORD = 32  # bits that are summed in shared memory; what is beyond goes to the GPU's memory
-FEW = 1 / 16  # of the rows may go there
-MAGIC = 1.5 * 2.0**52  # adding it leaves a whole number in the last bits
-CHUNK = 1 << 20  # rows of which a block makes wide sums before it hands its table on
-MOST_GROUPS = 4  # of levels, counted beside each other; beyond, rows go to the GPU's memory one by one
-HALVING, EVEN, LOG, LOOKUP = range(4)  # ways to a cell
-LEAST_GUESSED = 8  # boundaries; fewer are soon halved
-OFF = 0.3  # cells that a guess may be off
+NONE, NARROW, WIDE = range(3)  # how sums are computed
+WORDS = (0, 2, 4)  # 64-bit words on the GPU for each
+SUM_BITS = 42  # bits of a wide multiple, so that 2^20 of them fit into 62 bits
+NARROW_BITS = 50  # bits of a narrow multiple, which stays exact when MAGIC is added
+WORD = 32  # bits that are summed in shared memory; larger sums go to the GPU's memory
+FEW = 1 / 16  # part of the rows that may go there
+MAGIC = 1.5 * 2.0**52  # adding it rounds a number to an integer in the last bits
+CHUNK = 1 << 20  # rows after which a block adds its wide sums to the table
+MOST_GROUPS = 4  # groups of levels that are counted together; with more, each row goes to the GPU's memory
+HALVING, EVEN, LOG, LOOKUP = range(4)  # how cells are found
+LEAST_GUESSED = 8  # fewer boundaries are searched by bisection
+OFF = 0.3  # the largest error of a guess, in cells
 NULL = np.uint64(0)  # no pointer
 FULL, HALF = 1024, 512  # threads of a block
 Tables = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -45,8 +45,8 @@ class Units:
 
     powers: NDArray[np.int32]  # (levels,) a sum counts multiples of 2^-power
     way: int
-    firsts: NDArray[np.float64] | None = None  # (levels,) narrow: what multiples are counted from
-    sizes: tuple[float, float] = (0.0, np.inf)  # of the numbers that are summed: from, and below
+    firsts: NDArray[np.float64] | None = None  # (levels,) narrow: the number that multiples are relative to
+    sizes: tuple[float, float] = (0.0, np.inf)  # the range of absolute values that are summed: from, and below
 
     def pairs(self) -> NDArray[np.float64]:
         """(levels, 2) The two numbers with which a kernel computes multiples."""
@@ -70,7 +70,7 @@ def units_for(levels: Levels, extent: ColumnExtent, rows: NDArray[np.int64], *, 
     smallest = extent.smallest if extent.smallest > 0 else 1.0
     least = np.where(crosses, smallest, np.minimum(np.abs(begins), np.abs(stops)))
     digits = 24 if single else 53
-    last = np.frexp(least)[1] - digits  # the power of the last digit of the least number
+    last = np.frexp(least)[1] - digits  # the exponent of the last digit of the smallest number
     narrow = _narrow(levels.sign, begins, stops, np.maximum(last, 0) if extent.whole else last, rows)
     if narrow is not None:
         return narrow
@@ -101,7 +101,7 @@ def _narrow(
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
     """Units for numbers of extremely different magnitudes, given how many have each exponent of a double."""
-    places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
+    places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last one is for numbers that are not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
     while places:
@@ -122,7 +122,7 @@ class DeviceColumn:
     grid: Grid
     values: Any
     offset: int = 0
-    lookup: NDArray[np.int32] | None = None  # whole numbers with a small range
+    lookup: NDArray[np.int32] | None = None  # for integers with a small range
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,8 +226,8 @@ class Way:
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
     guess: int
-    plain: bool  # cells touch: a quicker kernel
-    line: tuple[float, ...] = (0.0, 0.0, 0.0)  # where the guess begins, cells to a unit, cells that it may err by
+    plain: bool  # whether cells have no gaps, which allows a faster kernel
+    line: tuple[float, ...] = (0.0, 0.0, 0.0)  # the guess: its start, cells per unit, and its largest error in cells
 
     @property
     def word(self) -> str:
@@ -248,7 +248,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The guessed positions (in cells, less half a cell) between which a number is certainly in the space."""
+        """The guessed positions (in cells, minus half a cell) between which a number is certainly in the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -275,7 +275,7 @@ def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
 
 @lru_cache(maxsize=4096)
 def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
-    """The boundaries of cells, what they accept, the outer ends, the guess and the lattice, on the GPU."""
+    """The boundaries and accepted values of cells, the outer ends, the guess and the lattice, on the GPU."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
@@ -295,7 +295,7 @@ def do_touch(grid: Grid) -> bool:
 
 
 def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, float, float]:
-    """A linear guess of the cell, on a linear or log scale, and its largest error; or none."""
+    """The way of guessing a cell (on a linear or log scale, or by bisection), the line, and its largest error."""
     if len(inner) < LEAST_GUESSED:
         return HALVING, 0.0, 0.0, 0.0
     facts = np.finfo(real)
@@ -308,7 +308,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
             continue
         origin, scale = float(real(line[0] - width)), float(real(1.0 / width))
         off = np.abs((line - origin) * scale - np.arange(1, len(line) + 1)).max()
-        # Rounding of the arithmetic, and of the GPU's logarithm of singles.
+        # The rounding errors of the arithmetic and of the GPU's float32 logarithm.
         size = 2 * max(abs(line[0]), abs(line[-1])) * scale + len(line)
         doubt = 2.0 * off + 4.0 * size * facts.eps + (2.0**-20 * scale if guess == LOG else 0.0)
         if doubt < OFF:
