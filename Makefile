@@ -34,7 +34,7 @@ test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory style
 	$(MAKE) --no-print-directory --jobs 2 --keep-going types every
 
-check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
+check: $(VENV)/.test  ## lint, types and the quick tests of every subpackage, for use while working
 	$(MAKE) --no-print-directory style
 	$(MAKE) --no-print-directory --jobs 2 --keep-going types quick
 

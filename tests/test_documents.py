@@ -319,7 +319,7 @@ def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
 
 def test_rooms_of_the_architecture_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    rooms = text[text.index("## Rooms") : text.index("## Decisions")]
+    rooms = text[text.index("## Subpackages") : text.index("## Decisions")]
     listed = re.findall(r"^\| `([\w/]+)`", rooms, flags=re.MULTILINE)
     assert len(listed) > 12
     for name in listed:

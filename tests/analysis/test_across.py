@@ -122,7 +122,7 @@ def test_aims_that_differ_are_told_and_do_not_change_the_answer() -> None:
     found = pa.across({"a": study(300, 1), "b": other}, **FAST)
     same = pa.across({"a": study(300, 1), "b": study(300, 2)}, **FAST)
     assert found.rows == same.rows
-    assert any("maximize score: b" in note for note in found.notes)
+    assert any("maximise score: b" in note for note in found.notes)
     assert not any("aim" in note for note in same.notes)
 
 

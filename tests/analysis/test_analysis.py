@@ -251,7 +251,7 @@ def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) ->
         a.save(path, rows=rows)
         b = pa.load(path)
         assert (b.importance().to_dict() == a.importance().to_dict()) is same
-        assert any("saved without their rows" in note for note in b.notes) is not same
+        assert any("the rows were not saved" in note for note in b.notes) is not same
     b.save(tmp_path / "again.pedanova")
     assert len(pa.load(tmp_path / "again.pedanova").notes) == len(b.notes)
     assert any("were added from several tables" in note for note in (a + a).notes)

@@ -126,7 +126,7 @@ def test_aims_and_fixed_parameters_are_told() -> None:
     other["score"] = -other.pop("loss")
     b = pa.analyze(other, "score", direction="maximize", space=SPACE)
     found = pa.difference(study(300, 0), b, **FAST)
-    assert any("maximize score" in note for note in found.notes)
+    assert any("maximise score" in note for note in found.notes)
     assert any(note.subject == "noise" and "never varied in B" in note for note in found.notes)
     assert set(found) == {"lr", "depth"}
 

@@ -33,7 +33,7 @@ def test_along_in_words_and_numbers(run, place: Path) -> None:
     status, out, err = run("along", place, "--objective", "loss", "--budget", "epochs", *FAST)
     assert (status, err) == (0, "")
     words = " ".join(out.split())
-    assert "At epochs 5 of 20 the ranking is already that of the full budget: Spearman 1.00" in words
+    assert "At epochs 5 of 20 the ranking is already the same as at the full budget: Spearman 1.00" in words
     assert "25 % of the cost." in words
     answer = json.loads(run("along", place, "--objective", "loss", "--budget", "epochs", *FAST, "--format", "json")[1])
     found = pa.analyze(place, "loss").along("epochs", estimator="counts", draws=200)

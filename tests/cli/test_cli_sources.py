@@ -70,7 +70,7 @@ def test_a_study_is_chosen_by_name(run: Run, storage: Path) -> None:
     assert "--study" in err
     status, out, _ = run("analyze", storage, "--study", "it's two", "--draws", 0, "--notes")
     assert status == 0
-    assert "60 rows, 2 parameters, maximize value" in " ".join(out.split())  # the place may be long
+    assert "60 rows, 2 parameters, maximise value" in " ".join(out.split())  # the place may be long
     assert 'read from Optuna study "it\'s two": 2 parameters with their ranges' in " ".join(out.split())
 
 
@@ -97,9 +97,12 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())
-    assert (code, "trades may not be a parameter: --exclude trades if so, --roles says why" in first) == (0, True)
+    assert (code, "trades may not be a parameter; to leave it out: --exclude trades (--roles says why)" in first) == (
+        0,
+        True,
+    )
     _, roles, _ = run("analyze", str(file), "--roles")
-    assert "perhaps a result: behind the objective" in " ".join(roles.split())
+    assert "perhaps a result: right of the objective" in " ".join(roles.split())
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

@@ -27,7 +27,7 @@ BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", *
 def test_the_table(run) -> None:
     status, out, err = run(*BASE)
     assert (status, err) == (0, "")
-    assert "1,000 rows, 10 parameters, minimize error" in " ".join(out.split())
+    assert "1,000 rows, 10 parameters, minimise error" in " ".join(out.split())
     assert "learning_rate matters most for whether a trial" in out
     rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
     assert rows[0] == "learning_rate"
@@ -305,7 +305,7 @@ class TestRows:
         ]
         status, out, err = run("analyze", table, *options, *PLAIN, *self.PARAMS)
         assert status == 0, err
-        assert "minimize loss and maximize latency" in " ".join(out.split())
+        assert "minimise loss and maximise latency" in " ".join(out.split())
         out = run("analyze", table, *options, *PLAIN, *self.PARAMS, "--format", "json")[1]
         a = pa.analyze(
             table, ["loss", "latency"], direction=["minimize", "maximize"], params=["lr", "epochs", "optimizer"]
@@ -397,7 +397,7 @@ def test_the_next_command_has_a_target_with_rows_enough(run, tmp_path: Path) -> 
     lines = [f"{a},{b},{c}" for a, b, c in zip(lr, depth, loss, strict=True)]
     file.write_text("\n".join(["lr,depth,loss", *lines]))
     out = run("analyze", file, "--objective", "loss")[1]
-    command = out.partition("wider):")[2].partition("\n\n")[0]
+    command = out.partition("rows):")[2].partition("\n\n")[0]
     words = shlex.split(command.replace("\\\n", " "))
     assert words[-2:] == ["--target", "0.2"]
     assert "narrow" in run(*words[1:])[1]

@@ -64,7 +64,7 @@ def test_difference(run: Run, folder: Path) -> None:
     status, out, err = run("difference", *files, "--estimator", "counts", "--draws", "100")
     assert (status, err) == (0, "")
     assert "What matters in one and in two" in out
-    assert "another seed of the same search" in " ".join(out.split())
+    assert "the same search with another seed" in " ".join(out.split())
     status, out, _ = run("difference", *files, "--estimator", "counts", "--format", "json")
     assert status == 0
     assert json.loads(out)["relation"] == "other"

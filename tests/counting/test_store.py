@@ -78,7 +78,7 @@ def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis,
     assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
     with pytest.raises(LevelsError, match=r"3.3 %.*no longer available.*3 %, 4 %"):
         loaded.importance(0.033, **COUNTS)
-    with pytest.raises(LevelsError, match=r"not counted at the objective 0.5"):
+    with pytest.raises(LevelsError, match=r"the objective 0.5 is not a counted level"):
         loaded.importance(pa.at_most(0.5), **COUNTS)
 
 
@@ -243,7 +243,7 @@ class TestHostile:
         assert stored.moments is not None
         sums, squares = (np.full(stored.levels.count, number) for number in numbers)
         wrong = Moments(stored.moments.centres, stored.moments.rows, sums, squares)
-        with pytest.raises(FormatError, match="no rows could have"):
+        with pytest.raises(FormatError, match="impossible sums"):
             from_bytes(to_bytes(replace(stored, moments=wrong)))
 
     @pytest.mark.parametrize("moments", [np.zeros(1), np.zeros((3, 40)), np.zeros((2, 40), dtype="S8")], ids=str)

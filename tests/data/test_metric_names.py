@@ -101,14 +101,14 @@ def test_arrays_and_conditions_have_no_name() -> None:
 def test_the_first_line_of_the_answer_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "t.csv"
     for name, direction, words in (
-        ("accuracy", [], "maximize accuracy (guessed from its name)"),
+        ("accuracy", [], "maximise accuracy (guessed from its name)"),
         (
             "y",
             [],
-            "minimize y (direction not known): lowest 0 in row 0: x=0.373, z=0; highest 3.8 in row 59: x=0.949, "
+            "minimise y (direction not known): lowest 0 in row 0: x=0.373, z=0; highest 3.8 in row 59: x=0.949, "
             "z=3; pass --direction max if higher is better",
         ),
-        ("y", ["--direction", "max"], "maximize y"),
+        ("y", ["--direction", "max"], "maximise y"),
     ):
         file.write_text(f"x,z,{name}\n" + "".join(f"{x},{i % 7},{x * (i % 5)}\n" for i, x in enumerate(X)))
         asked = ["analyze", str(file), "--objective", name, "--estimator", "counts", "--draws", "0", *direction]

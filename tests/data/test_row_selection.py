@@ -265,7 +265,7 @@ class TestClasses:
         assert a.importance(pa.between(30, 30, values=True), **COUNTS)["lr"].n_target == np.sum(trials["layers"] == 3)
 
     def test_refusals(self, judged: Trials) -> None:
-        with pytest.raises(DataError, match=r"objective 'label' holds text .* or be compared"):
+        with pytest.raises(DataError, match=r"objective 'label' holds text .* pass a comparison"):
             pa.analyze(judged, "label")
         with pytest.raises(DataError, match="nothing can explain a constant"):
             pa.analyze(judged, "label == 'none such'")

@@ -48,7 +48,7 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
         LOG[SHUFFLED],
         Float(1e-5, 1, log=True),
         "bounds 1e-05 to 1 taken from the data, log scale guessed "
-        "(values span a factor of 100,000 and fit it better than a linear one)",
+        "(values span a factor of 100,000 and fit a log scale better than a linear one)",
     ),
     "wide but linear": (np.linspace(1, 1000, 200)[SHUFFLED] + 0.5, Float(1.5, 1000.5), "linear scale"),
     "log of a narrow span": (np.geomspace(1, 9.9, 200)[SHUFFLED], Float(1, 9.9), "linear scale"),
@@ -73,7 +73,7 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "powers of two": (
         np.tile([16, 64, 32], 10),
         Ordinal((16, 32, 64)),
-        "only 3 different numbers, taken as ordinal levels",
+        "only 3 different numbers, treated as ordinal levels",
     ),
     "few reals": (np.tile([0.1, 0.9, 0.5], 10), Ordinal((0.1, 0.5, 0.9)), "only 3 different numbers"),
     "whole floats with holes": (np.tile([1.0, 5.0], 10), Ordinal((1, 5)), "only 2 different numbers"),
@@ -83,8 +83,8 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5), so it cannot explain anything"),
     "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "is constant (7)"),
     "one row": ([7], Ordinal((7,)), "is constant (7)"),
-    "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
-    "booleans with gaps": ([True, None, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
+    "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, treated as two categories"),
+    "booleans with gaps": ([True, None, False] * 9, Categorical((False, True)), "boolean, treated as two categories"),
     "always true": ([True] * 9, Categorical((True,)), "is constant (True), so it cannot explain anything"),
     "always false, with gaps": ([False, None] * 9, Categorical((False,)), "is constant (False)"),
     "words": (["b", "a"] * 9, Categorical(("a", "b")), "2 categories"),
@@ -255,7 +255,7 @@ def test_marked_settings_are_the_parameters() -> None:
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
-    assert any(n.startswith("duration: names such as 'params_x' mark the parameters") for n in a.notes)
+    assert any(n.startswith("duration: parameters here have names such as 'params_x'") for n in a.notes)
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
     )

@@ -36,7 +36,7 @@ class Case:
 REFUSED: dict[str, Case] = {
     "an objective of words": Case(
         {"x": X, "the verdict": np.where(LOSS < 0.2, "good", "bad")}, "the verdict",
-        "or be compared: \"`the verdict` == 'bad'\"", {"objective": "`the verdict` == 'bad'"},
+        "pass a comparison as the objective: \"`the verdict` == 'bad'\"", {"objective": "`the verdict` == 'bad'"},
     ),
     "a name mistyped": Case({"x": X, "loss": LOSS}, "lose", "did you mean 'loss'", {"objective": "loss"}),
     "a name behind a prefix": Case(

@@ -53,7 +53,7 @@ def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> Non
     two = np.repeat([0.0, 1.0, 2.0], [120, 40, 40])
     a, b = (pa.analyze({"x": random.random(200), "y": y}, "y", space=SPACE) for y in (one, two))
     for pair in ((a, b), (b, a)):
-        with pytest.raises(MergeError, match="quantiles fall on different thresholds"):
+        with pytest.raises(MergeError, match="quantiles have different thresholds"):
             pair[0] + pair[1]
     c = pa.analyze({"x": random.random(200), "y": two}, "y", space=SPACE, levels=a.data.levels)
     assert (a + c).importance(0.1, **COUNTS)["x"].n_target == (c + a).importance(0.1, **COUNTS)["x"].n_target == 260
@@ -149,7 +149,7 @@ def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -
     y = random.random(100)
     a = pa.analyze({"x": random.random(100), "loss": y}, y)
     assert list(a.space) == ["x"]
-    assert any("loss: holds exactly the numbers of the objective" in note for note in a.notes)
+    assert any("loss: has exactly the same numbers as the objective" in note for note in a.notes)
     assert list(pa.analyze({"x": random.random(100), "loss": y}, y, params=["loss"]).space) == ["loss"]
 
 

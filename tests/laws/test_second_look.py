@@ -25,7 +25,7 @@ class TestRepeats:
         space = {"o": pa.Categorical(["a", "b"]), "lr": pa.Switch("o", {"a": pa.Float(0, 1), "b": pa.Float(0, 2)})}
         a = pa.analyze({"o": o, "lr": lr, "y": random.random(2000)}, "y", repeats="mean", space=space)
         assert len(a) == 2000
-        assert any("no configuration repeats in 2,000 rows" in note for note in a.notes)
+        assert any("no configuration occurs twice in 2,000 rows" in note for note in a.notes)
 
     def test_moving_bounds_keep_configurations_apart(self, random: np.random.Generator) -> None:
         low = np.tile([0, 0.5], 20)

@@ -241,10 +241,12 @@ class TestRefusals:
         refuse(QueryError, "clip", "at_most(v)", of=lambda: a.effects(clip=pa.at_least(1.0)))
         refuse(QueryError, "clip", "at_most(v)", of=lambda: a.effects(clip=pa.between(0.1, 0.2)))
         refuse(QueryError, "clip", "quantile", of=lambda: a.effects(clip="layers > 2"))
-        refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(0.1, clip=0.5))
-        refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(clip=1.0))
+        refuse(QueryError, "clip", "limit inside region", of=lambda: a.effects(0.1, clip=0.5))
+        refuse(QueryError, "clip", "limit inside region", of=lambda: a.effects(clip=1.0))
         refuse(QueryError, "clip=2", "quantile", of=lambda: a.effects(clip=2))
-        refuse(QueryError, "clip", "cut through", of=lambda: a.effects(pa.between(0.5, 0.9), clip=pa.at_most(-9)))
+        refuse(
+            QueryError, "clip", "limit inside region", of=lambda: a.effects(pa.between(0.5, 0.9), clip=pa.at_most(-9))
+        )
 
     def test_region(self, a: pa.Analysis) -> None:
         refuse(QueryError, "region", of=lambda: a.effects(0))
@@ -276,7 +278,7 @@ class TestTable:
         return pa.analyze(trials, "loss").effects(0.5)
 
     def test_it_prints(self, found: Effects) -> None:
-        assert str(found).startswith("What moves the objective in the best 50 %:\nparameter")
+        assert str(found).startswith("What explains the variance of the objective in the best 50 %:\nparameter")
         assert found.header() == ["parameter", "ratio", "share", "variance"]
         assert list(found.to_dict()) == ["parameter", "ratio", "share", "raw_share", "variance", "bandwidth"]
         assert len(found) == 5

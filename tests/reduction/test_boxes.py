@@ -71,7 +71,7 @@ class TestSwitch:
     def test_values_outside_the_chosen_domain(self) -> None:
         data = {"x": [0.5, 0.5, 3.0, 0.2], "by": [0, 0, 0, 1], "y": [1.0, 2.0, 3.0, 4.0]}
         space = {"x": pa.Switch("by", {0: pa.Float(0, 1), 1: pa.Float(0, 5)})}
-        with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, outside the domain that by chooses"):
+        with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 3.0, outside its domain for this value of by"):
             pa.analyze(data, "y", space=space)
         assert noted(
             pa.analyze(data, "y", space=space, reading=pa.Reading(outside="count")),
@@ -120,7 +120,9 @@ class TestMoving:
         row = found.importance(0.1, **COUNTS)["b"]
         assert row.share > 0.1
         assert row.ratio > 0.3
-        assert noted(found, "b: bounds differ by row; each value counts by its position between them")
+        assert noted(
+            found, "b: bounds differ between rows; each value counts by its position between the bounds of its row"
+        )
         high = pa.analyze({"a": a, "b": b, "y": b}, "y", direction="maximize", space=found.space)
         assert high.importance(0.1, **COUNTS)["b"].share > 0.1
 
@@ -142,7 +144,7 @@ class TestMoving:
         a = pa.analyze(data, "y", space={"b": pa.Moving("low", 1.0)})
         tally = a.data.tallies["b"].counts.sum(axis=0)
         assert tally[[0, 500, 1000]].tolist() == [1, 3, 2]
-        assert noted(a, "b: 2 rows have equal bounds; set to the middle")
+        assert noted(a, "b: 2 rows have equal bounds; their values are set to the middle")
 
     def test_inactive_rows_need_no_bounds(self) -> None:
         dice = random()
@@ -159,7 +161,7 @@ class TestMoving:
         [
             (pa.Moving("lo", 1), {}, SpaceError, "b: no column is called 'lo'"),
             (pa.Moving("name", 1), {}, DataError, "name: holds text or dates where numbers are needed"),
-            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no bound in 'low'; fill it"),
+            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no bound: 'low' has no value there"),
             (pa.Moving("low", 1), {"low": 2.0}, SpaceError, "b: row 3 has its lower bound above the upper one"),
             (pa.Moving("low", 1), {"low": -np.inf}, SpaceError, "b: row 3 has a bound that is not finite"),
             (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a log scale needs lower bounds above 0"),

@@ -529,7 +529,7 @@ class Analysis(Output):
         --------
         >>> import pedanova as pa
         >>> pa.analyze(pa.demo_trials(), ["error", "train_seconds"]).alone("train_seconds")
-        Analysis(1,000 rows, 10 parameters, minimize train_seconds)
+        Analysis(1,000 rows, 10 parameters, minimise train_seconds)
         """
         return Analysis(self.data.alone(objective))
 

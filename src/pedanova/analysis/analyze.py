@@ -304,7 +304,7 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.pedanova"
     >>> pa.analyze(pa.demo_trials(), "error").save(path)
     >>> pa.load(path)
-    Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
+    Analysis(1,000 rows, 10 parameters, minimise error (guessed from its name))
     """
     from pedanova.analysis.output import read_data
 

@@ -48,7 +48,7 @@ TABLE = (
     Option(
         "direction",
         None,
-        "which way is better; once, or once for each objective (default: from the log or the objective's name)",
+        "whether lower or higher is better, once or for each objective (default: from the log or the objective's name)",
         choices=("minimize", "maximize", "min", "max"),
         several=True,
     ),
@@ -62,7 +62,7 @@ TABLE = (
     ),
     reading("nan", "what to do with rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
     reading("outside", "what to do with values outside the given space", "columns", choices=get_args(Outside)),
-    columns("params", help="the parameters, separated by commas (default: guessed)", group="columns"),
+    columns("params", help="the parameters, separated by commas (default: guessed from the table)", group="columns"),
     columns("exclude", help="columns to leave out, separated by commas", group="columns"),
     Option(
         "where",
@@ -119,7 +119,7 @@ QUESTION = (
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "after an adaptive sampler: the best part of the space (default) or of the rows",
+        "what the target is after an adaptive sampler: the best part of the space (default) or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),

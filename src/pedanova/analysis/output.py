@@ -153,7 +153,7 @@ class Output:
         """
         data = self.data
         attachments = attachments_of(data, rows)
-        lost = [] if attachments else data.lost_repeats("were saved without their rows")
+        lost = [] if attachments else data.lost_repeats("the rows were not saved")
         notes = (*data.notes, *lost)
         kept = (data.objective, data.dropped, data.levels, data.tallies, notes)
         write_tallies(path, Stored(*kept, moments=data.moments_to_keep(), attachments=attachments))

@@ -14,6 +14,7 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import RowKeywords, TableKeywords, analyze, load, request_of
 from pedanova.base.notes import Note, in_order
 from pedanova.counting.levels import Levels
+from pedanova.data.objectives import TO_DO
 from pedanova.data.options import Scan
 from pedanova.data.prepare import prepare
 from pedanova.data.regions import Region
@@ -279,8 +280,9 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
     """Raise an error for options that apply to a single study only."""
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
-            words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
-            raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
+            words = " is for one study, but groups need the table in memory; leave it out, or analyze each study "
+            alone = f'alone ({group} == "…" as ', Arg("where"), ") and pass the analyses by name"
+            raise QueryError(Arg(name), words, *alone)
     if request.repeats not in (None, "all"):
         words = " would average over studies; analyze each study alone and pass the analyses by name"
         raise QueryError(Arg("repeats", request.repeats), words)
@@ -393,7 +395,9 @@ def difference(
     """
     if not isinstance(a, Analysis) or not isinstance(b, Analysis):
         if isinstance(a, Analysis) or isinstance(b, Analysis):
-            raise QueryError("an analysis and an answer cannot be compared; give two analyses, or two importance()")
+            raise QueryError(
+                "an analysis and an answer cannot be compared; give two analyses, or two results of importance()"
+            )
         return difference_of_answers(a, b)
     shared = shared_space(a.space, b.space)
     if not shared.names:
@@ -408,7 +412,7 @@ def difference(
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
-    aims = [f"{one.direction} {one.objective}" for one in (a, b)]
+    aims = [f"{TO_DO[one.direction]} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
         notes.append(
             Note("answer", f"the objectives differ, each study has its own best rows: {aims[0]} and {aims[1]}")
@@ -431,7 +435,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "ranges differ, and rows are not available: each importance refers to its own range, not the common one"
+        words = "ranges differ and rows are not available, so each importance refers to the range of its own study"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "ranges differ; only rows inside the common range are compared"

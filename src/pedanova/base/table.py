@@ -37,7 +37,7 @@ def html_table(
         body += f"<tr{opacity}>{''.join(cells)}</tr>"
     above = f"<p style='margin:0 0 .3em'>{escape(title)}</p>" if title else ""
     more = rows - MOST_LINES
-    rest = f"<p>… and {more:,} more lines; <code>to_pandas()</code> has all</p>" if more > 0 else ""
+    rest = f"<p>… and {more:,} more lines; <code>to_pandas()</code> has all lines</p>" if more > 0 else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div>{above}{table}{rest}{folded(notes)}</div>"
 

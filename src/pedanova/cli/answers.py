@@ -125,7 +125,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    wider = f" (its target needs at least {LEAST_TO_REDUCE[1]} rows, so it is wider)" * (target != options.target)
+    wider = f" (with a wider target, because it needs at least {LEAST_TO_REDUCE[1]} rows)" * (target != options.target)
     return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
@@ -308,7 +308,9 @@ def run_across(options: argparse.Namespace) -> int:
         objective = as_argument(OBJECTIVE, options.objective)
         result = across(options.file, objective, group=options.group, **how, **table_options(options))
     elif not options.others:
-        raise QueryError("one source holds one study; name the column of its studies as ", Arg("group"))
+        raise QueryError(
+            "one source is one study; give more sources, or name the column of its studies in ", Arg("group")
+        )
     else:
         result = across(opened_all(places, options), **how)
     ranks = result.ranks
@@ -387,10 +389,10 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 WINS = (
     "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse it gets at "
-    "this parameter's worst value. if left: how much worse it is, at most, if this parameter stays at its default and "
-    "all others are tuned. safe: all parameters marked safe may stay at their defaults together. Importance (pedanova "
-    "analyze) is about reaching the best trials; gains compare the objective with that of the default. So another "
-    "parameter may come first there."
+    "this parameter's worst value. if left: how much worse it gets, at most, if this parameter stays at its default "
+    "and all others are tuned. safe: all parameters marked safe may stay at their defaults together. Gains compare the "
+    "objective with that of the default; importance (pedanova analyze) is about reaching the best trials. So the two "
+    "rankings may differ."
 )
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."

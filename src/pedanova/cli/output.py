@@ -92,7 +92,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     guessed = (n for n in a.notes if n.kind == "objective" or (n.kind == "space" and not n.subject))
     words += "".join(f"; {printable(note.in_shell())}" for note in guessed)
     doubts = printable(doubts_in_words(a.notes, len(a.space)))
-    words += f"; {doubts}, --roles says why" if doubts else ""
+    words += f"; {doubts} (--roles says why)" if doubts else ""
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 

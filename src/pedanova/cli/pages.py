@@ -69,7 +69,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
-            words = " cannot be the start of a page; start with a quantile or a value, and select rows on the page"
+            words = " cannot open a page; use a quantile or a value, and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:
@@ -146,7 +146,7 @@ def demo_trials() -> Path:
     --------
     >>> import pedanova as pa
     >>> pa.analyze(pa.demo_trials(), "error")
-    Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
+    Analysis(1,000 rows, 10 parameters, minimise error (guessed from its name))
     """
     return Path(__file__).with_name("demo_trials.csv")
 

@@ -77,7 +77,7 @@ AMONG = Option(
 KEEP = Option(
     "keep",
     0.95,
-    "the part of the target's best rows that each narrowed range must keep (default 0.95)",
+    "the fraction of the target's best rows that each narrowed range must keep (default 0.95)",
     metavar="K",
     type=float,
 )

@@ -49,7 +49,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
     better = int(by_level[outer[0] : inner[1] - 1].sum())  # rows that are better than the last, tied rows of the target
     words: list[str | Arg] = [
-        " (because of ties, or because both are the same); choose a smaller target or a larger region"
+        " (because of ties, or because target and region are equal); choose a smaller target or a larger region"
     ]
     if wanted.kind == "quantile" and not outer[0] and better:
         part = math.floor(1e4 * better / int(by_level.sum())) / 1e4 or better / int(by_level.sum())

@@ -126,12 +126,12 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
     if source.several or levels.several:
         raise QueryError(
             Arg("levels"),
-            " of another analysis cannot be used with several objectives: rows are ordered only within one ",
-            "table; analyze all rows at once",
+            " of another analysis cannot be used with several objectives, because those rank rows only within ",
+            "one table; analyze all rows at once",
         )
     for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):
         if old != new:
-            raise QueryError(Arg(name, new), f" differs from that of the levels given, {old!r}")
+            raise QueryError(Arg(name, new), f" differs from that of the given levels, {old!r}")
     return levels.borrowed()
 
 

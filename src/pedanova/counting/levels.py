@@ -110,7 +110,7 @@ class Levels:
             i = unlike[0]
             return f"thresholds differ: {self.thresholds[i]:g} and {other.thresholds[i]:g}"
         if (self.quantiles, self.index) != (other.quantiles, other.index):
-            return "quantiles fall on different thresholds"
+            return "quantiles have different thresholds"
         return None
 
     def borrowed(self) -> Levels:
@@ -142,7 +142,7 @@ class Levels:
             have = ", ".join(percent(part) for part in self.quantiles)
             why = "the data is no longer available" if self.own else "the levels are those of other data"
             raise LevelsError(
-                f"{cut} were not counted and {why}; choose one of {have}, or analyze the data again with ",
+                f"{cut} were not counted, and {why}; choose one of {have}, or analyze the data again with ",
                 Arg("levels"),
                 "[…]",
             )
@@ -152,7 +152,7 @@ class Levels:
             return int(np.searchsorted(signed, cut.signed, side="right"))
         have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
-            f"rows were not counted at the objective {self.sign * cut.signed:g}, and the data is no longer available; "
+            f"the objective {self.sign * cut.signed:g} is not a counted level, and the data is no longer available; "
             f"choose one of {have}"
         )
 

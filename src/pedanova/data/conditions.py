@@ -97,7 +97,9 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         ends.append(as_reals(column_named(bound, table, needed_by=column.name)))
         gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
         if len(gone):
-            raise DataError(f"{column.name}: row {int(gone[0])} has no bound in {bound!r}; fill it or drop the row")
+            raise DataError(
+                f"{column.name}: row {int(gone[0])} has no bound: {bound!r} has no value there; fill it or drop the row"
+            )
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -107,10 +109,10 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         position = (values - low) / width
     fixed = (width == 0) & (np.abs(values - low) <= ROUNDING * np.abs(low))
     if fixed.any():
-        words = " rows have equal bounds; set to the middle"
+        words = " rows have equal bounds; their values are set to the middle"
         notes.append(Note("rows", Count(fixed.sum()), words, subject=column.name))
         position = np.where(fixed, 0.5, position)
-    words = "bounds differ by row; each value counts by its position between them"
+    words = "bounds differ between rows; each value counts by its position between the bounds of its row"
     notes.append(Note("condition", words, subject=column.name))
     slack = 4 * ROUNDING
     position = np.where((position < 0) & (position >= -slack), 0.0, position)

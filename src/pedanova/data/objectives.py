@@ -108,7 +108,7 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         if not words:
             raise DataError(f"objective {name!r} has no value in any of {len(column)} rows: no trial has a result")
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
-        content = f"text ({listed(words, most=3)}); it must hold numbers, or be compared"
+        content = f"text ({listed(words, most=3)}); it must hold numbers; or pass a comparison as the objective"
         raise DataError(f'objective {name!r} holds {content}: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
@@ -145,7 +145,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
         many = "it is left out" if len(strange) == 1 else f"it and {len(strange) - 1} more are left out"
-        notes.append(Note("doubt", f"{example}{many}, fix the values that should count", subject=column.name))
+        notes.append(Note("doubt", f"{example}{many}; correct the values that should count", subject=column.name))
     return in_form(kept, form), notes
 
 
@@ -200,6 +200,7 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
 
 
 DONE = {"minimize": "minimised", "maximize": "maximised"}
+TO_DO = {"minimize": "minimise", "maximize": "maximise"}
 IF_BETTER = {"minimize": " if higher is better", "maximize": " if lower is better"}
 OTHER: dict[str, str] = {"minimize": "max", "maximize": "min"}
 ByRows: TypeAlias = Callable[[str], tuple[Direction, str] | None]

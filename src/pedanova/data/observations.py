@@ -69,7 +69,7 @@ def describe_outside(column: Column, placed: Column, parameter: Parameter) -> st
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
     rule = in_words(parameter, digits=6)
     if isinstance(parameter, Switch) and parameter.by:
-        rule = f"the domain that {parameter.by} chooses"
+        rule = f"its domain for this value of {parameter.by}"
     return f"row {row} has {shown(column.value_at(row))}, outside {rule}"
 
 
@@ -80,7 +80,7 @@ def rows_kept(observed: Observations) -> Attachment:
     """All rows and columns, for a saved file."""
     if len(observed) > MOST_ROWS:
         raise DataError(
-            f"{len(observed):,} rows are more than a file keeps ({MOST_ROWS:,}); leave ", Arg("rows", True), " out"
+            f"a file keeps at most {MOST_ROWS:,} rows, not {len(observed):,}; leave ", Arg("rows", True), " out"
         )
     arrays: dict[str, NDArray[Any]] = {}
     columns = []

@@ -154,7 +154,7 @@ def _collapse(
     before, after = int(status.keep.sum()), int(keep.sum())
     words = f"{before:,} rows have {after:,} different configurations; the {how} objective of each is used"
     if before == after:
-        words = f"no configuration repeats in {before:,} rows; exclude columns such as a seed to average over them"
+        words = f"no configuration occurs twice in {before:,} rows; to average over a column such as a seed, exclude it"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
         unknown, request.reading.nan, "have no objective (NaN)"
     )

@@ -163,7 +163,7 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"names such as {marks[0]!r} mark the parameters")
+        others = Role("result", f"parameters here have names such as {marks[0]!r}")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
@@ -239,7 +239,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if PLACES.match(name):
         yield Clue("identifier", FAIR, "looks like the place or the version of a run")
     if values.kind == "words" and REMARKS.match(name):
-        yield Clue("text", FAIR, "looks like a remark")
+        yield Clue("text", FAIR, "looks like a comment")
     if STATUS_NAMES.search(name) and are_states(values.texts):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     words = words_of(name)
@@ -280,7 +280,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         weight = SLIGHT if few and words[0] in SPLITS and len(words) == 2 else FAIR  # such as train_subset
         yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
     if len(words) > 1 and not few and PAST.search(words[-1]):
-        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like what is counted after a run")
+        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like that of a number counted after a run")
     if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
@@ -308,7 +308,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
                 "identifier", FAIR if _has_head(name) else SURE, "counts the rows one by one and looks like an id"
             )
         elif values.is_permutation and single:
-            yield Clue("identifier", SURE + 1, "contains every number from 0 or 1 up once, like an id")
+            yield Clue("identifier", SURE + 1, "contains each number from 0 or 1 upwards once, like an id")
         if INDEX_NAMES.match(name) and values.whole:
             yield Clue("identifier", SURE, "looks like an index saved with the table")
         elif _is_id(name) and values.levels != 1:
@@ -421,7 +421,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
         repeats = codes[name].max() + 1 < len(codes[name])
         every = len(told) == len(codes) - 1
         if len(told) > 1 and (named or every or (len(told) > 2 and 2 * (codes[name].max() + 1) >= configurations)):
-            why = f"determines {listed(told, most=3)}, like the name of a configuration"
+            why = f"its value determines {listed(told, most=3)}, like the name of a configuration"
             sure = repeats and (every or named)
             new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
     return new
@@ -479,10 +479,10 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
         split = any(_has_head(name) and name in numbers and name not in counted for name in behind)
         late = [n for n in behind if n in counted or (n in numbers and not values[n].is_few and not _has_head(n))]
         if is_grid and len(grid) > 1 and not split:
-            why = "different in every row, and behind the objective of what looks like a grid search"
+            why = "different in every row, and right of the objective in what looks like a grid search"
             new = {name: Role("result", why) for name in late if values[name].has_own and not _has_head(name)}
             late = [name for name in behind if name in numbers or (values[name].kind == "flags" and values[name].full)]
-        why = "behind the objective, where results usually are"
+        why = "right of the objective, where results usually are"
         new |= {name: known.doubted(name, why) for name in late if name not in new and (is_grid or not split)}
     coarse = {name: values[name].is_few and not values[name].has_many_digits for name in order if name not in new}
     few = [name for name in coarse if coarse[name]]
@@ -492,7 +492,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
         for name in (n for n in numbers if n not in new and not _has_head(n) and not values[n].counts_rows):
             if values[name].has_many_digits or (not values[name].is_few and name != order[0]):
                 what = "digits" if values[name].has_many_digits else "values"
-                new[name] = known.doubted(name, f"more {what} than {listed(few, most=3)}, like measured numbers")
+                new[name] = known.doubted(name, f"has more {what} than {listed(few, most=3)}, like measured numbers")
     return {name: role for name, role in new.items() if not role.is_setting or known.roles[name].doubt is None}
 
 

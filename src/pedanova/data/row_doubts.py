@@ -136,7 +136,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
         return []
     score = f"{goal.sign * best:g}"
     name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
-    words = f"the best {alike} rows all have {goal.name} {score}, apart from the others; if these trials crashed, pass "
+    words = f"the best {alike} rows all have {goal.name} {score}, far from all others; if these trials crashed, pass "
     return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
 
 
@@ -151,7 +151,7 @@ def block_notes(names: Iterable[str], columns: Mapping[str, Column], goal: Goal,
         return []
     within = {name: columns[name].values[rows] for name in names}
     changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]
-    why = f"changes where {goal.name} stays the same ({blocks} times); exclude it if such rows are parts of one run"
+    why = f"changes inside blocks of rows with the same {goal.name} ({blocks} blocks); exclude it if a block is one run"
     return [Note("roles", why, subject=name, severity="warning") for name in changing]
 
 
@@ -163,9 +163,9 @@ def direction_by_rows(
     if failed is not None and (failed & usable).any() and (~failed & usable).any():
         bad, good = values[failed & usable], values[~failed & usable]
         if bad.max() <= good.min():
-            return "maximize", "rows that failed have the lowest"
+            return "maximize", "failed rows have the lowest values"
         if bad.min() >= good.max():
-            return "minimize", "rows that failed have the highest"
+            return "minimize", "failed rows have the highest values"
     for name, column in columns.items():
         if column.labels is not None or column.is_time or name.lower() not in (*RANKS, *BEST):
             continue
@@ -173,9 +173,9 @@ def direction_by_rows(
         first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
         rest = usable & ~first
         if first.any() and rest.any() and values[first].min() >= values[rest].max():
-            return "maximize", f"{name} marks the highest"
+            return "maximize", f"the rows that {name} marks have the highest values"
         if first.any() and rest.any() and values[first].max() <= values[rest].min():
-            return "minimize", f"{name} marks the lowest"
+            return "minimize", f"the rows that {name} marks have the lowest values"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

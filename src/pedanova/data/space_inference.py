@@ -60,8 +60,8 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     twice = next((labels for labels in alike.values() if len(labels) > 1), None)
     if twice is None:
         return None
-    words = f"{' and '.join(twice[:3])} differ only in capitals or spaces and count as different values; rename them"
-    return Note("doubt", f"{words} if they are one", subject=name)
+    words = f"{' and '.join(twice[:3])} differ only in capitals or spaces and count as different values; if they "
+    return Note("doubt", f"{words}mean the same, rename them", subject=name)
 
 
 def unused(*words: Word) -> Guess:
@@ -88,7 +88,7 @@ def guess(column: Column) -> Guess:
     if present.dtype.kind == "b":
         if present.all() or not present.any():
             return constant(Categorical((bool(present[0]),)), bool(present[0]))
-        return guessed(Categorical((False, True)), "boolean, taken as two categories")
+        return guessed(Categorical((False, True)), "boolean, treated as two categories")
     return _guess_numbers(present)
 
 
@@ -128,7 +128,7 @@ def _guess_numbers(present: NDArray[Any]) -> Guess:
     fills = whole and distinct is not None and float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
     if distinct is not None and not fills:
         values = tuple(_plain(value, whole=whole) for value in distinct)
-        return guessed(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
+        return guessed(Ordinal(values), f"only {len(values)} different numbers, treated as ordinal levels")
     return _guess_range(finite, whole=whole)
 
 
@@ -203,7 +203,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
             break
     if gain < LOG_GAIN:
         return False, ""
-    return (True, f"(values span a factor of {short(high / low)} and fit it better than a linear one)")
+    return (True, f"(values span a factor of {short(high / low)} and fit a log scale better than a linear one)")
 
 
 def _plain(value: Any, *, whole: bool) -> int | float:
@@ -270,7 +270,7 @@ def column_roles(
 ) -> ColumnRoles:
     """The role of every column: from the options, from the source, or guessed."""
     roles = {goal.column: Role("objective", f"is to be {DONE[goal.direction]}") for goal in goals if goal.column}
-    spoken = {name: Role("status" if name == request.state else "result", "set aside by the source or an option")
+    spoken = {name: Role("status" if name == request.state else "result", "used otherwise by the source or an option")
               for name in spoken_for(table, goals, request)}  # fmt: skip
     left = [name for name in table if name not in roles and name not in spoken]
     named = request.params if request.params is not None else request.space
@@ -361,7 +361,7 @@ def _guessed(
     step = step_of_one_run(columns, roles)
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))
-    roles |= {name: Role("result", "holds exactly the numbers of the objective") for name in twins}
+    roles |= {name: Role("result", "has exactly the same numbers as the objective") for name in twins}
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(objectives)), *notes, *conditions))

@@ -179,7 +179,7 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"
         where = f"\"{name} == '{labels[0]}'\""
         options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
-        raise DataError(words, f"make one row of each trial ({pivot}), or ask about one of them: ", *options)
+        raise DataError(words, f"make one row for each trial ({pivot}), or ask about one of them: ", *options)
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -305,7 +305,7 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
     rows, count = np.flatnonzero(mask), len(mask)
     if len(rows) == count:
         return records, request
-    words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
+    words = f"only the {len(rows):,} of {count:,} rows with {rule} are used; pass "
     note = Note("rows", words, Arg("where", shown='"…"'), " to choose other rows")
     fewer, request = select_rows(records, request, rows)
     return replace(fewer, notes=(*records.notes, note)), request

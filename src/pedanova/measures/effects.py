@@ -180,7 +180,7 @@ class Effects(ShareTable[Effect]):
 
     def heading(self) -> str:
         clipped = f", clipped at {self.clip}" if self.clip else ""
-        return f"What moves the objective in {self.region}{clipped}"
+        return f"What explains the variance of the objective in {self.region}{clipped}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
-        raise QueryError(f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}")
+        raise QueryError(f"clip ({region}) must include the best row; use a quantile such as 0.1, or {limit}")
     level = levels.find(region, by_level)[1]
     if isinstance(end, Threshold):
         return Clip(level, levels.sign * end.signed, str(region))
@@ -223,7 +223,7 @@ def effects_of(
     notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         if not outer[0] < cut.level <= outer[1] or math.isinf(cut.value):
-            words = f"clip ({cut.words}) does not cut through region ({region}); choose a cut inside the region"
+            words = f"clip ({cut.words}) must have its limit inside region ({region}); choose another limit"
             raise QueryError(words)
         beyond = int(moments.rows[cut.level : outer[1]].sum())
         words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"

@@ -284,7 +284,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     clipped = clipped_at(objective, part, observed.direction)
     if clipped.min() == clipped.max():
         raise QueryError(
-            f"clip: {percent(part)} of {len(rows):,} rows share one objective, {clipped[0]:g}; choose a larger part"
+            f"clip: the best {percent(part)} of {len(rows):,} rows all have {clipped[0]:g}; choose a larger part"
         )
     return clipped
 

@@ -248,7 +248,7 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     """The parameters to pair, in the order of the space."""
     available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
-        raise QueryError(Arg("params", params), " must be a list of two names or more; None pairs all")
+        raise QueryError(Arg("params", params), " must be a list of two names or more; None means all pairs")
     wanted = available if params is None else tuple(params)
     for name in wanted:
         if name not in available:

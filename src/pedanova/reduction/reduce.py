@@ -179,7 +179,7 @@ class Judge:
         density = self.region.cloud.density(name).mean(axis=1)
         mass = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
-            return unchanged(name, "keep", "less than one of its values could be cut off", parameter)
+            return unchanged(name, "keep", "not even one of its values can be cut off", parameter)
         several = "have these values" if isinstance(parameter, Categorical) else f"lie in {percent(part)} of its range"
         what = "have this value" if is_constant(after) else several
         reason = f"{percent(mass)} of {self.region.decides} {what}; {self.region.elsewhere(name, groups)}"
@@ -277,9 +277,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = (
-                    "exists only for values of another parameter, and these are cut off" if gone else verdict.reason
-                )
+                reason = "exists only for values of another parameter that are cut off" if gone else verdict.reason
                 advice: Advice = "drop" if gone else verdict.advice
                 part = 0.0 if gone else verdict.part
                 settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
+from pedanova.data.objectives import TO_DO
 from pedanova.errors import listed
 from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance, reached_in_words
 
@@ -20,7 +21,7 @@ NOTEWORTHY = 0.05  # a smaller change of a ratio is not mentioned
 
 def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:
     """The objectives and their directions in words, and whether a direction was guessed."""
-    words = " and ".join(f"{direction} {name}" for direction, name in goals)
+    words = " and ".join(f"{TO_DO[direction]} {name}" for direction, name in goals)
     guesses = {note.severity for note in notes if note.kind == "direction"}
     if "warning" in guesses:
         return f"{words} (direction not known)"
@@ -33,9 +34,9 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
     if not names:
         return ""
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
-        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}): --params names those that are"
-    parameter = "a parameter" if len(names) == 1 else "parameters"
-    return f"{listed(names)} may not be {parameter}: --exclude {shlex.quote(','.join(names))} if so"
+        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}); name those that are in --params"
+    parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
+    return f"{listed(names)} may not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:

@@ -77,7 +77,7 @@ class Rescan(Countable):
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # removed again, because no answer may leave out these rows
-            raise DataError(f"{why}; an earlier count included it: restore it, or analyze the rest") from None
+            raise DataError(f"{why}; it was part of an earlier count: restore it, or analyze the other files") from None
 
     def ranked(self) -> RankedObjective:
         """The objective by rank; the column is read once more, or two or three times if one reading is not enough."""
@@ -225,13 +225,13 @@ def check_request(request: TableOptions, scan: TableScan) -> None:
     """Raise an error if an option cannot be decided row by row."""
     if not isinstance(request.objective, str):
         what = " is missing" if request.objective is None else " must be the name of one column"
-        columns = f" where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
+        columns = f" when a table is read in parts; the columns are: {listed(list(scan.columns), most=40)}"
         raise QueryError(Arg("objective"), what, columns)
     if request.repeats not in (None, "all"):
         raise QueryError(Arg("repeats", request.repeats), " needs all rows at once", *IN_MEMORY)
     for name in ("where", "feasible", "state"):
         if hasattr(getattr(request, name), "__array__") or hasattr(getattr(request, name), "mask"):
-            words = " must be a column or a condition where a table is read in parts"
+            words = " must be a column or a condition when a table is read in parts"
             raise QueryError(Arg(name), words, *IN_MEMORY)
     if request.objective not in scan.columns and not named_in(request.objective, scan.columns):
         scan.check([request.objective])

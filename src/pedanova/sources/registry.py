@@ -101,7 +101,7 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze deepcave_run/", "path", smac.fits_deepcave, smac.read_deepcave, True),
     Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
          "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
-    Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or one that holds such",
+    Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or a folder of such folders",
          "pedanova analyze ~/syne-tune/train-2025-05-22", "path", synetune.fits, synetune.read),
     Kind("DVC experiments", "a .json file with the output of `dvc exp show --json`",
          "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss", "path", hydra.fits_dvc,

@@ -56,7 +56,7 @@ def left_out(space: Space, form: str) -> list[Note]:
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    words = f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"
+    words = f"{form} cannot express conditions: {listed(names)} will always be drawn; use code, configspace or json"
     return [Note("doubt", words)]
 
 
@@ -82,7 +82,7 @@ def plain_domains(space: Space, form: str) -> dict[str, Domain]:
     for name in parents_first(space):
         domain = space[name]
         if not isinstance(domain, Domain):
-            raise SpaceError(f"{name}: its bounds change from row to row, which {form} cannot say; use json")
+            raise SpaceError(f"{name}: its bounds change from row to row, which {form} cannot express; use json")
         domains[name] = domain
     return {name: domains[name] for name in (domains if form == "code" else space)}
 

@@ -28,7 +28,7 @@ class Interval:
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-                raise SpaceError(f"{name}={shown(value)} of a condition must be a number")
+                raise SpaceError(f"{name}={shown(value)} in a condition must be a number")
             object.__setattr__(self, name, as_real(value))
         if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
             raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; swap the bounds")

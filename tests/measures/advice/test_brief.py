@@ -36,7 +36,7 @@ def test_it_says_what_the_answers_say() -> None:
     brief = a.brief()
     check(brief)
     lines = {line.topic: line for line in brief.rows}
-    assert lines["trials"].text == "80 trials, 4 parameters, minimize loss"
+    assert lines["trials"].text == "80 trials, 4 parameters, minimise loss"
     assert lines["matters"].text.startswith(next(iter(a.importance())))
     assert str(a.gains().total) in lines["gain"].text
     for line in brief.rows:
@@ -59,7 +59,7 @@ def test_what_cannot_be_known_is_said() -> None:
     brief = pa.analyze(noise, "loss").brief()
     check(brief)
     lines = {line.topic: line.text for line in brief.rows}
-    assert lines["matters"].startswith("no parameter clearly")
+    assert lines["matters"].startswith("no parameter has a clear effect")
     assert lines["where"] == "no clear ranges"
     assert lines["gain"].startswith("not known: gains need a model")
     both = pa.analyze({**study(), "time": rng.random(80)}, ["loss", "time"]).brief()

@@ -170,7 +170,7 @@ def test_a_switch_keeps_its_regimes() -> None:
     assert gains["rate"].best <= 0.1
     assert gains.best["phase"] == "early"
     assert 0.5 <= gains.best["rate"] <= 1
-    with pytest.raises(QueryError, match="outside the domain that phase chooses"):
+    with pytest.raises(QueryError, match="outside its domain for this value of phase"):
         pa.analyze(columns, "loss", space=space).gains({"phase": "late", "rate": 0.75})
 
 

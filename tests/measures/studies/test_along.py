@@ -83,8 +83,8 @@ def test_the_change_is_where_it_is() -> None:
     found = told((1, OTHER), (3, OTHER), (9, FULL), (27, FULL))
     assert found.since == 9
     assert found.cost(found.steps[2]) == 9 / 27
-    words = "At epochs 9 of 27 the ranking is already that of the full budget: Spearman 1.00, 1.00 … 1.00; 33 % of the "
-    assert found.summary().replace("\u00a0", " ") == f"{words}cost."
+    words = "At epochs 9 of 27 the ranking is already the same as at the full budget: Spearman 1.00, 1.00 … 1.00; "
+    assert found.summary().replace("\u00a0", " ") == f"{words}this takes 33 % of the cost."
 
 
 def test_one_later_budget_that_differs_ends_it() -> None:

@@ -49,13 +49,13 @@ def test_configurations_run_again() -> None:
     data = table(200, 0)
     found = relation_of(data, data | {"loss": data["loss"] + np.random.default_rng(1).normal(0, 0.1, 200)})
     assert (found.kind, found.common) == ("again", 1.0)
-    assert "another training seed" in found.in_words()
+    assert "the training seed or the task may differ" in found.in_words()
 
 
 def test_another_seed_and_another_sampler() -> None:
     same = relation_of(table(300, 0), table(300, 1))
     assert (same.kind, same.drawn) == ("other", ())
-    assert "another seed of the same search" in same.in_words()
+    assert "the same search with another seed" in same.in_words()
     other = relation_of(table(300, 0), table(300, 1, pulled=True))
     assert other.drawn == ("lr",)
     assert "were sampled differently (another sampler, or" in other.in_words()

@@ -90,7 +90,7 @@ def test_bars_marks_and_noise() -> None:
 
 
 def test_what_the_tables_say(a: pa.Analysis) -> None:
-    assert "400 rows, 6 parameters, minimize objective" in Seen(a._repr_html_()).text
+    assert "400 rows, 6 parameters, minimise objective" in Seen(a._repr_html_()).text
     found = a.importance(draws=200)
     text = Seen(found._repr_html_()).text
     assert text.startswith("lr matters most for whether a trial is in the best 10 %: its importance is")
@@ -111,7 +111,7 @@ def test_long_tables_say_what_they_leave_out() -> None:
 
 
 def test_a_short_repr(a: pa.Analysis) -> None:
-    assert repr(a) == "Analysis(400 rows, 6 parameters, minimize objective (direction not known))"
+    assert repr(a) == "Analysis(400 rows, 6 parameters, minimise objective (direction not known))"
 
 
 def test_printed_tables_cannot_steer_a_terminal() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from pedanova.base.digits import interval, percent, short
 from pedanova.base.table import Printed, Table
 from pedanova.base.terminal import printable, shorten
+from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
@@ -101,7 +102,7 @@ class Brief(Table):
     >>> import pedanova as pa
     >>> brief = pa.analyze(pa.demo_trials(), "error").first(200).brief()
     >>> print(str(brief).splitlines()[0])
-    trials: 200 trials, 10 parameters, minimize error [a.trials()]
+    trials: 200 trials, 10 parameters, minimise error [a.trials()]
     """
 
     rows: tuple[BriefLine, ...]
@@ -164,7 +165,10 @@ def brief_of(data: TrialData, seed: int) -> Brief:
     question = Question(seed=seed, force=True)
     answer = importance_of(data, question)
     lines = [
-        line("trials", f"{data.rows:,} trials, {len(data.space)} parameters, {data.direction} {named(data.objective)}"),
+        line(
+            "trials",
+            f"{data.rows:,} trials, {len(data.space)} parameters, {TO_DO[data.direction]} {named(data.objective)}",
+        ),
         line("matters", matters_in_words(answer)),
         line("where", attempt(lambda: where_in_words(data, answer, question))),
         line("sure", attempt(lambda: sure_in_words(needed_of(data, 0.1, question)))),
@@ -203,7 +207,7 @@ def matters_in_words(answer: Importances) -> str:
     sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
-    words = ", ".join(parts) or "no parameter clearly (all may be chance)"
+    words = ", ".join(parts) or "no parameter has a clear effect (all may be chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
@@ -245,6 +249,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not the objective's value"
+    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not about the objective's value"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}, and no proof of causes"
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; it does not prove causes"

@@ -422,7 +422,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            f"the same, with all objectives worse than the best {whole} set to its limit",
+            f"the same, but every row outside the best {whole} gets the worst objective inside it",
             lambda: by_forest(float(part)),
         ),
     }
@@ -461,8 +461,8 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to the {len(names)} of {len(observed.space):,} parameters that other measures put first; "
-        notes.append(Note("answer", words, Arg("top"), " takes more"))
+        words = f"fitted to the {len(names)} of {len(observed.space):,} parameters that other measures rank first; "
+        notes.append(Note("answer", words, Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
     if len(some) < len(rows):

@@ -158,7 +158,9 @@ class TrialData:
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
-        words = f"rows with the same configuration {why}, so they count as independent, and intervals are too narrow"
+        words = (
+            f"some rows have the same configuration, but {why}: they count as independent, and intervals are too narrow"
+        )
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
@@ -416,7 +418,7 @@ class TrialData:
 
     def __add__(self, other: Self) -> Self:
         check_alike(self, other)
-        lost = [note for one in (self, other) for note in one.lost_repeats("were added from several tables")]
+        lost = [note for one in (self, other) for note in one.lost_repeats("they were added from several tables")]
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         one, two = self.moments_to_keep(), other.moments_to_keep()
         return type(self)(

@@ -18,6 +18,7 @@ from pedanova.base.threads import ResultCache
 from pedanova.counting.countable import InMemory, assembled, levels_for
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
+from pedanova.data.objectives import TO_DO
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, check_choice
 from pedanova.data.prepare import reordered
@@ -116,18 +117,18 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
     if fixed:
         yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
     domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
-    yield from differing("ranges differ, each share is measured over its own", domains, name)
+    yield from differing("ranges differ; each importance refers to the range of its own study", domains, name)
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
     """Notes on parameters and studies that are not ranked."""
     rows, columns = block
     if len(rows) < 2 or len(columns) < 2:
-        return [Note("answer", "no two studies share two parameters: there are no mean ranks")]
+        return [Note("answer", "no two studies share two parameters, so there are no mean ranks")]
     notes = []
     if len(columns) < len(names):
         gone = [name for j, name in enumerate(names) if j not in columns]
-        words = f"in fewer than half of the studies, so without a mean rank: {listed(gone, most=NAMED)}"
+        words = f"no mean rank for parameters of fewer than half of the studies: {listed(gone, most=NAMED)}"
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
@@ -262,7 +263,7 @@ def pooled_studies(
     notes += rank_notes(matrix.studies, matrix.names, (rows, columns))
     if len(studies) > SURE:
         few = len(chosen(list(studies)))
-        words = f"intervals and warnings come from {few} studies, evenly chosen"
+        words = f"intervals and warnings are computed only for {few} studies, evenly chosen"
         notes.append(Note("answer", words))
     return {
         "rows": pooled_rows(matrix, ranks),
@@ -321,7 +322,7 @@ def ask_all(
             data = studies[name]
             inner, asking = narrowed(data, question, selection, parts) if selection else (data, question)
             answers[name] = importance_of(inner, asking) if name in sure else inner.at_once(asking).importances
-            aims[name], spaces[name] = f"{data.direction} {data.objective}", data.space
+            aims[name], spaces[name] = f"{TO_DO[data.direction]} {data.objective}", data.space
         except OutsideSpaceError:
             raise
         except PedanovaError as error:
@@ -543,7 +544,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
     if not isinstance(column, str) or column not in observed.table:
         raise DataError(unknown_name(column, tuple(observed.table), what="column"))
     if observed.origin is not None and len(observed) != observed.origin.records.rows:
-        words = " needs every row of the source, and some were averaged or taken together; analyze it with "
+        words = " needs every row of the source, but some rows were averaged or merged; analyze it with "
         raise QueryError(Arg("group"), words, Arg("repeats", "all"))
     levels, nan = data.levels.quantiles, data.levels.nan
     return grouped(observed, observed.table[column], levels=levels, nan=nan, inside=False)[0]

@@ -281,18 +281,16 @@ class Along(Table):
             return f"No parameter is distinguishable from noise at {full}: there is no ranking to compare with."
         if self.since is not None:
             step = next(step for step in self.steps if step.budget == self.since)
-            words = (
-                f"At {self.name} {short(step.budget)} of {short(self.full.budget)} the ranking is already that of the "
-            )
+            at = f"At {self.name} {short(step.budget)} of {short(self.full.budget)} the ranking is already the same as"
             part = self.cost(step)
-            cost = "" if part is None else f"; {percent(part)} of the cost"
-            return f"{words}full budget: {agreement_in_words(step.agreement)}{cost}."
+            cost = "" if part is None else f"; this takes {percent(part)} of the cost"
+            return f"{at} at the full budget: {agreement_in_words(step.agreement)}{cost}."
         where = f"the next lower one is {self.name} {short(last.budget)}: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":
             pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
             turned = f", and {pair} are clearly in the opposite order" if pair else ""
             return f"No lower budget gives the same ranking as {full}; {where}{turned}."
-        return f"There are too few rows to say whether a lower budget has the ranking of {full}; {where}."
+        return f"There are too few rows to say whether a lower budget gives the same ranking as {full}; {where}."
 
 
 def spearman_in_words(agreement: Agreement) -> str:
@@ -338,11 +336,11 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
     shown = [f"{short(one.budget)} ({one.rows:,} rows)" for one in left_out[:MOST_TOLD]]
     more = len(left_out) - len(shown)
     budgets = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
-    notes = [Note("rows", f"too few rows to say anything at {name} {budgets}; left out")]
+    notes = [Note("rows", f"left out, because of too few rows: {name} {budgets}")]
     beyond = [one for one in left_out if one.budget > full]
     if beyond:
         words = f"rankings are compared with {name} {short(full)}, the highest budget with enough rows; a wider "
-        notes.append(Note("doubt", words, Arg("target"), " needs fewer"))
+        notes.append(Note("doubt", words, Arg("target"), " needs fewer rows"))
     return notes
 
 

@@ -104,7 +104,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
     if curves is not None and (budget == STEP or (budget in known and ends_there(known[budget], curves))):
         return None
     if budget not in known:
-        hint = f"; {STEP!r} follows the intermediate values" if curves is not None else ""
+        hint = f"; {STEP!r} uses the intermediate values" if curves is not None else ""
         raise QueryError(f"{unknown_name(budget, tuple(known), what='column')}{hint}")
     return budget
 
@@ -210,7 +210,9 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         only = f"is {values[0]:g} in every row" if len(values) else "has no number in any row"
         raise QueryError(Arg("budget", name), f" {only}; there is nothing to follow. Name a column that varies")
     if len(values) > rows / LEAST_TARGET and len(values) > MOST:
-        words = f" has {len(values):,} different values in {rows:,} rows; round it to a few, so that each has rows"
+        words = (
+            f" has {len(values):,} different values in {rows:,} rows; round them to a few, so that each has enough rows"
+        )
         raise QueryError(Arg("budget", name), words)
 
 
@@ -297,7 +299,7 @@ def check_parts(target: object, region: object) -> None:
         if not plain or as_region(rows, name).kind != "quantile":
             raise QueryError(
                 Arg(name),
-                " must be a quantile, such as 0.1: a value of the objective means something else at each budget",
+                " must be a quantile, such as 0.1: a value of the objective means something different at each budget",
             )
 
 

@@ -152,7 +152,7 @@ class RankTest(Table):
 
     def heading(self) -> str:
         words = f"Mean ranks over {self.studies} studies (Friedman p {chance(self.p_value)}"
-        return f"{words}; closer than {short(self.critical)} are not distinguishable)"
+        return f"{words}; ranks closer than {short(self.critical)} are not distinguishable)"
 
 
 def rank_test(names: Sequence[str], shares: Reals) -> RankTest:

@@ -139,13 +139,14 @@ class SearchPrior(NamedTable[ParameterPrior]):
         return [
             self.column("parameter", lambda row: row.name),
             self.column("best", lambda row: short(row.mode)),
-            self.column(f"{percent(MASS)} of it in", lambda row: row.in_words()),
+            self.column(f"{percent(MASS)} of the prior in", lambda row: row.in_words()),
             self.percents("size", "of the domain"),
         ]
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        return f"Values in {self.target} of {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
+        words = f"Prior from the values in {self.target} of {len(self.studies)} {many}"
+        return f"{words}; {percent(self.safety)} of all draws are uniform"
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
         """Draw configurations; in Optuna: ``for one in prior.sample(20): study.enqueue_trial(one)``.

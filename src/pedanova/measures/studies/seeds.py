@@ -119,8 +119,8 @@ class Seeds(NamedTable[SeedPart]):
         there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
         return (
             f"The seed accounts for {own}: all parameters together cannot account for more than {percent(most)}. "
-            f'Of the variance of "in {self.target}?" it accounts for {there}: '
-            f"shares cannot exceed {percent(reached.ceiling)}."
+            f"It accounts for {there} of whether a row is in {self.target}: "
+            f"importances cannot exceed {percent(reached.ceiling)}."
         )
 
 
@@ -153,7 +153,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
 def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
     sums = ConfigurationSums.of(groups, values)
     if len(sums.rows) < FEWEST or not sums.varies:
-        raise DataError(f"{name} is the same in every row; it has no variance to divide")
+        raise DataError(f"{name} is the same in every row, so it has no variance")
     if not (sums.rows > 1).any():
         raise DataError(f"{name}: no repeated configuration has two finite values; there is nothing to compare")
     if not sums.within.any():

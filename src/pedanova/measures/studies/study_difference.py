@@ -51,12 +51,12 @@ class StudyRelation:
     def in_words(self) -> str:
         rows = {
             "same": "both contain the same rows",
-            "continued": "the {} study continues the {}: it contains the other's rows".format(
+            "continued": "the {0} study continues the {1}: it contains all rows of the {1}".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
             "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
-            "another training seed, or another task",
-            "other": "other configurations were run",
+            "the training seed or the task may differ",
+            "other": "the studies ran different configurations",
             "unknown": "the rows are no longer available, so it is not known whether one continues the other",
         }[self.kind]
         search = "the spaces are the same, and values were sampled in the same way"
@@ -66,7 +66,7 @@ class StudyRelation:
             why = "another sampler, or an adaptive sampler with another seed"
             search = f"{listed(list(self.drawn), most=3)} were sampled differently ({why}), in the same space"
         elif self.kind == "other":
-            search += ": another seed of the same search"
+            search += ": the same search with another seed"
         return f"{rows}; {search}"
 
     @property

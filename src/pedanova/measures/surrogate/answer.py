@@ -178,7 +178,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
-        words = "carry nearly the same information, so both get its importance"
+        words = "carry nearly the same information, so each gets the importance of both"
         notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
     return notes
 

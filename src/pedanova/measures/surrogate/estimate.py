@@ -138,7 +138,7 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
-        return f"{query.count:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}", False
+        return f"a model needs {FEWEST_ROWS} to {MOST_ROWS:,} rows, not {query.count:,}", False
     if query.masks is not None:
         return "the rows are chosen by a mask, a box or a condition, not by the objective", False
     if query.objection:

@@ -170,7 +170,7 @@ def fit(
         none = FittedModel(Skill(0.0, count), sampler, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
-            return replace(none, objection="nothing varies that a model could learn from")
+            return replace(none, objection="nothing varies, so a model cannot learn anything")
         if is_complete(configurations):
             return replace(none, objection="the table holds every configuration, so counts are exact")
         like_rows = not sampler.adaptive

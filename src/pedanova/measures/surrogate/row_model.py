@@ -37,7 +37,7 @@ FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
 MOST_PARTS = 10  # cached models of parts of the rows
 LEAST_BOX = 200  # the fewest points of a box for answers about it
 NO_BOX = "the model can describe only rows that fill a box of the space"
-NO_PART = "after an adaptive sampler, some of the rows cannot stand for the whole space"
+NO_PART = "after an adaptive sampler, some of the rows cannot represent the whole space"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ pedanova.code = (function () {
   }
 
   pedanova.tool({ key: "code", label: "</>", title: "Python and shell code for these numbers", press: toggle, pressed: () => shown });
-  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view, for this browser", press: () => copy(pedanova.state.address(), "Link") });
+  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view; it works only in this browser", press: () => copy(pedanova.state.address(), "Link") });
   pedanova.tool({ key: "save", label: "Save report…", title: "Save this selection as one file that you can send or keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };

@@ -243,7 +243,7 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
         ax.legend(fontsize="small", frameon=False)
     if along.since is not None:
         ax.axvline(along.since, color=ink["soft"], linestyle="--", linewidth=1, zorder=2)
-        words = f" from {short(along.since)} on the full ranking"
+        words = f" same ranking from {short(along.since)} on"
         ax.annotate(words, (along.since, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize="small")
     if budgets[0] > 0 and budgets[-1] / budgets[0] > LOG_SPAN:
         ax.set_xscale("log")

@@ -61,9 +61,9 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1: as frequent as in an even spread over the range. Values are good where █ is above the line; ━ on "
-        "the axis marks where this is more than chance (95 %). In bars, ┃ marks the region's part, ~ a difference "
-        "that may be chance."
+        "Height 1 means: as frequent as if spread evenly over the range. Values are good where █ is above the line; "
+        "━ on the axis marks where this is more than chance (95 %). In bars, ┃ marks how frequent the value is in the "
+        "region, and ~ a difference that may be chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 

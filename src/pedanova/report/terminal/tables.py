@@ -55,12 +55,12 @@ LEAST_NAMES = 16  # characters
 LEAST_LETTERS = 6  # characters of a name in a set
 LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
-    "interaction": "the part of whether a row is in the target that only the whole set explains, beyond its smaller "
-    "sets; ~ marks no clear effect.",
-    "together": "the part that the set explains as a whole.",
-    "added": "the sum of the parts that its parameters explain alone.",
-    "by smaller sets": "the part that the smaller sets explain.",
-    "overlap": "the part that both parameters explain, because they depend on each other in these rows.",
+    "interaction": "how much the set explains of whether a row is in the target, beyond what its smaller sets "
+    "explain; ~ marks no clear effect.",
+    "together": "how much the set explains as a whole.",
+    "added": "the sum of what its parameters explain alone.",
+    "by smaller sets": "how much its smaller sets explain.",
+    "overlap": "what both parameters explain, because they depend on each other in these rows.",
     "p": "how often chance alone would give this, adjusted for the number of sets.",
 }
 
@@ -225,7 +225,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
     )
     left = len(profile.steps) - len(steps)
     if left:
-        meaning += f" {left} {'target has' if left == 1 else 'targets have'} fewer than {LEAST_TARGET} rows: not shown."
+        meaning += f" {left} {'target' if left == 1 else 'targets'} with fewer than {LEAST_TARGET} rows: not shown."
     table = look.table(columns) + more_in_words("parameters", left_out)
     return look.titled(f"Ratios by target, within {profile.region}", table, meaning)
 
@@ -360,7 +360,7 @@ POOLED_MEANINGS = {
     "have about equal weights (random effects).",
     "between": "standard deviation of the importance between studies, beyond chance.",
     "rank": "mean rank over studies; 1 is the most important.",
-    "top 3": "the part of the studies in which the parameter is among the first three.",
+    "top 3": "the fraction of the studies in which the parameter is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
     "difference": "importance in the first study minus importance in the second; ~ marks no clear difference.",

@@ -190,7 +190,9 @@ class DeviceTable(Countable):
         parameter, values = self.space[name], self.columns[name]
         grid = grid_of(parameter)
         if grid.inner is None:
-            raise DataError(f"{name}: names cannot be counted on a GPU; give its codes and a space of numbers")
+            raise DataError(
+                f"{name}: text categories cannot be counted on a GPU; give numeric codes, and a space with numbers"
+            )
         if values.dtype.name in SHORT:
             ends = np.iinfo(values.dtype)
             table = grid.locate(np.arange(ends.min, ends.max + 1))

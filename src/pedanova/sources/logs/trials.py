@@ -378,7 +378,9 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
     if len(lengths) < 2:
         return []
     words = f"trials ran for {min(lengths):,} to {max(lengths):,} {what}, and their last results are compared; pass "
-    return [Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " for those that ran longest")]
+    return [
+        Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " to use only those that ran longest")
+    ]
 
 
 def read_results(folder: Path) -> dict[str, Results]:

@@ -328,7 +328,9 @@ def _stepped(name: str, low: float, high: float, step: float, reading: SpacePart
     count = round((high - low) / step)
     even = abs((high - low) / step - count) <= 1e-6 * max(1, count)
     if not even or not 1 <= count <= FEW_STEPS:
-        reading.notes.append(Note("source", f"its steps of {step:g} are taken as a range", subject=name))
+        reading.notes.append(
+            Note("source", f"its steps of {step:g} are ignored; the whole range is used", subject=name)
+        )
         return as_range(low, high, whole=whole, log=log)
     values = [float(f"{low + place * step:.12g}") for place in range(count + 1)]
     return Ordinal(tuple(int(v) for v in values) if whole else tuple(values))
