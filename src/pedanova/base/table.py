@@ -48,7 +48,7 @@ def _html_style(place: int, column: TableColumn, more: str = "") -> str:
 
 
 def _html_bar(column: TableColumn, row: int, many_bars: bool) -> str:
-    """The background of a cell: a bar beside the number, or behind it if there are many; a mark is a vertical line."""
+    """The background of a cell: a bar next to the number (behind it if there are many bars), and a line as a mark."""
     if not column.parts:
         return ""
     end = _css_percent(column.parts[row])
@@ -282,7 +282,7 @@ def bar_parts(cells: Sequence[Any]) -> list[float]:
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
-    """The rows of one dataclass as columns; fields that are not compared are left out, `name` becomes parameter."""
+    """The rows of a dataclass as columns, without fields that have ``compare=False``; `name` becomes `parameter`."""
     names = [field.name for field in (fields(rows[0]) if rows else ()) if field.compare]
     return {"parameter" if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
 

@@ -120,7 +120,7 @@ def _safe(column: TableColumn, longest: int) -> TableColumn:
 
 
 def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
-    """The width left for each bar; without bars, the usual width if everything fits."""
+    """The width that is left for each bar; if everything fits, the usual width."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
     if not bars:

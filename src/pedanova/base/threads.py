@@ -60,8 +60,7 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run linear algebra on one thread: small matrices are not faster with more threads, and the result does not
-    depend on the number of cores."""
+    """Run linear algebra on one thread: as fast for small matrices, and with the same results on any machine."""
     try:
         controller = _controller("scipy.linalg" in sys.modules)
     except ImportError:
@@ -97,7 +96,7 @@ Value = TypeVar("Value")
 
 
 class ResultCache(Generic[Value]):
-    """A cache where a second request waits for a result in progress; the least recently used is removed.
+    """A cache in which a second request waits for a result in progress; the least recently used result is removed.
 
     An error is raised in all waiting threads and is not cached.
     """

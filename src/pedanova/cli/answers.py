@@ -453,7 +453,7 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
 
 
 def parse_default(texts: Sequence[str] | None) -> dict[str, object] | None:
-    """``lr=1e-3,optimizer=adam`` as a dict of texts, which the space then reads."""
+    """``lr=1e-3,optimizer=adam`` as a dict of texts, which are later converted with the space."""
     if not texts:
         return None
     values: dict[str, object] = {}

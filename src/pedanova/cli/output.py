@@ -81,7 +81,7 @@ def shown_place(place: str) -> str:
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
-    """What was read, in one line if it fits; a path is never broken."""
+    """A description of the data, in one line if it fits; a path is never broken."""
     if getattr(options, "quiet", False):
         return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """Another command for the same source, with the options that it shares and these changes."""
+    """Another command for the same source, with the options that both commands have, and these changes."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:
@@ -177,7 +177,8 @@ def answer(
     """Print the result with `draw`, or in a format for scripts and documents.
 
     JSON has the attributes in `about`, the rows under `key` (by default the command's name), and `more`. `aside` are
-    the notes that other formats print on the error stream, if not all of `notes`; `gap` is printed below the heading.
+    the notes that other formats print on the error stream, by default all of `notes`; `gap` is printed below the
+    heading.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

@@ -56,7 +56,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """Write the page for the question; for the default question, also with one inside the best 10 %."""
+    """Write the page for the question; for the default question, also with a question inside the best 10 %."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, INNER] if usual else [question]

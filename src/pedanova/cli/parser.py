@@ -301,7 +301,7 @@ COMMANDS = (
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that prints one line for a mistake instead of the whole usage."""
+    """An argparse parser that prints one line for a mistake instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         end = "" if message.endswith("?") else ";"

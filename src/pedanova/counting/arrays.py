@@ -79,8 +79,8 @@ def sum_moments(
 def count_rows(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, list[NDArray[Any]]]:
-    """Counts and sums of every parameter by code and cell; of a table that few rows leave nearly empty, the cells with
-    rows only and, third, their places.
+    """Counts and sums of every parameter by code and cell; for a nearly empty table, only those of the cells with rows,
+    and the places of these cells.
     """
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]

@@ -224,7 +224,7 @@ def codes_of_levels(
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
-    """The same codes if target and region are sets of rows; checks that the target is inside."""
+    """The same codes for target and region as sets of rows; checks that the target is inside the region."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())

@@ -61,7 +61,7 @@ def goal_plane(
 
 
 def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
-    """Equal steps, on a log scale if values span many powers of ten; a few extreme rows do not stretch them."""
+    """Edges in equal steps, on a log scale if values span many powers of ten; a few extreme rows are ignored."""
     finite = values[np.isfinite(values)].astype(np.float64)
     if not len(finite):
         return np.linspace(0.0, 1.0, cells + 1), False

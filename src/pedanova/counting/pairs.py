@@ -56,9 +56,9 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 
 
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
-    """At most `cells` groups with about equal counts, plus groups for missing values and values outside. Few values
-    have one group each; otherwise neighbours, or rare categories, are merged. Each domain has groups in proportion to
-    its rows.
+    """At most `cells` groups with about equal counts, plus groups for missing values and values outside. If there are
+    few values, each has a group; otherwise neighbours, or rare categories, are merged. Each domain has groups in
+    proportion to its rows.
     """
     groups = np.zeros(grid.width, dtype=np.int64)
     own, total = region[: grid.cells], int(region[: grid.cells].sum())
@@ -79,7 +79,7 @@ def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
 
 
 def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:
-    """(cells,) Groups from 0 up, none of them empty; cells without rows join a group that has some."""
+    """(cells,) Group numbers from 0, without empty groups; cells without rows join a group that has some."""
     full = np.flatnonzero(counts)
     if len(full) <= most:
         group = np.arange(len(full))

@@ -35,7 +35,7 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
 def sum_levels(
     objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64], powers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Rows, sums and squares by code, relative to a centre and divided by a power of two; all (centres,)."""
+    """Rows, sums and squares by code, all (centres,), of values minus a centre and divided by a power of two."""
     with np.errstate(invalid="ignore", over="ignore"):
         beyond = np.ldexp(objective.astype(np.float64) - centres[codes], -powers[codes])
         squares = beyond**2

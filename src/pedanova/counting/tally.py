@@ -61,7 +61,7 @@ class Tally:
         sums: NDArray[np.float64],
         places: NDArray[np.intp] | None = None,
     ) -> None:
-        """With `places`, `counts` and `sums` hold these cells of the flattened table only, and all others are empty."""
+        """With `places`, `counts` and `sums` contain only these cells of the flattened table; all others are empty."""
         if places is None:
             places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
         self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
@@ -70,7 +70,7 @@ class Tally:
     def _compressed(
         name: str, shape: tuple[int, int], counts: NDArray[np.int64], sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64], NDArray[np.float64]]:
-        """Places, counts and sums of the cells that hold something, if they are few; otherwise the whole tables."""
+        """Places, counts and sums of the cells with rows, if they are few; otherwise the whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "

@@ -283,7 +283,7 @@ def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
 
 
 def _as_number(value: Label) -> float | None:
-    """A number unchanged, text as the number that it represents, None for anything else."""
+    """The number itself, or the number that a text represents; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
@@ -403,7 +403,7 @@ def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Like `forms_of`, with formats that plain numbers also fit, because other rows of the column may need them."""
+    """Like `forms_of`, also with formats that plain numbers fit, because other rows of the column may need them."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)
@@ -472,8 +472,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """The column in the form that its domain needs: text as numbers for a domain of numbers; an empty text is a value
-    if it is one of the choices."""
+    """The column in the form of its domain: text becomes numbers if needed, and an empty text may be a choice."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

@@ -219,7 +219,7 @@ def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
-    """For each candidate, the columns of numbers that rise or fall with it, if there are at least two.
+    """For each candidate, the number columns that rise or fall with it, if there are at least two.
 
     Examples
     --------

@@ -169,7 +169,7 @@ ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows witho
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """For each column with few values: the rows of each value, and in how many of them another column is missing."""
+    """For each column with few values: the rows with each value, and how many of them have no value in another one."""
 
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
@@ -266,7 +266,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range of parent values in which exactly the rows lie that have a child value; None if there is none."""
+        """The range of the parent in exactly the rows where the child has a value; None if there is none."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -300,7 +300,7 @@ def _span(numbers: NDArray[Any]) -> tuple[int, float, float]:
 
 
 def _between(low: float, high: float) -> float:
-    """The roundest number from `low` up to, but without, `high`, because most conditions use round numbers."""
+    """The roundest number from `low` to below `high`, because most conditions use round numbers."""
     if low <= 0.0 < high:
         return 0.0
     low = high - max(1.0, abs(high)) if math.isinf(low) else low

@@ -55,7 +55,7 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether a column has several numbers, in more than a few rows, and too many to be a parameter."""
+    """Whether a column has numbers in more than a few rows, and too many distinct ones for a parameter."""
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
     if column.labels is not None or column.is_time or column.values.dtype.kind == "b":

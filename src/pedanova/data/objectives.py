@@ -44,7 +44,7 @@ class Goal:
 def read_goals(
     table: Mapping[str, Column], rows: int, objective: object, direction: object, *, decimal: str | None = None
 ) -> tuple[Goal, ...]:
-    """One goal for each objective; a list of names is several."""
+    """One goal for each objective; a list of names means several objectives."""
     if objective is None:
         likely = likely_objectives(table)
         likely += [name for name in table if name not in likely]

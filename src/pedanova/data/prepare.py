@@ -1,6 +1,6 @@
 """From records to observations: apply all options for rows and columns.
 
-`choose_rows` and `place` handle single rows, so they also work for parts of a table; `prepare` needs all rows at once.
+`choose_rows` and `place` treat rows separately, so they work for parts of a table; `prepare` needs all rows at once.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def settings_of(observed: Observations) -> list[Column]:
 
 
 def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
-    """Several objectives as one order of the usable rows; the others have NaN."""
+    """Several objectives as one order of the usable rows; other rows get NaN."""
     order = np.full(len(usable), np.nan)
     losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
     order[usable] = order_rows(losses[usable])

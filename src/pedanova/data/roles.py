@@ -430,7 +430,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 def _among_results(known: KnownColumns) -> dict[str, Role]:
     """Number columns between the first and the last result or cost, if most of the columns there are results.
 
-    A run of more than two such columns that contains a likely parameter keeps its role.
+    If more than two such columns are next to each other and one is a likely parameter, all keep their roles.
     """
     if known.is_sorted():
         return {}
@@ -497,7 +497,7 @@ def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Number columns beside a full grid of the other columns; before the objective, only those that look measured."""
+    """Number columns outside a full grid of the others; before the objective, only columns that look measured."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
@@ -542,12 +542,12 @@ def _moving_together(known: KnownColumns) -> dict[str, Role]:
 
 
 def _is_id(name: str) -> bool:
-    """Whether a name is that of an identifier, with any separator."""
+    """Whether a name is typical of an identifier, with any separator."""
     return ID_NAMES.match("_".join(name.split())) is not None
 
 
 def _has_head(name: str) -> bool:
-    """Whether a name ends like that of a parameter, possibly with a number after it, such as units_1."""
+    """Whether a name ends like a typical parameter name, possibly with a number after it, such as units_1."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
     negatives |= COUNTED.match(name) is not None
@@ -556,7 +556,7 @@ def _has_head(name: str) -> bool:
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
-    """Clues that a column is named after an objective: its deviation, or the same result on other data."""
+    """Clues from names that resemble an objective: its deviation, or the same result on other data."""
     words = words_of(name)
     if values.kind != "numbers" or not words:
         return

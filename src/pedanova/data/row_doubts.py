@@ -141,7 +141,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
 
 
 def block_notes(names: Iterable[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None) -> list[Note]:
-    """A warning for each column that changes inside blocks of rows with one score, which may be parts of one run."""
+    """A warning for each column that changes inside blocks of rows with the same score; a block may be one run."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
     same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))

@@ -109,7 +109,7 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
-    """A mask, a boolean column, or columns that must all be at most 0; the `needed` rows must have a value."""
+    """The feasible rows, from a mask, a boolean column or columns that must be ≤ 0; `needed` rows must have a value."""
     if isinstance(feasible, str):
         return _feasible_by(feasible, table, needed)
     if isinstance(feasible, Iterable) and not hasattr(feasible, "__array__"):

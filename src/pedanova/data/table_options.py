@@ -64,8 +64,7 @@ class TableOptions:
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
-    """Complete the options: those of the user first, then those of the source, then defaults; raise an error without
-    an objective."""
+    """Complete the options of the user by those of the source and by defaults; raise an error without an objective."""
     settings = records.metadata.params
     records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
@@ -115,7 +114,7 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
 
 
 def _with_numbers(records: Records, request: TableOptions) -> Records:
-    """The records with text columns of numbers as numbers, unless the space says that they are names."""
+    """The records with text columns of numbers as numbers, unless they are categories in the space."""
     space = request.space or records.metadata.space or {}
     columns, notes, decimal = dict(records.columns), list[Note](), request.reading.decimal
     for name, column in records.columns.items():

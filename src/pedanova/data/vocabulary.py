@@ -184,5 +184,5 @@ def direction_by_name(name: str) -> Direction | None:
 
 
 def is_limit(name: str) -> bool:
-    """Whether the name is that of a limit, such as max_time."""
+    """Whether the name means a limit, such as max_time."""
     return words_of(name)[:1] in (("max",), ("min",), ("limit",), ("budget",))

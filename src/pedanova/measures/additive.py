@@ -30,7 +30,7 @@ MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn toge
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Region rows by (pair, cell, cell), and the matrices that every fit over them shares."""
+    """Region rows by (pair, cell, cell), and the matrices that all fits to them use."""
 
     region: Reals  # (…, cells, cells)
     by_cell: Reals  # 1 / region, 0 where it is empty
@@ -136,7 +136,7 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
-    """How often draws reach the observed value; drawing stops early once that is clearly not rare.
+    """How often draws reach the observed value; drawing stops early if they often do.
 
     With `far`, a value ten deviations beyond the first thousand draws counts as never reached.
     """
@@ -248,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The region rows of one set, and the matrices that every fit over them shares; empty cells are left out."""
+    """The region rows of one set, and the matrices that all fits to them use; empty cells are left out."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)

@@ -1,4 +1,4 @@
-"""Divide one parameter into bars or steps for a figure, and compute what chance would give in each.
+"""Divide one parameter into bars or steps for a figure, and compute the range that chance would give in each.
 
 If n′ of the region's n rows are drawn without replacement, the part of them in a bin has the region's part as its mean
 and the variance (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the region's part in cell j, and
@@ -229,7 +229,7 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """(bins,) each: the 95 % range of the target's part in each bin if only chance decides.
+    """The ends (bins,) of the 95 % range of the target's part in each bin if only chance has an effect.
 
     `mean` is the baseline by bin, `parts` the baseline by cell before smoothing (by bin without `blocks`). A uniform
     baseline (not `of_region`) has infinitely many rows. A single row is never beyond chance.
@@ -258,7 +258,7 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:
-    """(bins,) each: the variance and the maximum of the amount that one randomly drawn row adds to a bin."""
+    """The variance and the maximum, both (bins,), of the amount that one randomly drawn row adds to a bin."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         groups, masses = bins.groups[block.cells], parts[block.cells]

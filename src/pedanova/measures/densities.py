@@ -189,7 +189,7 @@ def densities_from(
     basis: Basis,
     words: tuple[str, str],
 ) -> Densities:
-    """Make densities; `parts` are of target, region and a uniform draw, `missing` of target and region."""
+    """Make densities; `parts` belong to target, region and a uniform draw, `missing` to target and region."""
     grid, cells = contrast.grid, tuple(contrast.grid.centres())
     return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 

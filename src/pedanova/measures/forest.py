@@ -1,8 +1,8 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
 A tree is constant on boxes, its leaves. Averaged over all other parameters, it is constant between the sorted ends of
-the boxes. Every box adds its value, times the part of the other parameters that it covers, at its lower end, and
-subtracts it at its upper end. The cumulative sum over the ends is the marginal.
+the boxes. A box contributes its value times the part of the other parameters that it covers: this is added at its lower
+end and subtracted at its upper end. The cumulative sum over the ends is the marginal.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class ColumnDomain:
 
 
 def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
-    """The variance of a scikit-learn tree over the space (0 if only rounding), and the part of each parameter."""
+    """The variance of a scikit-learn tree over the space (0 for rounding errors), and the part of each parameter."""
     low, high = leaf_boxes(tree, axes)
     value = tree.value[tree.children_left < 0, 0, 0]
     volume = (high - low).prod(axis=1)
@@ -212,7 +212,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
-    """The variance of a tree averaged over all other parameters, from the ends of its leaves and value times volume."""
+    """The variance of a tree averaged over all other parameters; `mass` is the value times the volume of each leaf."""
     height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # 0 for leaves without volume
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))

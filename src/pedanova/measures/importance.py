@@ -66,8 +66,8 @@ class Importance:
     bandwidth
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
-        The two parts of the divergence: the effect of its value, and the effect of being active (or of which of several
-        domains applies). Without conditions, `activity` is 0.
+        The two parts of the divergence: the effect of its value, and the effect of being active (or of having one of
+        several domains). Without conditions, `activity` is 0.
     value_share, activity_share
         The same two parts for `raw_share`.
     low, high
@@ -590,7 +590,7 @@ def is_even(contrast: Contrast) -> bool:
     """Whether the region's rows are so even that `sampler_notes` gives no note for any target.
 
     If no cell has more than 1.5 times its uniform part, a divergence d becomes at most 1.5 · (d + 1) - 1 against a
-    uniform baseline, which is below the 2 · d + 0.5 of a note.
+    uniform baseline. A note needs more than that: 2 · d + 0.5.
     """
     regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
@@ -623,7 +623,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The ranking as of the last look."""
+    """The ranking at the last look."""
 
     order: tuple[str, ...]
     clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that differed clearly at some look, in the latest order

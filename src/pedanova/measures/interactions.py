@@ -1,7 +1,7 @@
 """Interactions: how much better two parameters explain being in the target than the sum of their effects does.
 
 closed = part of the variance of "in the target?" that the two explain together; additive = the part that the best sum
-of an effect of each explains; interaction = closed - additive. If the parameters are independent, additive is the sum
+of two single effects explains; interaction = closed - additive. If the parameters are independent, additive is the sum
 of the two shares. If they depend on each other in the rows, it is less, and the difference is their redundancy.
 """
 

@@ -73,7 +73,7 @@ class CoarseContrast:
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
-        """(draws,) for each block: bandwidths in coarse cells; similar ones are made equal."""
+        """The bandwidths (draws,) of each block, in coarse cells; similar ones are made equal."""
         each = zip(self.blocks, self.steps, strict=True)
         widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """The raw share, and the share corrected by the observed scatter and by that of a random target."""
+    """The raw share, and the shares corrected by the observed scatter and by the scatter of a random target."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
@@ -229,7 +229,7 @@ def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
 
 
 def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
-    """(draws, cells) The same from the limit distribution and normal numbers (cells, draws); none is below 0."""
+    """(draws, cells) `subset_counts` from the limit distribution and normal numbers (cells, draws), never below 0."""
     rows = int(region.sum())
     part = inside / rows
     spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))

@@ -107,7 +107,7 @@ def shares(
     """(draws,) The shares of targets (draws, cells) in one region each, or in one region (cells,) for all.
 
     widths
-        The kernel's width for each block: one, or one for each draw.
+        The kernel's width for each block: one width, or one for each draw.
     prior
         The probabilities of a uniform draw inside each block, if that is the baseline.
     as_found
@@ -115,7 +115,7 @@ def shares(
         the target, the others have hardly any scatter.
     inside
         The number of rows of every target, if the counts are not whole numbers and sum to it only nearly. With a prior,
-        counts are divided by it; otherwise by their sum.
+        counts are divided by this number; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)

@@ -20,9 +20,9 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
-    """Functions of the cells, orthonormal under `mass` and to constants; for a child, inside each regime only.
+    """Functions of the cells, orthonormal under `mass` and orthogonal to constants; for a child, only inside regimes.
 
-    They are cached: uniform parameters share them, and so do all targets of one region.
+    They are cached, because uniform parameters have the same functions, and so have all targets of one region.
     """
     return _waves_of(mass.tobytes(), tuple(blocks), child)
 

@@ -55,7 +55,7 @@ class Axis:
         return int(cells[0]), int(cells[-1])
 
     def coarse(self) -> Groups:
-        """(groups,) The wider slice, one of 20, that contains each group of a finely divided range."""
+        """(groups,) For a finely divided range: the slice, one of 20 wider ones, that contains each group."""
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
@@ -156,7 +156,7 @@ class Box:
     def volume(self, cloud: Cloud) -> float:
         """The part of the space inside the box; a conditional parameter counts only where it is active.
 
-        Children are handled after their parents: they are active as often as the kept values of the parents allow.
+        Children come after their parents, because the kept values of the parents determine how often a child is active.
         """
         mask, volume = None, 1.0
         for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
@@ -170,7 +170,7 @@ class Box:
 
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
-    """A sequence of boxes, each inside the one before, from the whole space until no slice has a low density."""
+    """A sequence of boxes, each inside the one before, from the whole space to a box without slices of low density."""
     mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] + 1 for name in names}
@@ -230,7 +230,7 @@ def poorest(
 
 
 def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
-    """The kept groups of an ordered parameter, split where a long run of groups has hardly any good point."""
+    """The kept groups of an ordered parameter, split at long runs of groups with hardly any good point."""
     axis = cloud.axes[name]
     groups = box.left.get(name, tuple(range(axis.groups)))
     slices = axis.coarse()
@@ -288,7 +288,7 @@ def is_constant(domain: Domain) -> bool:
 
 
 def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Domain:
-    """The part of a domain that some groups of its cells make up."""
+    """The part of a domain that consists of some groups of its cells."""
     match domain:
         case Categorical(choices):
             left = tuple(choices[g] for g in sorted(groups))
@@ -312,7 +312,7 @@ def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:
-    """The numbers of the lattice between two edges, which lie half a step off the lattice."""
+    """The lattice numbers between two edges; edges lie halfway between lattice numbers."""
     slack = 1e-9 * max(1.0, abs(low), abs(high))
     first = max(0, math.ceil((low - domain.low - slack) / domain.step))
     last = math.floor((min(high, domain.high) - domain.low + slack) / domain.step)

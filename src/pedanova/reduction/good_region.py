@@ -1,4 +1,4 @@
-"""The rows and the target for the search for bounds, and the part of the space where the best rows lie.
+"""The rows and the target that bounds are searched for, and the part of the space where the best rows lie.
 
 After an adaptive sampler, good trials are compared with the space, not with other trials: the sampler leaves poor
 regions early, so good and other trials lie close together and their densities hardly differ. A configuration counts
@@ -165,8 +165,8 @@ def leading(
 ) -> Rows:
     """The rows that choose the bounds: the best configurations of the target, each once.
 
-    Quantiles refer to configurations here. Otherwise a sampler that repeats the best configuration many times would
-    fill the target with it alone.
+    Quantiles refer to configurations here. Otherwise, if a sampler repeats the best configuration many times, the
+    target would contain only this one.
     """
     signed = lower_is_better(observed, rows)
     order = np.argsort(signed, kind="stable")
@@ -299,7 +299,7 @@ class GoodRegion:
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The first box that is about as small as `volume`; fewer rows would otherwise leave a wider box."""
+        """The first box that is about as small as `volume`, because fewer rows would otherwise give a wider box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
@@ -362,7 +362,7 @@ class TrialGoodRegion(GoodRegion):
         return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box that cuts the parameters; all of them, if any of `names` has a clear effect.
+        """The box of these parameters; if any of `names` has a clear effect, all parameters are cut.
 
         After an adaptive sampler has settled, too few trials remain to test the other parameters. Their ranges are cut
         to those of the whole target, if many trials lie outside them; categories are not cut.
@@ -418,7 +418,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """The largest possible influence of each parameter on the model's function or on which points are its best half."""
+    """The largest possible influence of each parameter on the model's function or on its best half of the points."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

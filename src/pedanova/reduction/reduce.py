@@ -59,7 +59,7 @@ class Judgement:
         return float(self.inside[wanted].mean()) if wanted.any() else 0.0
 
     def kept_of(self, wanted: Mask) -> Proportion:
-        """The same part for held-out rows, with a 95 % interval."""
+        """The part of these rows that lies in a box chosen without them, with a 95 % interval."""
         if not wanted.any():
             return proportion_of(0.0, 1)
         luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
@@ -83,7 +83,7 @@ def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], fold
 def evidence_of(
     search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
 ) -> Evidence:
-    """The evidence by cross-validation; folds choose boxes as small as the printed one."""
+    """The evidence from cross-validation, in which each fold chooses a box as small as the printed one."""
     size, cells = box.volume(region.cloud), search.cells
 
     def holds(one: Box) -> Holds:
@@ -388,7 +388,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """p-values for reaching the target's best half among three times as many rows; None if it cannot be computed."""
+    """p-values for being in the best half of the target, among three times as many rows; None if not available."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

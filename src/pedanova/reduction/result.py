@@ -289,7 +289,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The part of a domain that lies in the box; None if none does, or if the box does not mention it."""
+    """The part of a domain that lies in the box; None if no part does, or if the box has no such parameter."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

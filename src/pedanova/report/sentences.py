@@ -29,7 +29,7 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
-    """The columns that may not be parameters, and the option that settles it; empty without such a doubt."""
+    """The columns that may not be parameters, and the option that excludes them; empty if there are none."""
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
@@ -40,7 +40,7 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
-    """One sentence about what changes from the wide question to the narrow one."""
+    """One sentence about the changes from the wide question to the narrow one."""
     rows = narrow.rows[0].n_target
     if rows < ENOUGH_ROWS:
         return f"Among {narrow.region}, {rows} target rows are too few to say more."

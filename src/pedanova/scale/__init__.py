@@ -1,1 +1,1 @@
-"""The same counts in parts, on clusters and in databases."""
+"""Counting in parts, on clusters, in databases and on GPUs, with the same results."""

@@ -162,7 +162,7 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """Fill in the column that says how trials ended, if the first rows have one."""
+    """Fill in the column of trial states, if the first rows have one."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
     if request.state is not None or not names:

@@ -94,7 +94,7 @@ def finite(number: Any, value: Any = None) -> Any:
 
 
 def is_odd(number: Any, odd: float) -> Any:
-    """1 if the objective is this value that is not finite, else 0."""
+    """1 if the objective is this infinite value or NaN, else 0."""
     if np.isnan(odd):
         return nw.when(absent(number)).then(nw.lit(1)).otherwise(nw.lit(0))
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
@@ -119,7 +119,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """The entry of `leaves` whose index is the number of boundaries that are at most sign * column."""
+    """The entry of `leaves` at the number of boundaries that are at most sign * column."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(
@@ -193,7 +193,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
-    """The counts by the engine that holds the table; the last level has the rows that do not count."""
+    """The counts, computed by the engine of the table; the last level has the rows that do not count."""
     tables = {
         name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }

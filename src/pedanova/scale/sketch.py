@@ -1,4 +1,4 @@
-"""Read a scan without a given space once, into small columns that represent the large ones.
+"""Read a scan once, if no space is given, into small columns that represent the large ones.
 
 Such a column has a sample of the rows, the smallest and the largest value, every value if there are few, and every
 category. So `infer` guesses the same space as from the whole table.
@@ -225,7 +225,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """Which parameters have a value in which rows that count; texts in these forms are numbers."""
+    """The rows that count in which each parameter has a value; texts in these `forms` are numbers."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column

@@ -1,8 +1,8 @@
 """Read the parts of a scan: with threads, the workers of an executor, or Spark.
 
 Results come in the order of the parts. Only a few parts per worker are in progress at a time, so memory does not grow
-with the number of parts. Floating-point sums depend on the order of addition. This order depends only on the positions
-of the parts, sixteen at a time, not on which worker read a part or finished first.
+with the number of parts. Floating-point sums depend on the order of addition. This order (sixteen parts at a time)
+depends only on the positions of the parts, not on which worker read a part or finished first.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def client_of(executor: Any) -> Any:
 
 
 class StartOverError(Exception):
-    """Raised if a part fails that earlier readings had included; counting then starts again without it."""
+    """Raised if a part fails that earlier readings included; counting then starts again without the part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
 
 
 def _numpy_scalar(loader: Any, node: Any) -> object:
-    """The number or text in the bytes of a NumPy scalar, whose type is given as letters such as f8 and a byte order."""
+    """The number or text in the bytes of a NumPy scalar; its type is given as letters such as f8 and a byte order."""
     kind, content = node.value
     fields = loader.construct_mapping(kind, deep=True)
     letters, order = str(fields["args"][0]), str(fields["state"][1])

@@ -123,7 +123,7 @@ def opened() -> Opened:
 
 
 def open_library(path: Path) -> Opened:
-    """Open a kernel if its version, functions and structures match this module; otherwise say why not."""
+    """Open a kernel if its version, functions and structures match this module; otherwise give the reason."""
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
@@ -156,7 +156,7 @@ def disagreements(face: str) -> list[str]:
 
 
 def find_library() -> Path | None:
-    """The path of the kernel: beside this file, or where an editable install has put it."""
+    """The path of the kernel: in this folder, or where an editable install has put it."""
     spec = find_spec("pedanova")
     for folder in (spec and spec.submodule_search_locations) or ():
         for suffix in ("so", "dll", "dylib"):
@@ -224,7 +224,7 @@ def count_features(
     threads: int = 1,
 ) -> None:
     """Count rows by (level, sorted position) of every column, into new arrays of counts and sums or added to tables of
-    `ENTRY`. Level `count` is for rows that do not count: their part of a table may or may not be filled.
+    `ENTRY`. Level `count` is for rows that do not count: the part of a table for them is undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):

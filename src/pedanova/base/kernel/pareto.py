@@ -15,7 +15,7 @@ Reals = NDArray[np.float64]
 
 
 def order_rows(losses: Reals) -> Reals:
-    """(rows,) 0, 1, 2, … from best to worst, ties equal; `losses` (rows, objectives) are minimised."""
+    """(rows,) Ranks 0, 1, 2, … from best to worst, equal for ties; `losses` (rows, objectives) are minimised."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     fronts = front_of(distinct)
     places = np.lexsort([halving(fronts), -crowding(distinct, fronts), fronts])
@@ -43,7 +43,7 @@ def ranks_of(losses: Reals) -> NDArray[np.int64]:
 
 
 def front_of(distinct: Reals) -> NDArray[np.int64]:
-    """The fronts of distinct rows in lexicographic order, where a row comes after all rows that dominate it."""
+    """The fronts of distinct rows; these are in lexicographic order, so a row comes after all rows that dominate it."""
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():

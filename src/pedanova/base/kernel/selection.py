@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether the codes are already the levels: each threshold lies in a searched slot of its own."""
+        """Whether the codes are already the levels, because each threshold lies in its own searched slot."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -108,7 +108,7 @@ def select_ranks(
 
 
 def window_around(sample: NDArray[np.float64]) -> Window:
-    """A window of slots for all but the outermost of some signed values."""
+    """A window of slots that covers some signed values, except the outermost ones."""
     keys = np.sort(keys_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
@@ -143,7 +143,7 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """Signed values from all over the rows; not at regular steps, because an ordered table may be periodic."""
+    """A sample of signed values over all rows; not at regular steps, because an ordered table may be periodic."""
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
@@ -215,8 +215,7 @@ def gather_slots(
     *,
     threads: int = 1,
 ) -> Gathered:
-    """The signed values of the collected slots, and the (smallest, largest) one of each large slot; `codes` and
-    `places` are written as `RankSearch` has them."""
+    """The signed values in the collected slots, and the ends of each large slot; fills `codes` and `places`."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
     given = *window, marks, ends, out, len(out), codes, places, threads

@@ -165,7 +165,7 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:
-    """The value as the space has it: a number if the space has a range (text is converted), or the listed value."""
+    """The value in the type of the space: a number for a range (text is converted), or the listed value."""
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)

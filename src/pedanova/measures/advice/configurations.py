@@ -54,7 +54,7 @@ def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Which configurations are possible: the space, and the typical values in the rows."""
+    """The rules for possible configurations: the space, and the typical values in the rows."""
 
     space: Space
     cells: Mapping[str, Cells]  # (rows,) each

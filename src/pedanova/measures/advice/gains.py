@@ -306,7 +306,7 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
     """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations all over the space plus those that were run; `spread` is the spread of the objective.
+    `points` are configurations spread over the space and those that were run; `spread` is the spread of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
     points = tuning.inside(points)
@@ -343,7 +343,7 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """(draws,) each: the objective at the default, at the best configuration, and the lowest anywhere."""
+    """Samples (draws,) of the objective at the default, at the best configuration, and at its lowest point."""
 
     base: Reals
     top: Reals

@@ -1,7 +1,7 @@
-"""Choose configurations to run next, to learn more about the ranking, to find good ones, or both.
+"""Choose configurations to run next: to learn more about the ranking, to find good ones, or both.
 
-For the ranking: configurations that are uncertain and near the edge of the best tenth (straddle). For good ones: the
-largest expected improvement. A chosen configuration lowers the uncertainty of its neighbours for the next choice.
+The ranking needs uncertain configurations near the edge of the best tenth (straddle); good ones have the largest
+expected improvement. A chosen configuration lowers the uncertainty of its neighbours for the next choice.
 """
 
 from __future__ import annotations

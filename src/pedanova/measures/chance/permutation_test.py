@@ -161,7 +161,7 @@ class RegionCache:
         return cls(ranks, owner, normal, tuple(design), neighbours, others)
 
     def membership(self, target: Mask, *, certain: bool) -> Membership:
-        """The degree to which each configuration belongs to the target, which is a mask over the rows."""
+        """The degree to which each configuration belongs to `target`, a mask over the rows."""
         repeats = len(self.ranks) / len(self.normal)
         member = membership_of(self.ranks, target, certain=certain, repeats=repeats)
         if repeats == 1.0:
@@ -365,7 +365,7 @@ class Permutations:
 
     @cached_property
     def orders(self) -> tuple[Indices, Indices]:
-        """(side, rows) each: the two sets of random orders."""
+        """The two sets of random orders, both (side, rows)."""
         rng = np.random.default_rng([self.seed, 0x9E4])
         first, second = (_shuffled(self.rows, self.side, self.neighbours, rng) for _ in range(2))
         return first, second
@@ -394,7 +394,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; with a shift, row 2 is without it."""
+        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; a shift adds a second row without it."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -434,7 +434,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); with a shift, row 2 is without it."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); a shift adds a second row without it."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]

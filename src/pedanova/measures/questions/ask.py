@@ -223,7 +223,7 @@ def pair_planes(
 
 
 def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cells: object) -> PairDensity:
-    """The same for one pair of parameters."""
+    """Target and region rows in the cells of one pair of parameters."""
     from pedanova.measures.plane import pair_density
 
     contrasts, tally = _count_pairs(data, names, question, cells)

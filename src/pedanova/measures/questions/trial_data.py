@@ -120,7 +120,7 @@ class TrialData:
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def moments_to_keep(self) -> Moments | None:
-        """The moments that a file or a sum includes; None for several objectives."""
+        """The moments to save in a file or to add; None for several objectives."""
         at_hand = self._moments is not None or self.observations is not None
         return self.moments if at_hand and not self.levels.several else None
 
@@ -188,7 +188,7 @@ class TrialData:
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
-        """(rows,) each: rows that meet all of these choices, and all rows that count."""
+        """Two masks (rows,): the rows that meet all of these choices, and all rows that count."""
         bases = [self.resolve(one, "within") for one in rows]
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
@@ -261,7 +261,7 @@ class TrialData:
         return as_rows(value, name, observed.table, len(observed))
 
     def contrasts(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
-        """Target and region rows by cell, both in words, and notes on them."""
+        """Target and region rows by cell, target and region in words, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(wanted, RowSet):
             contrasts = from_codes(self.observed(), self.codes(wanted, base), threads=self.threads)
@@ -310,7 +310,7 @@ class TrialData:
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
 
     def near_targets(self, target: Region, region: Region) -> tuple[Near, Near] | None:
-        """The next stricter and the next wider target that were counted; None if the target is not a best part."""
+        """The next stricter and the next wider target that were counted; None if the target is not one quantile."""
         if target.kind != "quantile" or target.low or target.high is None:
             return None
         part, parts = Fraction(target.high), self.levels.quantiles
@@ -336,7 +336,7 @@ class TrialData:
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
-        """The objective at which the best part of the rows ends, and its number of rows.
+        """The objective of the last row in the best part, and the number of rows in that part.
 
         ``of="space"`` is the default meaning of a quantile in `importance`.
         """
@@ -447,7 +447,7 @@ class TrialData:
         return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
-        """Whether these are bands of the objective that do not depend on the rows."""
+        """Whether these regions are values of the objective, so that they do not depend on the rows."""
         direction = self.levels.direction
         return all(
             isinstance(band, Region) and not any(isinstance(cut, Quantile) for cut in band.cuts(direction))

@@ -109,7 +109,7 @@ def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
 
 
 def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mapping[str, Space]) -> Iterable[Note]:
-    """Notes on parameters that are missing, never varied, or have another domain in some studies."""
+    """Notes on parameters that are missing, did not vary, or have another domain in some studies."""
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
     if missing:
@@ -311,7 +311,7 @@ def chosen(names: list[str]) -> set[str]:
 def ask_all(
     studies: Mapping[str, TrialData], question: Question, selection: tuple[object, ...], parts: str
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
-    """The answers by study, the errors of the others, the target of each, and its space."""
+    """By study: the answers, the errors of studies without an answer, the targets, and the spaces."""
     sure = chosen(list(studies))
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
@@ -400,7 +400,7 @@ SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
-    """(rows,) The index of each row's group in the list of names; one past the end for rows without a group."""
+    """(rows,) The index of each row's group in the list of names; rows without a group have the length of the list."""
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]

@@ -63,7 +63,7 @@ class Budgets:
         return replace(prepare(*select_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
-        """Whether fewer trials have the highest budget, and some of them also ran at the lowest (early stopping)."""
+        """Whether trials were stopped early: fewer have the highest budget, and some of these also the lowest."""
         if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
             return False
         lowest = self.at(float(self.values[0]))[0]
@@ -119,7 +119,7 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """The rows that count, if the rows of the source are not available or a selection was made since."""
+    """The rows that count, for data without the rows of the source or with a later selection."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:

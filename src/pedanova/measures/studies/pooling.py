@@ -257,7 +257,7 @@ class Disagreements(Table):
 
 
 def disagreements(studies: list[str], names: list[str], shares: Reals, variances: Reals) -> Disagreements:
-    """The disagreements from (studies, parameters) shares, NaN if there is none, and their sampling variances."""
+    """The disagreements, from shares (studies, parameters), which may be NaN, and their sampling variances."""
     others, p_values = np.full(shares.shape, np.nan), np.full(shares.shape, np.nan)
     for column in range(len(names)):
         known = np.flatnonzero(np.isfinite(shares[:, column]))
@@ -275,7 +275,7 @@ def disagreements(studies: list[str], names: list[str], shares: Reals, variances
 
 
 def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
-    """For each value, the mean of all others and the p-value of its distance from it (Student).
+    """For each value, the mean of all others and the p-value of the difference (Student).
 
     The spread between studies is estimated without the study in question (DerSimonian and Laird), because an outlier
     would otherwise inflate the spread and be missed.

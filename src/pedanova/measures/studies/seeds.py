@@ -170,7 +170,7 @@ def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfigurationSums:
-    """For every configuration: its rows, their mean, and the sum of squares around it."""
+    """For every configuration: its number of rows, their mean, and the sum of squares around the mean."""
 
     rows: Reals
     means: Reals

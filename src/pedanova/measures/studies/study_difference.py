@@ -82,7 +82,7 @@ def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRela
 
 
 def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
-    """The rows that both studies contain, by common parameters and by the objective."""
+    """How two studies are related, the common part of the rows or configurations, and the longer one if continued."""
     settings = [keys_of(one, names) for one in (a, b)]
     one, two = settings
     if one is None or two is None or not names:

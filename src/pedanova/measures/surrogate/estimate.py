@@ -112,7 +112,7 @@ def estimate(query: Query, question: Question) -> ShareEstimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model; or None if counts answer, with a note if the reason matters."""
+    """The question to the model, or None if counts answer; with a note on the reason if it matters."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)

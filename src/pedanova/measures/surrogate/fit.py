@@ -1,8 +1,8 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
 1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
-2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of the space that
-   is nearest to it.
+2. Scores are normal quantiles of the ranks; after an adaptive sampler, each row is weighted by the part of the space
+that is nearest to it.
 3. Functions are drawn at uniform points. The fitted noise is added in part: not to the first sample, fully to the last,
    because misfit may be noise or structure.
 4. In every other pair of samples, a second process, fitted to the best half of the rows, reorders the points of that
@@ -70,7 +70,7 @@ VORONOI = 4  # the nearest row is computed for every fourth point
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A best part of the space where some of the samples use a separate process."""
+    """A best part of the space, in which some of the samples use a separate process."""
 
     part: float
     rows: int  # the number of rows that it needs
@@ -315,7 +315,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 def leave_one_out(
     data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict every row from the other configurations, both rows that the process was fitted to and the rest."""
+    """Predict every row from the other configurations, whether or not the process was fitted to the row."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()

@@ -284,7 +284,7 @@ class Posterior:
     scale: float  # s²
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
-        """(rows,) each: the score of each row predicted from the other rows, and its variance without noise."""
+        """The score of each row predicted from the other rows, and its variance without noise; both (rows,)."""
         half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
         sums = (half.T @ half.sum(axis=1)).astype(np.float64)
         squares = np.einsum("ij,ij->j", half, half).astype(np.float64)

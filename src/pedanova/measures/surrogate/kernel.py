@@ -56,7 +56,7 @@ class FeatureLayout:
         return np.repeat(np.arange(len(widths)), widths)
 
     def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
-        """(features,) each: the positions and the basis functions of one cell of one parameter."""
+        """The positions and the basis functions of one cell of one parameter; both (features,)."""
         columns = features_by_cell(self.grids[j], undecided=self.undecided[j])
         position, basis = (np.concatenate([column[place] for column in part]) for part in columns)
         return position, basis
@@ -143,7 +143,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """(rows, 1) each: the position within a block from 0 to 1 (½ outside of it), and whether the cell is inside."""
+    """The position within a block from 0 to 1 (½ outside of it), and whether the cell is inside; both (rows, 1)."""
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:

@@ -94,7 +94,7 @@ class ObjectiveModel:
         return self.curve.objective(self.process.predict(self.embed(settings)))
 
     def misfit(self, settings: Settings) -> float:
-        """The standard deviation at one configuration of the process's noise, which may also be structure."""
+        """The standard deviation of the process's noise at one configuration; this noise may also be structure."""
         score, off = (
             self.process.predict(self.embed(settings)),
             0.5 * math.sqrt(self.process.noise * self.process.scale),
@@ -104,7 +104,7 @@ class ObjectiveModel:
 
 @dataclass(eq=False)
 class Candidates:
-    """Configurations that change in one parameter at a time; only what depends on it is recomputed."""
+    """Configurations that change in one parameter at a time; only the parts that depend on it are recomputed."""
 
     model: KnownObjective
     settings: Settings
@@ -128,7 +128,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set one parameter to another cell in some configurations, which must have equal values of it so far."""
+        """Set one parameter to another cell in some configurations, which must all have the same value of it before."""
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -219,7 +219,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
 
 
 def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Settings that treat misfit as structure rather than noise, because the best value may lie in it."""
+    """Settings that treat misfit as structure rather than noise, because the best value may depend on it."""
     likelihood = data.likelihood(chosen, scores[chosen])
     centre = likelihood.centre.copy()
     centre[-2] = np.log(USUAL_NOISE)

@@ -88,7 +88,7 @@ def even_points(
 
 
 def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
-    """Names with parents before their children, and originals before their copies unless they depend on them."""
+    """Names with parents before their children, and originals before their copies as far as possible."""
     waiting = dict.fromkeys(parents_first(space))
     order: list[str] = []
     while waiting:
@@ -100,7 +100,7 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy at the points: those of the row whose original is nearest.
+    """(points,) The cells of a copy at the points, taken from the row whose original has the nearest cell.
 
     `known` holds the cells of original and copy in the rows.
     """
@@ -187,7 +187,7 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 
 
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
-    """(points,) The block of every point as its parents decide it; inactive points follow the last block.
+    """(points,) The block of every point as its parents decide it; inactive points come after the last block.
 
     `own` holds the blocks of the rows. None if the parameter's own value decides.
     """
@@ -203,7 +203,7 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
-    """(points,) each: blocks drawn as often as they occur in the rows, and the position of each point in its block.
+    """Blocks drawn as often as they occur in the rows, and the position of each point in its block; both (points,).
 
     Without `outside`, only rows inside the space count.
     """
@@ -471,7 +471,7 @@ class PosteriorSamples:
 
     @property
     def sources(self) -> list[int]:
-        """(parameters,) The parameter whose shares each parameter has: itself, unless it is a copy."""
+        """(parameters,) For each parameter, the parameter whose shares it gets: itself, or for a copy its original."""
         index = {name: j for j, name in enumerate(self.space)}
         return [index[self.copies.get(name, name)] for name in self.space]
 
@@ -580,7 +580,7 @@ class PosteriorSamples:
 
 
 def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
-    """(points,) each: the coarse cell of every point, in the smallest integer type that fits."""
+    """By parameter, the coarse cells (points,) of all points, in the smallest integer type that fits."""
     points: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, parameter in space.items():
         grid = coarse_grid(grid_of(parameter), POINT_CELLS)

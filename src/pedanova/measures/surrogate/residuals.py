@@ -157,7 +157,7 @@ Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 def curve_of(
     samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
 ) -> tuple[Reals, Reals]:
-    """(cells,) each: the mean count of points of target and region by cell of every parameter, over the samples.
+    """The mean number of points of target and region in every cell of every parameter, over the samples; both (cells,).
 
     `numbers` is (cells,): the place of every cell.
     """
@@ -226,7 +226,7 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
 
 
 def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
-    """(parameters,) each: the weight of a correction, and the variance that is left.
+    """The weight of each correction, and the variance that remains; both (parameters,).
 
     The roots of the model's shares are assumed to have a common relative error. Its posterior follows from the
     corrections of all parameters, and the result is the mean over it.
@@ -242,7 +242,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
-    """The misfit along the model's curve and its variance, and the same for the effect of dependent columns."""
+    """The misfit along the model's curve with its variance, and the effect of dependent columns with its variance."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
     misfit, columns, _ = pair

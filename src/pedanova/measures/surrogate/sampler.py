@@ -114,7 +114,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """The logarithm of how many rows share each value, NaN if missing; without columns with a moving range."""
+    """The logarithm of the number of rows with the same value, NaN if missing; without columns with a moving range."""
     columns = {}
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
@@ -148,7 +148,7 @@ def has_excess_repeats(configurations: Configurations) -> bool:
 
 
 def is_stepwise(configurations: Configurations) -> bool:
-    """Whether at least as many pairs of configurations differ in only one column as there are configurations."""
+    """Whether the pairs of configurations that differ in only one column are at least as many as the configurations."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
     each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
@@ -212,7 +212,7 @@ def ordered_columns(configurations: Configurations) -> list[Reals]:
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
-    """(columns, columns) each: correlations times √rows, which are standard normal under independence, and √rows.
+    """Correlations times √rows, which are standard normal under independence, and √rows; both (columns, columns).
 
     `columns` is (columns, rows); rows where either column is NaN are left out.
     """

@@ -63,7 +63,7 @@ class SampledShares:
         return replace(self, **{name: getattr(self, name)[..., sources] for name in columns})
 
     def roots(self) -> tuple[Reals, Reals]:
-        """(parameters,) each: mean and standard deviation of the square roots of the samples' shares."""
+        """Mean and standard deviation of the square roots of the samples' shares; both (parameters,)."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
         middle: Reals = roots.mean(axis=0)
         deviation: Reals = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
@@ -71,7 +71,7 @@ class SampledShares:
 
 
 class EstimatedShares(NamedTuple):
-    """(parameters,) each: shares with their 95 % bounds, in the order of the space."""
+    """Shares with their 95 % bounds, all (parameters,), in the order of the space."""
 
     share: Reals
     low: Reals
@@ -116,7 +116,7 @@ def shares_of_counts(
 ) -> SampledShares:
     """Shares from counts of points by cell, (draws, cells); the region is (1, cells) if samples share it.
 
-    of_value: (parameters,) whether only the value counts, not whether there is one. shared: the mean number of points
+    of_value: (parameters,) whether only the value counts, not the presence of one. shared: the mean number of points
     that the targets of two samples share.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points

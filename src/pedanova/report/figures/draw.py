@@ -1,6 +1,6 @@
 """Figures with matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
-Colours are those of the page (`report/palette.py`), for a light or dark background like that of the Axes; fonts are the
+Colours are the same as on the page (`report/palette.py`), for the light or dark background of the Axes; fonts are the
 user's. Parameters without a clear effect are grey and marked with ~. This file has the rankings, and functions that all
 figures share.
 """
@@ -123,7 +123,7 @@ def with_legend(axes: Axes) -> Axes:
 
 
 def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
-    """Draw one panel for each name, side by side or in the given Axes; a single one is not an array."""
+    """Draw one panel for each name, side by side or in the given Axes; returns an array, or one Axes for one panel."""
     chosen = [names] if isinstance(names, str) else list(names)
     columns = min(3 if len(chosen) <= MANY else 5, len(chosen))
     rows = -(-len(chosen) // columns)
@@ -198,7 +198,7 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
 
 
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
-    """Stacked ratios, in the order of the last step, over steps on a log scale."""
+    """Stacked ratios over steps on a log scale, in the order of the last step."""
     ax, ink = axes_with_ink(ax, 6.4, 4.0)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
@@ -371,7 +371,7 @@ def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> A
 
 
 def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
-    """Bars of the gain of tuning each parameter alone, with intervals, and of all together; grey means safe."""
+    """Bars with intervals for the gain of tuning each parameter alone, and all together; grey means safe."""
     rows = gains.rows[::-1]
     amounts: list[Amount | Gain] = [gains.total, *rows]
     ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))

@@ -283,8 +283,8 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """All rows by two objectives (filled: in the target) with the Pareto front; and the shares for both and for
-        each.
+        """A scatter plot of two objectives with the target rows filled and the Pareto front, and the shares for both
+        together and for each.
 
         Parameters
         ----------

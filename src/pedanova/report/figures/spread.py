@@ -1,4 +1,4 @@
-"""Figures of one parameter: its densities, what `reduce` cuts off, the mean objective, and a prior."""
+"""Figures of one parameter: its densities, the parts that `reduce` cuts off, the mean objective, and a prior."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class AcrossPlots:
         return draw_ranks(self._result.ranks, ax)
 
     def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
-        """The density of good values over all studies, and in grey that of each study.
+        """The density of good values over all studies, and the density of each study in grey.
 
         Parameters
         ----------

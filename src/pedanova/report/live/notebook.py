@@ -86,7 +86,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.observe("question", "selection")
     def _changed(self, change: Any) -> None:
-        """Send a selection or question that was set in Python to the page, and update the other of the two."""
+        """Send a selection or question that was set in Python to the page; both stay consistent."""
         if self._moving or not hasattr(self, "_session"):
             return
         space = self._session.analysis.space

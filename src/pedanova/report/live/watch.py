@@ -190,7 +190,7 @@ class Watcher:
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:
-        """Update the standings, and say which parameter passed which."""
+        """Update the standings, and return sentences on parameters that passed others."""
         before, self._ranked_rows = self.standings, analysis.rows
         steps = [analysis.rows]
         if before is None and self.watched.ordered:  # rankings of half as many rows each, to know the stability

@@ -65,7 +65,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The rows of a question: where they come from, which are selected, and target and region among them."""
+    """The rows of a question: the available rows, the selection, and target and region among the selected rows."""
 
     rows: TrialData  # all rows, or a sample of them
     chosen: tuple[Any, ...]  # the arguments of `within`; empty for all rows
@@ -235,7 +235,7 @@ def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callab
 
 
 def fewer(most: int, a: TrialData) -> int:
-    """The number of results to cache, so that they take the memory of `most` results with twenty parameters."""
+    """The number of results to cache, so that they need no more memory than `most` results with twenty parameters."""
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
@@ -270,7 +270,7 @@ def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Den
 
 
 def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
-    """The densities of rows that are too few for a ranking, and their number."""
+    """The densities of too few rows for a ranking, and the number of these rows."""
     try:
         inner = here.analysis
     except PedanovaError:
@@ -596,7 +596,7 @@ def difference_of(
 ) -> dict[str, Any]:
     """The shares of the question minus those of the other one, the clearest difference first.
 
-    `beside` is the analysis for the other question, if it is not the same.
+    `beside` is the analysis for the other question, if it is another one.
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))

@@ -117,7 +117,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
-    """The steps without those that have the same rows as another, unless both were requested."""
+    """The steps without duplicates that have the same rows, unless both were requested."""
     kept: list[Rung] = []
     same: list[Fraction] = []
     for rung in rungs:
@@ -300,7 +300,7 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
 
 
 def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
-    """The good values of a range, cut at a selection, because smoothing extends them beyond its ends."""
+    """The good values of a range, limited to a selection, because smoothing extends them beyond its ends."""
     low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:

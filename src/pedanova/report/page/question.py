@@ -65,7 +65,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class StudyName:
-    """The rows of one study: a column, and its name in this column."""
+    """The rows of one study, given by a column and the name of the study in it."""
 
     column: str
     name: str

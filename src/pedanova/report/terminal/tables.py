@@ -231,7 +231,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
-    """The numbers averaged to at most as many as a small curve has letters."""
+    """The numbers, averaged so that there are at most as many as a small curve has characters."""
     step = -(-len(ratios) // min(SPARKS, most))
     groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
     return [sum(group) / len(group) for group in groups]
@@ -257,7 +257,7 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
-    """The columns that a result prints, or those with these titles, for all rows or these rows."""
+    """The columns that a result prints, or only those with these titles, for all rows or only these rows."""
     printed = {column.title: column for column in result.printed()}
     columns = [printed[title] for title in titles or printed]
     if rows is not None:

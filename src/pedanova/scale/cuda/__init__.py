@@ -1,1 +1,1 @@
-"""The same counts on a GPU, from arrays in its memory."""
+"""Counting on a GPU, from arrays in its memory, with the same results."""

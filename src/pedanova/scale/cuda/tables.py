@@ -1,9 +1,9 @@
 """Counts and sums by (level, cell) on a GPU, and the units in which the objective is summed.
 
 A sum is a whole number of units of its level, so the order of threads does not change it and no digit of a double is
-lost. If the numbers of a level are close together, as usual, their distances from its first number, in units of the
-last digit, fit into one word (`NARROW`). Doubles and numbers of very different magnitudes take two longer words
-(`WIDE`), and in extreme cases one such pair for each band of magnitudes.
+lost. If the numbers of a level are close together, as usual, one word (`NARROW`) is enough for their distances from its
+first number, in units of the last digit. Doubles and numbers of very different magnitudes need two longer words
+(`WIDE`), in extreme cases for each band of magnitudes.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _narrow(
 
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
-    """Units for numbers of extremely different magnitudes, given how many have each exponent of a double."""
+    """Units for numbers of extremely different magnitudes, given the number of values with each exponent."""
     places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last one is for numbers that are not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53

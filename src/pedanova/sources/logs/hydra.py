@@ -166,7 +166,7 @@ def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
-    """The parameters or results of each file that has some."""
+    """The parameters or results by file; files without any are left out."""
     files_by_name = data.get(key) if isinstance(data, dict) else None
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}

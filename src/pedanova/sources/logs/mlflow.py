@@ -80,7 +80,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """The runs that are trials: a parent whose children have parameters is left out; other children are steps."""
+    """The runs that are trials: parents of runs with parameters are left out."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]

@@ -124,7 +124,7 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
 
 
 def _object(part: object) -> dict[str, Any]:
-    """A part of a trial's entry, which is an object or its JSON text."""
+    """A part of a trial's entry, given as an object or as JSON text."""
     if isinstance(part, str):
         with suppress(ValueError, RecursionError):
             part = json.loads(part)

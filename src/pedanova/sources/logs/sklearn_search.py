@@ -133,8 +133,8 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The domains of all parameters from the search; there is none if grids contradict each other, and an unbounded
-    distribution gets the range of the values tried.
+    """The domains of all parameters from the search; None if grids contradict each other. An unbounded distribution
+    gets the range of the tried values.
     """
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]

@@ -180,8 +180,8 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A session with its own results and those of folders inside it (train, validation); if PyTorch made the folder for
-    the parameters, also those next to it.
+    """A session with its own results and those of folders inside it (train, validation); if PyTorch made the folder,
+    also the results next to it.
     """
     own = by_folder[folder]
     results: dict[str, object] = {}

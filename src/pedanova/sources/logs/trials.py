@@ -52,8 +52,8 @@ def tabulate(
 ) -> Records:
     """The columns for parameters (nested ones with dots), results, states and the rest, with metadata.
 
-    `texts` means that the tool stores parameters as text, so that texts that are all numbers become numbers. If
-    `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`
+    `texts` means that the tool stores parameters as text; then columns in which all texts are numbers become numbers.
+    If `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`
     reads the learning curves.
     """
     if not trials:

@@ -27,7 +27,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def fitness_of(row: Mapping[str, float]) -> float | None:
-    """mAP50-95, summed with that of masks or keypoints; for classifiers, the mean of top-1 and top-5."""
+    """The mAP50-95 of boxes plus that of masks or keypoints; for classifiers, the mean of top-1 and top-5."""
     strict = [value for name, value in row.items() if name.startswith(STRICT)]
     top = [row[name] for name in TOP if name in row]
     return sum(strict) if strict else sum(top) / len(top) if top else None

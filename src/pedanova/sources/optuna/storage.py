@@ -61,7 +61,7 @@ class TrialKeys:
     def fetch(
         self, database: Database, table: str, fields: str, extra: str = ""
     ) -> Iterator[tuple[Rows, list[list[Any]]]]:
-        """The rows and their fields as columns, in ranges of keys so short that a writer never waits long."""
+        """The rows and their fields as columns, in short ranges of keys, so that a writer never waits long."""
         order = np.argsort(self.keys)
         keys = self.keys[order]
         for start in range(0, len(keys), BATCH):
@@ -176,7 +176,7 @@ def parsed(text: object) -> Any:
 
 
 def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
-    """The numbers, with infinities from their kinds, because a storage cannot store infinity."""
+    """The numbers; infinities come from `kinds`, because a storage cannot store infinity as a number."""
     special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 

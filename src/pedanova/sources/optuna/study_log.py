@@ -170,7 +170,7 @@ def log_of_trials(
 
 
 def mark_of(distribution: Any) -> object:
-    """A key for a distribution: its text, or its kind and bounds. Parsing the copy in every trial would take long."""
+    """A key for a distribution: its text, or its kind and bounds."""
     if isinstance(distribution, str):
         return distribution
     choices = getattr(distribution, "choices", None)

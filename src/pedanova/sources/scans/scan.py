@@ -238,7 +238,7 @@ def find_files(place: str) -> Sequence[Path]:
 
 
 def is_small_file(place: str) -> bool:
-    """Whether a path is a file that is read at once, or no file, so that its reader reports the problem."""
+    """Whether a path is a small file, or not a file at all (its reader then reports the problem)."""
     path = Path(place)
     try:
         return not is_pattern(place) and not path.is_dir() and (not path.is_file() or path.stat().st_size < SMALL_BYTES)

@@ -61,7 +61,7 @@ def near_kind(folder: Path) -> str | None:
 
 
 def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
-    """The kinds of those folders of a store that are tables, found with one request."""
+    """The kind of each folder of a store that is a table, found with one request."""
     from pyarrow import fs
 
     marks = [(folder, mark) for folder in folders for mark in MARKS]
@@ -84,7 +84,7 @@ def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
 
 
 def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
-    """Raise an error if files are in a folder of a Delta, Iceberg or Hudi table, or in a folder above one."""
+    """Raise an error if files are inside the folder of a Delta, Iceberg or Hudi table, at any depth."""
     folders = {folder for path in paths for folder in path.parents}
     shown = shown_address(place) if is_object(place) else place
     if is_object(place):

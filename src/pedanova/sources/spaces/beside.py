@@ -1,4 +1,4 @@
-"""Find a search space beside a log: in the same folder, named like the log or like a space."""
+"""Find a search space next to a log: a file in the same folder that is named like the log or like a space."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # bytes of a file written by a person
 
 
 def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
-    """The options with the space found beside the log, and a note if it is not certain that it belongs to it.
+    """The options with the space found next to the log, and a note if the space may not belong to the log.
 
     A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
     """

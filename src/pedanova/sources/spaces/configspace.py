@@ -1,7 +1,7 @@
 """Configuration spaces in the formats of all ConfigSpace versions, and its objects.
 
 Notes name parts without a counterpart here: constants and forbidden combinations are left out, and normal and beta
-distributions keep only their bounds. A step `q` with few values gives an ordinal, otherwise a range. Conditions are
+distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values. Conditions are
 kept if `when=` can express them; the others are described in notes.
 """
 
@@ -210,7 +210,7 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 
 
 def read_space(folder: Path) -> Described | None:
-    """The configspace.json beside a log; None if there is none, or if it has no bounds."""
+    """The configspace.json in the folder of a log; None if there is none, or if it has no bounds."""
     file = folder / "configspace.json"
     try:
         return describe(read_json(file)) if file.is_file() else None
@@ -322,7 +322,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """Values in steps from the lower bound; a range if there are many, or if the step does not divide it."""
+    """Values in steps from the lower bound; a range if there are many, or if the step does not fit the bounds."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
     count = round((high - low) / step)

@@ -133,7 +133,7 @@ Settings: TypeAlias = list[dict[str, object]]
 
 
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
-    """The completed space, the parameters in its spelling, and notes."""
+    """The completed space, the parameters of the trials as written in the space, and notes."""
     domains, notes = dict(described.domains), list(described.notes)
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))

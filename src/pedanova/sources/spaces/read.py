@@ -73,7 +73,7 @@ def space_from(source: object) -> Space:
 
 
 def read_space(source: object) -> tuple[Space, list[Note]]:
-    """The space, and notes on what could not be kept."""
+    """The space, and notes on parts that were left out."""
     if isinstance(source, Space):
         return source, []
     if isinstance(source, str | os.PathLike):
@@ -148,7 +148,7 @@ def is_distribution(one: object) -> bool:
 def nested_space(
     given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
 ) -> tuple[Space, list[Note]]:
-    """The parameters from `read`, nested ones with dots; a text is the reason why one is left out."""
+    """The parameters from `read`, nested ones with dots; if `read` returns text, this is why one is left out."""
     parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():

@@ -113,7 +113,7 @@ def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Rows from lists of equal length by name, or from values by row and name, as pandas writes by default."""
+    """Rows from lists of equal length by column, or from values by column and row, as pandas writes by default."""
     columns = list(plain.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
         return [dict(zip(plain, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -226,5 +226,5 @@ def as_dict(cell: object) -> dict[str, Any] | None:
 
 
 def spelled_number(value: object) -> object:
-    """The value, with words such as NaN as numbers, because JSON has no NaN."""
+    """The value; words such as NaN become numbers, because JSON has no NaN."""
     return WORDS.get(value, value) if isinstance(value, str) else value

@@ -140,7 +140,7 @@ def _sign_of(lines: Sequence[str], usual: str) -> str:
 
 
 def _above(lines: Sequence[str], sign: str) -> int:
-    """The number of lines above the header: those before all lines have equally many fields."""
+    """The number of lines above the header; from the header on, all lines have equally many fields."""
     if not lines or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
         return 0
     counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
@@ -281,7 +281,7 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """How pyarrow splits lines: comments are skipped, and their number of fields is added to the list. Without
+    """How pyarrow splits lines; comments are skipped, and their numbers of fields are added to `comments`. Without
     `quotes`, every line break ends a row, which saves a fifth of the time.
     """
     from pyarrow import csv as arrow_csv
@@ -393,7 +393,7 @@ LONGEST_INDEX = 19  # digits
 
 
 def _is_index(fields: Sequence[str]) -> bool:
-    """Whether the first fields of all rows count the rows, or are different words."""
+    """Whether the first fields are row numbers, or words that are all different."""
     if len(set(fields)) < len(fields):
         return False
     if all(map(WHOLE.fullmatch, fields)) and max(map(len, fields)) < LONGEST_INDEX:
