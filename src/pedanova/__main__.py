@@ -1,4 +1,4 @@
-"""``python -m pedanova`` is ``pedanova``."""
+"""``python -m pedanova`` runs the command ``pedanova``."""
 
 import sys
 

@@ -116,7 +116,7 @@ class Analysis(Output):
             The seed of the random draws: the same seed gives the same numbers.
         of
             What a quantile refers to if the sampler was adaptive. ``"space"``: the best part of the search space, as a
-            model estimates it. ``"rows"``: the best part of the trials, from counts. Otherwise both are the same.
+            model estimates it. ``"rows"``: the best part of the trials, from counts. Otherwise both are equal.
         force
             Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
             quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
@@ -678,7 +678,7 @@ class Analysis(Output):
         target, estimator, seed
             As in `importance`. The bounds depend on the best tenth of the target.
         keep
-            The part of that best tenth that each narrowed parameter must keep.
+            Each narrowed parameter keeps at least this part of that best tenth.
         widen
             Whether to move a bound outwards if good values are most frequent there; otherwise the reason only suggests
             it.

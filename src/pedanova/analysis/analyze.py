@@ -230,7 +230,7 @@ def guess_space(
     exclude: Iterable[str] | None = None,
     study: str | None = None,
 ) -> tuple[Space, tuple[Note, ...]]:
-    """The space that `analyze` would use, with the reasons: a start for your own space.
+    """The space that `analyze` would use, with the reasons; you can edit it and pass it as `space`.
 
     Parameters
     ----------

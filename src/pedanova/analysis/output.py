@@ -197,7 +197,7 @@ class Output:
         group
             A column that names the study of each row; a tab then shows the rankings of all studies side by side.
         budget
-            The budgets for the tab *Budgets*, as in `along`; None for those of the source.
+            The budgets for the tab *Budgets*, as in `along`; None for the budgets of the source.
         how
             The other options of `importance`; the page starts with this `baseline`.
 

@@ -1,4 +1,4 @@
-"""Notes: sentences about an answer, stored as data. A `Count` adds up over parts, an `Arg` is an argument."""
+"""Notes: sentences about an answer, stored as data. They may contain counts and arguments."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class Table:
         return TableColumn(title, [text(row) for row in rows], kind, leave, parts)
 
     def printed_rows(self) -> Sequence[Any]:
-        """The rows that are printed: all."""
+        """The rows that are printed; by default all rows."""
         return self.rows
 
     def percents(self, key: str, title: str = "", *, bar: bool = False, leave: int = 0) -> TableColumn:

@@ -138,7 +138,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """The result of counting. With `inside`, rows outside the space are an error; `part`: these are not all rows."""
+    """The result of counting. With `inside`, rows outside the space are an error; with `part`, rows are missing."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])

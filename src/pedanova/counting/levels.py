@@ -125,7 +125,7 @@ class Levels:
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The first level of a region and the level after its last one; `rows` are the rows of each level."""
+        """The first level of a region and the level after its last one; `rows` has the number of rows in each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)

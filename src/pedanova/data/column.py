@@ -35,8 +35,8 @@ class Column:
     """The values of one column.
 
     ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is a missing value). NaN is
-    a missing value; ``missing`` marks further ones. Dates and durations keep their NumPy type, so that they are
-    recognised; they cannot be counted.
+    a missing value; ``missing`` marks further missing values. Dates and durations keep their NumPy type, so that they
+    are recognised; they cannot be counted.
     """
 
     name: str

@@ -205,7 +205,7 @@ def is_told(name: str, others: Collection[str], columns: Mapping[str, NDArray[An
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns whose value is determined by this column and that have fewer distinct values; constants are left out.
+    """Columns with fewer distinct values that this column determines; constants are left out.
 
     Examples
     --------

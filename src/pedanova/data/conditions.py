@@ -277,7 +277,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """The range of numbers for every kind if no two ranges overlap; None otherwise, or if there are too few rows."""
+    """The range of numbers for every kind; None if ranges overlap or there are too few rows."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))

@@ -1,4 +1,4 @@
-"""Observations: the columns of the parameters, the objective and the space. No input or output."""
+"""Observations: the columns of the parameters, the objective and the space. This module reads and writes no files."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Scan:
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
     pushdown
         Whether the engine of a DuckDB relation, a Polars lazy frame or an ibis table counts the rows, so that only
-        counts and the objective are transferred; None does so only for ibis tables.
+        counts and the objective are transferred; by default only for ibis tables.
     engine
         Where arrays on a GPU are counted (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
         ``"cpu"`` in main memory, where every question is possible. None means the GPU, unless the arrays are small.

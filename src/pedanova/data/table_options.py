@@ -250,7 +250,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The parameters that a source names, without excluded columns and objectives; `settings` are all of them."""
+    """The parameters that a source names, without excluded columns and objectives; `settings` are all parameters."""
     metadata = records.metadata
     if not metadata.params:
         return None

@@ -1,8 +1,8 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
-A tree is constant on boxes, its leaves. Averaged over all other parameters, it is constant between the sorted ends of
-the boxes. A box contributes its value times the part of the other parameters that it covers: this is added at its lower
-end and subtracted at its upper end. The cumulative sum over the ends is the marginal.
+A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, it is constant between
+the sorted ends of the boxes. A box contributes its value times the part of the other parameters that it covers: this is
+added at its lower end and subtracted at its upper end. The cumulative sum over the ends is the marginal.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
 
 
 def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
-    """The objective, limited to that of the ⌈part · rows⌉-th best row."""
+    """The objective; values worse than the ⌈part · rows⌉-th best row are replaced by that row's value."""
     sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])

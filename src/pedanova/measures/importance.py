@@ -174,7 +174,7 @@ class Importances(ShareTable[Importance]):
         return [row for row in self.rows if row.name not in self.copies]
 
     def name_of(self, row: Importance) -> str:
-        """The parameter, with its copies."""
+        """The name of the parameter, with the names of its copies."""
         copies = sorted(copy for copy, original in self.copies.items() if original == row.name)
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 

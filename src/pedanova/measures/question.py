@@ -68,7 +68,7 @@ class Question:
 
     @property
     def by_rows(self) -> bool:
-        """Whether only counts may answer."""
+        """Whether counts must answer the question, not a model."""
         return self.estimator not in ("auto", "surrogate")
 
     @property

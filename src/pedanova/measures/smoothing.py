@@ -97,7 +97,8 @@ def _cumulated(counts: Stack) -> Stack:
 
 
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
-    """(...,) The kernel's width in cells for target rows of a block; `step` cells are merged; 0 for no kernel.
+    """(...,) The kernel's width in cells for target rows of a block; `step` cells are merged. The result is 0 for no
+    kernel.
 
     Scott's rule assumes a single peak. If the target differs from the `region` in finer detail than such a kernel
     keeps, a narrower kernel is used.

@@ -52,7 +52,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The rows and the target."""
+    """The rows and the target for which a smaller space is searched."""
 
     observed: Observations
     query: Query

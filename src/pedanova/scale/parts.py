@@ -1,8 +1,8 @@
 """Count a scan: tables of any size, read in parts, with memory that does not grow with the table.
 
 Two things need all rows before counting: the space, if none is given (one reading), and the thresholds of the levels
-(usually two readings of only the objective). Then one reading counts. Every step is a function of one part, and the
-results of parts are added, so that threads, processes and other machines can share the work.
+(usually two readings of only the objective). One more reading counts the rows. Every step is a function of one part,
+and the results of parts are added, so that threads, processes and other machines can share the work.
 """
 
 from __future__ import annotations

@@ -223,8 +223,8 @@ def count_features(
     *,
     threads: int = 1,
 ) -> None:
-    """Count rows by (level, sorted position) of every column, into new arrays of counts and sums or added to tables of
-    `ENTRY`. Level `count` is for rows that do not count: the part of a table for them is undefined.
+    """Count rows by (level, sorted position) of every column, into new arrays of counts and sums, or into existing
+    tables of `ENTRY`. Level `count` is for rows that do not count: the part of a table for them is undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):

@@ -114,7 +114,7 @@ class Brief(Table):
         return [self.column(key, attrgetter(key), kind="words") for key in ("topic", "text", "call")]
 
     def to_json(self) -> str:
-        """The same as JSON; `Brief.schema` describes it.
+        """The brief as JSON; `Brief.schema` describes it.
 
         Returns
         -------

@@ -376,7 +376,7 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """The gain of one parameter, from samples along its values and at good configurations where it is reset."""
+    """The gain of one parameter, from samples at all its values, and at good configurations with its default."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0

@@ -249,7 +249,7 @@ def chained(linked: Mask) -> Mask:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """Map each copy to its original: the parameter with the most distinct cells that it directly copies."""
+    """For each copy, its original: among all parameters that it directly copies, the one with most cells."""
     copies: dict[str, str] = {}
     left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
     while left:

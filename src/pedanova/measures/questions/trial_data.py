@@ -148,7 +148,7 @@ class TrialData:
 
     @cached_property
     def row_draw(self) -> RowModel:
-        """A random sample if there are too many rows for a model; advice comes from a model of it."""
+        """A random sample if there are too many rows for a model; advice uses a model of this sample."""
         observed = self.observed()
         counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))

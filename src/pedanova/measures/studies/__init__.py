@@ -1,1 +1,1 @@
-"""Several studies: at several budgets or seeds, two compared, and many pooled."""
+"""Several budgets, seeds or studies: two studies are compared, many are pooled."""

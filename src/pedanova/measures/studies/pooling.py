@@ -156,7 +156,7 @@ class RankTest(Table):
 
 
 def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
-    """The test from (studies, parameters) shares; the largest share has rank 1, ties share their mean rank."""
+    """The test of shares (studies, parameters); the largest share has rank 1, and ties have their mean rank."""
     ranks = np.stack([mid_ranks(-row) for row in shares])
     many, count = ranks.shape
     means = ranks.mean(axis=0)

@@ -201,7 +201,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """One ratio per configuration: without it if its `out` is 1, with all configurations if it is 0."""
+        """For each configuration: the ratio without it if its entry of `out` is 1, otherwise the ratio of all."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2

@@ -108,7 +108,7 @@ class TerminalStyle:
 def draw_importances(
     importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING, next_step: str = ""
 ) -> str:
-    """The conclusion, the next step and the table; with all columns, also their meaning.
+    """The conclusion, the next step and the table; if all columns are shown, also their meaning.
 
     Children are listed under their parents. If there are many parameters, only the first are shown, with the number of
     the others.
