@@ -154,7 +154,7 @@ def encode(name: str, plain: Iterable[object]) -> Column:
     ordered = sorted(keys, key=lambda key: (keys[key], key[0]))
     code = {key: i for i, key in enumerate(ordered)}
     codes = [MISSING_CODE if v is None else code[type(v).__name__, v] for v in rows]
-    clash = len({value for _, value in ordered}) < len(ordered)  # such as True beside 1
+    clash = len({value for _, value in ordered}) < len(ordered)  # such as True and 1
     labels = tuple(str(value) if clash else value for _, value in ordered)
     if len(set(labels)) < len(labels):
         labels = tuple(f"{value} ({kind})" for kind, value in ordered)

@@ -444,7 +444,7 @@ def _among_results(known: KnownColumns) -> dict[str, Role]:
     results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
     first, last = min(results, default=0), max(results, default=0)
     if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
-        return {}  # not most of them are results
+        return {}  # results are not the majority
     new = {}
     for is_result, group in groupby(range(first, last), key=results.__contains__):
         gap = list(group)

@@ -73,7 +73,7 @@ class Marginal(Table):
     counts: Counts
     mean: Reals  # smoothed if `bandwidth` is above 0
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
-    parameter: Parameter  # whose cells these are
+    parameter: Parameter  # the parameter that the cells belong to
     bandwidth: float  # in cells
     missing_rows: int
     missing_mean: float

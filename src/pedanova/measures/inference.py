@@ -219,7 +219,7 @@ class Sureness:
     low: float
     high: float
     p_value: float
-    deviation: float  # of the share of resampled rows
+    deviation: float  # the deviation of the share of resampled rows
 
 
 def infer(

@@ -114,8 +114,8 @@ def shares(
         Subtract the scatter of the observed target counts, not that of a random target: if one cell holds nearly all of
         the target, the others have hardly any scatter.
     inside
-        The number of rows of every target, if the counts are not whole numbers and sum to it only nearly. With a prior,
-        counts are divided by this number; otherwise by their sum.
+        The number of rows of every target, if the counts are not whole numbers and their sum is only nearly this
+        number. With a prior, counts are divided by this number; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)

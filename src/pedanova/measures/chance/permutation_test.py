@@ -240,7 +240,7 @@ class Membership:
 
     score: Reals  # (rows,) centred
     cut: float  # the normal score at the edge of the target
-    part: float  # of the rows
+    part: float  # the target's part of the rows
     inside: int  # rows of the target
     prefix: bool  # whether the target is the best part; otherwise the order of the other rows is not used
 

@@ -141,7 +141,7 @@ def among(studies: Sequence[str]) -> str:
 
 
 SURE = 25  # the number of studies whose draws estimate the effect of chance on a share
-SURE_OF_MANY, MANY = 12, 200  # the number if there are at least MANY studies
+SURE_OF_MANY, MANY = 12, 200  # this number if there are more than MANY studies
 FIRST = 3
 ALIKE, FINEST = 0.05, 0.005  # the error that all studies have in common, as a part of a share, and its minimum
 

@@ -31,9 +31,9 @@ from pedanova.space.grid import Block, Reals
 
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely
 DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
-UNSEEN = 0.25  # part of a correction's scatter by which a share may be wrong without being noticed
-DISPUTED = 0.5  # part of the squared correction that was not applied, added to the interval
-AGREED = 2.0  # deviations by which an octave may exceed the counts without a model
+UNSEEN = 0.25  # part of a correction's variance that is added for unnoticed errors
+DISPUTED = 0.5  # part of the squared correction that was not applied, added to the variance
+AGREED = 2.0  # deviations by which an octave may exceed its energy in the rows without a model
 UPWARD = 1.2  # factor for the upper half of an interval, because a smooth model underestimates shares
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.25, 0.75)  # parts of the model's noise, some of which may be structure
@@ -188,7 +188,7 @@ def corrected(
         each = expansions(curve[cells], mass[cells], blocks, sums.cut(cells), child=child)
         for j, pair in zip(some, each, strict=True):
             pairs[j] = pair
-    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # of the whole space
+    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # interactions over the whole space
     result = combined(root, deviation, together, pairs)
     return EstimatedShares(*(column[samples.sources] for column in result))
 

@@ -58,7 +58,7 @@ class SampledShares:
         return EstimatedShares(self.common, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
     def copied(self, sources: list[int]) -> SampledShares:
-        """The same shares, with those of each copy replaced by those of its original."""
+        """The same shares, where each copy gets the shares of its original."""
         columns = ("each", "common", "activity", "active_share")
         return replace(self, **{name: getattr(self, name)[..., sources] for name in columns})
 

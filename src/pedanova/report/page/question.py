@@ -146,7 +146,7 @@ class PageQuestion:
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """``{"part": [0, 0.1]}`` means the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
+    """``{"part": [0, 0.1]}`` means the best tenth, ``{"value": [null, 0.3]}`` objectives up to 0.3."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
         raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')

@@ -220,8 +220,8 @@ def server_of(place: str) -> tuple[str, str, str]:
 def spared_checksums() -> Iterator[None]:
     """Disable checksums while reading to halve the CPU time, unless the user has set this option.
 
-    With checksums, AWS's library looks up five headers for every 16 kB. Stores send no checksum for parts of an object,
-    which is how Parquet is read, so nothing is lost.
+    With checksums, AWS's library looks up five headers for every 16 kB. Parquet is read in parts of an object, for
+    which stores send no checksum, so nothing is lost.
     """
     if CHECKSUMS in os.environ:
         yield
