@@ -346,8 +346,8 @@ class Analysis(Output):
         by
             ``"measure"``, or ``"objective"`` for each of several objectives next to all of them together.
         top
-            The largest number of parameters for the random forest; if there are more, it uses those that the other
-            measures rank first.
+            The largest number of parameters for the random forest; if there are more, the forest uses those that the
+            other measures rank first.
         how
             The other options of `importance`; with ``by="measure"`` only `seed`.
 

@@ -162,8 +162,8 @@ class Look:
 def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
     """A source that is looked at again and again: a path or a URL. Nothing is read before the first look.
 
-    If a look fails (the file is gone, the database is down), it raises a `PedanovaError` and changes nothing: the next
-    look returns what the failed one would have returned.
+    If a look fails (the file is gone, the database is down), it raises a `PedanovaError` and changes nothing, so the
+    next look misses nothing.
     """
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"a {type(data).__name__} cannot be followed; give a path or the URL of a database")
