@@ -270,8 +270,8 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its smaller
-            subsets. With many parameters, only those of the strongest pairs are used (12 for triples).
+            The number of parameters in a set: 2 for pairs, at most 5. Larger sets are compared with their subsets. With
+            many parameters, only those of the strongest pairs are used (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -346,8 +346,7 @@ class Analysis(Output):
         by
             ``"measure"``, or ``"objective"`` for each of several objectives next to all of them together.
         top
-            The largest number of parameters for the random forest; if there are more, the forest uses those that the
-            other measures rank first.
+            The largest number of parameters for the random forest: those that the other measures rank first.
         how
             The other options of `importance`; with ``by="measure"`` only `seed`.
 
