@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,13 @@ from pedanova.base.threads import portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.reference import Counted
-from pedanova.counting.tally import Moments, centres_of, powers_of
+from pedanova.counting.tally import Moments, centres_of, narrowed, powers_of
 from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
 
 NEARLY_EMPTY = 16  # cells of a table for each row: with more, only the cells with rows are stored
+TABLE_CELLS = 1 << 22  # cells of the tables that are counted together
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # if more than one row in 16 lies next to a boundary, a survey does not help
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
@@ -84,10 +87,18 @@ def count_rows(
     """
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
-    rest = [name for name in grids if name not in few]
-    counted = count_codes(observations, codes, levels, names=rest, threads=threads)
-    tables = {name: list(both) for name, both in counted.items()} | count_places(observations, codes, levels, few)
+    tables = count_places(observations, codes, levels, few)
+    for names in groups_of({name: levels * grid.width for name, grid in grids.items() if name not in tables}):
+        counted = count_codes(observations, codes, levels, names=names, threads=threads)
+        tables.update((name, [narrowed(counts), sums]) for name, (counts, sums) in counted.items())
     return {name: tables[name] for name in grids}
+
+
+def groups_of(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Divide the columns so that the tables of a group, whose counts are not yet narrowed, stay small."""
+    reached = np.cumsum([0, *sizes.values()])[:-1] // TABLE_CELLS
+    for _, group in groupby(zip(reached.tolist(), sizes, strict=True), key=itemgetter(0)):
+        yield [name for _, name in group]
 
 
 def count_places(

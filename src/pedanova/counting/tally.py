@@ -68,8 +68,8 @@ class Tally:
 
     @staticmethod
     def _compressed(
-        name: str, shape: tuple[int, int], counts: NDArray[np.int64], sums: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64], NDArray[np.float64]]:
+        name: str, shape: tuple[int, int], counts: NDArray[Any], sums: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp] | None, NDArray[Any], NDArray[np.float64]]:
         """Places, counts and sums of the cells with rows, if they are few; otherwise the whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
@@ -80,7 +80,7 @@ class Tally:
             full = np.flatnonzero((counts != 0) | (sums != 0))
             if SPARSE * len(full) <= counts.size:
                 return full, counts.ravel()[full], sums.ravel()[full]
-        return None, counts, sums
+        return None, narrowed(counts), sums
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -97,6 +97,7 @@ class Tally:
         else:
             table = np.zeros((self.levels.count, self.grid.width), dtype=self._kept[which].dtype)
             table.ravel()[self._places] = self._kept[which]
+        table = table.astype(np.float64 if which else np.int64, copy=False)
         table.flags.writeable = False
         return table
 
@@ -119,7 +120,7 @@ class Tally:
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """(cells + 2,) The rows in the levels `first` to `last - 1`."""
         if self._places is None:
-            return np.asarray(self._kept[0][first:last].sum(axis=0))
+            return np.asarray(self._kept[0][first:last].sum(axis=0, dtype=np.int64))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
         inside = slice(*np.searchsorted(self._places, (first * width, last * width)))
         np.add.at(total, self._places[inside] % width, self._kept[0][inside])
@@ -150,6 +151,13 @@ class Tally:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def narrowed(counts: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Counts in the narrowest type that holds them all: most need one or two bytes."""
+    if counts.dtype.kind == "u" or counts.min(initial=0) < 0:
+        return counts
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
 def check_same(one: Tally, two: Tally) -> None:
@@ -327,7 +335,8 @@ class Counts:
         return first
 
     def tallies(self, space: Space, levels: Levels) -> dict[str, Tally]:
-        return {name: Tally(name, space[name], levels, *self.tables[name]) for name in space}
+        """The tallies; each table is released once its tally is made, to save memory."""
+        return {name: Tally(name, space[name], levels, *self.tables.pop(name)) for name in space}
 
 
 def check_alike(one: Any, two: Any) -> None:
