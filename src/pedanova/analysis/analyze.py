@@ -14,7 +14,7 @@ from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels
 from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.options import Reading, Scan, as_names, check_choice
-from pedanova.data.prepare import prepare
+from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Records, RepeatPolicy
 from pedanova.data.roles import ColumnRoles
 from pedanova.data.space_inference import TableColumns, choose_space, column_roles
@@ -261,7 +261,8 @@ def guess_space(
 def roles_in(data: object, request: TableOptions, study: str | None = None) -> ColumnRoles:
     """The role of every column, and why."""
     records, request, goals = _table_of(data, request, study)
-    return column_roles(tuple(records.columns), goals, request, TableColumns(records.columns))
+    keep = choose_rows(records.columns, records.rows, request).keep if goals else None
+    return column_roles(tuple(records.columns), goals, request, TableColumns(records.columns, keep))
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.column import LAST_PLACES, PLAIN, Column, all_finite, in_form, read_plain
+from pedanova.data.column import LAST_PLACES, PLAIN, Column, Mask, all_finite, in_form, read_plain
 
 LEAST_ROWS = 10  # the fewest rows of a column that may be an id; fewer may be distinct by chance
 FIRST_ROWS = 100  # checked first, because these rows often show that a property is false
@@ -21,6 +21,13 @@ MOST_STEPS = 200  # the largest number of values of a lattice
 A_LOOK = 1_000  # numbers in a first check, which has more distinct ones unless they lie on a lattice
 TOGETHER = 0.8  # rank correlation from which two columns move together
 LEAST_GRID = 8  # the fewest combinations of a grid
+MOST_COUNTED = 20  # whole numbers up to this one may be counts
+LEAST_DRAWN = 100  # rows that show that numbers were drawn at random, if no other column was
+EVEN = 1.6  # Kolmogorov's statistic, which 1 % of uniform draws exceed
+LARGEST = 1e100  # parameters have no larger values
+MOSTLY = 0.8  # share of round numbers among numbers that people choose
+MOST_TEXTS = 0.6  # distinct texts per row, above which a column is not a category
+ROUND = (0.0, *range(10_000, 100_000, 10_000), 12_500, 15_000, 25_000, 75_000)  # mantissas of round numbers
 SMOOTH = 0.1  # changes of direction per row, below which a column is smooth
 
 
@@ -88,14 +95,46 @@ class Values:
         return not few and len(np.unique(self.some)) > 0.8 * len(self.some)
 
     @property
-    def has_many_digits(self) -> bool:
-        """Whether most numbers have more than five digits, which is rare for values that people choose."""
-        some = np.abs(self.some[self.some != 0]) if self.kind == "numbers" else self.some[:0]
-        if some.dtype.kind != "f" or not len(some):
+    def are_round(self) -> bool:
+        """Whether people choose such numbers: most are round, or they have equal steps between them."""
+        distinct = self._distinct()[0]
+        if not len(distinct):
             return False
-        with np.errstate(all="ignore"):  # for numbers near the largest or smallest double
-            tens = some / 10.0 ** (np.floor(np.log10(some)) - 4)
-            return bool(np.mean(np.abs(tens - np.round(tens)) > 0.01) > 0.5)
+        close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
+        if close and distinct[0] >= 0 and not np.any(distinct % 1):  # possibly counts, which fill a range
+            return _steps_equal(distinct) and bool(distinct[1] - distinct[0] > 1)
+        return bool(np.mean(_is_round(distinct)) >= MOSTLY) or _steps_equal(distinct)
+
+    @property
+    def looks_chosen(self) -> bool:
+        """Whether people choose such values: words that repeat, round numbers, or few and equally frequent numbers."""
+        if self.kind != "numbers":
+            return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
+        distinct, times = self._distinct()
+        if not len(distinct) or self.are_round:
+            return len(distinct) > 0
+        chi2 = float(np.sum((times - times.mean()) ** 2) / times.mean())
+        if chi2 > len(times) - 1 + 3 * np.sqrt(2 * len(times)):
+            return False
+        short = self.is_few and not np.any(_mantissas(distinct) % 100)  # no more than three digits
+        return short or _steps_equal(distinct)
+
+    def _distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The distinct numbers of some rows, and how often they occur; empty if there are too many for a lattice."""
+        some = self.some.astype(np.float64) if self.kind == "numbers" else np.zeros(0)
+        distinct, times = np.unique(some, return_counts=True)
+        usable = 0 < len(distinct) <= (MOST_STEPS if self.is_few else FEW_NUMBERS * 4) and distinct[0] > -LARGEST
+        return (distinct, times) if usable and distinct[-1] < LARGEST else (distinct[:0], times[:0])
+
+    def looks_drawn(self, *, beside: bool) -> bool:
+        """Whether the numbers are spread evenly, on a linear or a log scale, like those of a random search.
+
+        Few rows show it only if other columns were drawn as well (`beside`).
+        """
+        some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
+        if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
+            return False
+        return any(_spread(scale) < EVEN for scale in ([some, np.log(some)] if some[0] > 0 else [some]))
 
     @property
     def whole(self) -> bool:
@@ -140,6 +179,35 @@ class Values:
         return int(np.count_nonzero(np.diff(steps[steps != 0]))) <= SMOOTH * len(self.present)
 
 
+def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The digits of each number, as a number from 10,000 to 99,999; 0 for 0."""
+    size = np.abs(numbers)
+    with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double
+        return np.where(size > 0, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
+
+
+def _is_round(numbers: NDArray[np.float64]) -> Mask:
+    """Which numbers have one digit (or are 1.25, 1.5, 2.5 or 7.5 times a power of ten), or differ from 1 by such a
+    number, or are 1, 3, 5 or 7 times a power of two."""
+    digits = np.isin(_mantissas(np.stack([numbers, 1 - numbers])), ROUND).any(axis=0)
+    halvings = np.log2(np.where(numbers >= 1, numbers, 0.3) / np.array([[1], [3], [5], [7]]))
+    round_ones: Mask = digits | (halvings % 1 == 0).any(axis=0)
+    return round_ones
+
+
+def _spread(ordered: NDArray[np.float64]) -> float:
+    """Kolmogorov's statistic of ordered numbers, for a uniform distribution from the first to the last."""
+    places = (ordered - ordered[0]) / (ordered[-1] - ordered[0])
+    distance = np.abs(places - np.linspace(0, 1, len(ordered))).max()
+    return float(distance * np.sqrt(np.count_nonzero(np.diff(ordered))))  # equal numbers are one draw
+
+
+def _steps_equal(values: NDArray[np.float64]) -> bool:
+    """Whether there are equal steps between ordered numbers, on a linear or a log scale."""
+    scales = [values, np.log(values)] if values[0] > 0 else [values]
+    return len(values) > 2 and any(np.ptp(step) <= 0.01 * step.mean() for step in map(np.diff, scales))
+
+
 def is_mixed(labels: Sequence[object]) -> bool:
     """Whether there are many different numbers and a few words such as "auto"."""
     words = sum(is_word(label) for label in labels)
@@ -165,10 +233,7 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
         return distinct
     if count > MOST_STEPS or rows < 10 * count:
         return None
-    # A lattice has equal steps on a linear or a log scale; random draws do not.
-    values = distinct.astype(np.float64)
-    steps = [np.diff(scale) for scale in ([values, np.log(values)] if values[0] > 0 else [values])]
-    return distinct if any(np.ptp(step) <= 0.01 * step.mean() for step in steps) else None
+    return distinct if _steps_equal(distinct.astype(np.float64)) else None  # a lattice, unlike random draws
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
@@ -198,12 +263,6 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     return list(factors), others
 
 
-def is_told(name: str, others: Collection[str], columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether the other columns together determine the values of this column."""
-    rows = np.stack([np.unique(columns[one], return_inverse=True)[1] for one in (*others, name)])
-    return len(np.unique(rows, axis=1).T) == len(np.unique(rows[:-1], axis=1).T)
-
-
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
     """Columns with fewer distinct values that this column determines; constants are left out.
 
@@ -219,7 +278,7 @@ def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
-    """For each candidate, the number columns that rise or fall with it, if there are at least two.
+    """For each candidate, the number columns that rise or fall with it.
 
     Examples
     --------
@@ -228,11 +287,11 @@ def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[
     {'a': ['b', 'c']}
     """
     names = list(columns)
-    if len(names) < 3 or len(columns[names[0]]) < LEAST_ROWS:
+    if len(names) < 2 or len(columns[names[0]]) < LEAST_ROWS:
         return {}
     step = max(1, len(columns[names[0]]) // A_LOOK)
     ranks = np.stack([np.argsort(np.argsort(columns[name][::step], kind="stable")) for name in names])
     alike = np.abs(np.corrcoef(ranks)) > max(TOGETHER, 3.0 / np.sqrt(ranks.shape[1]))
     partners = {name: [other for other, same in zip(names, row, strict=True) if same and other != name]
                 for name, row in zip(names, alike, strict=True) if name in candidates}  # fmt: skip
-    return {name: others for name, others in partners.items() if len(others) > 1}
+    return {name: others for name, others in partners.items() if others}

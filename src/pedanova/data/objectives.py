@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -162,20 +162,6 @@ LEAST = 20  # the fewest distinct objectives; fewer may be in the same order by 
 MOST_ROWS = 100_000  # rows that are examined
 MOST_STRANGE = 0.02  # up to this part of the rows, words among numbers count as mistakes
 A_LOOK = 100  # checked first, because these rows often exclude a column
-
-
-def result_like_notes(
-    names: Iterable[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
-) -> list[Note]:
-    """A warning for every parameter that orders the rows exactly like an objective."""
-    notes = []
-    for name in names:
-        for goal in goals:
-            if follows(columns[name], goal.values, keep):
-                words = f"orders the rows exactly like {goal.name}; exclude it if it is another form of the result"
-                notes.append(Note("roles", words, subject=name, severity="warning"))
-                break
-    return notes
 
 
 def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:

@@ -16,12 +16,12 @@ from pedanova.base.kernel.pareto import order_rows
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.data.column import Column, Mask, all_finite, for_domain, take
 from pedanova.data.conditions import place_columns
-from pedanova.data.objectives import Goal, read_goals, result_like_notes
+from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.observations import Observations
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
-from pedanova.data.row_doubts import block_notes, sentinel_notes
+from pedanova.data.row_doubts import sentinel_notes
 from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
 from pedanova.data.space_inference import Choice, TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete
@@ -99,10 +99,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
         check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
     # The space is guessed only from rows that count.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
-    guessed = () if request.params is not None or request.space is not None else choice.space
-    doubts = result_like_notes(guessed, records.columns, rows.goals, rows.keep)
-    for goal in rows.goals:
-        doubts += [*sentinel_notes(goal, rows.keep), *block_notes(guessed, records.columns, goal, rows.keep)]
+    doubts = [note for goal in rows.goals for note in sentinel_notes(goal, rows.keep)]
     if request.repeats != "all" and rows.status is not None:
         records, rows, choice = _collapse(records, rows, rows.status, choice, request)
     observed = place(rows, choice.space, records.columns)

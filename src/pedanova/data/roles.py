@@ -1,7 +1,8 @@
 """The role of each column: a parameter, a result, an identifier, a seed, a status, a time, a budget or free text.
 
 Clues come from names, values, the order of the rows and neighbouring columns. Each clue has a weight for one role; the
-role with the largest total weight is chosen. Without clues, a column is a parameter.
+role with the largest total weight is chosen. A column without clues is a parameter, but in doubt unless its name, its
+values or its position are evidence.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
-from pedanova.data.column_values import LEAST_GRID, LEAST_ROWS, Values, full_grid, is_told, moving_together, told_by
+from pedanova.data.column_values import FEW_NUMBERS, LEAST_GRID, LEAST_ROWS, Values, full_grid, moving_together, told_by
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     BOOKKEEPING,
     COSTS,
     COUNTED,
+    COUNTS,
     DEVIATIONS,
     DIFFERENCES,
-    HEADS,
     MEMORY,
     OUTCOMES,
     PAST,
@@ -36,7 +37,9 @@ from pedanova.data.vocabulary import (
     SUMMARIES,
     UNCLEAR,
     UNITS,
+    has_head,
     is_limit,
+    is_setting_name,
     known_form,
     last_telling,
     state_of,
@@ -66,7 +69,7 @@ PLACES = re.compile(
 )
 SEED_NAMES = re.compile(
     r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
-    r"|rep|repeat|repetition|replicate|replication|(n|num)_(seeds|folds|repeats|runs))$",
+    r"|((n|num)_)?(rep|repeat|repetition|replicate|replication)s?|(n|num)_(seeds|folds|runs))$",
     re.IGNORECASE,
 )
 STATUS_NAMES = re.compile("stat(e|us)|outcome|verdict", re.IGNORECASE)
@@ -75,7 +78,9 @@ TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
-REMARKS = re.compile(r"(description|notes?|comments?|remarks?|message|.*error_?m(essage|sg)|traceback|.*reason)$", re.I)
+REMARKS = re.compile(
+    r"(description|tags?|notes?|comments?|remarks?|message|.*error_?m(essage|sg)|traceback|.*reason)$", re.I
+)
 STEP_NAMES = re.compile(
     r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
     re.I,
@@ -108,6 +113,7 @@ class Role:
     name: RoleName
     why: str
     doubt: Clue | None = None
+    proven: bool = False  # whether the column is part of a full grid
 
     @property
     def is_setting(self) -> bool:
@@ -191,13 +197,14 @@ def roles_of(
         return any(clue.weight == SURE for clue in _beside(name, values[name], others))
 
     siblings = [name for name, role in roles.items() if role.name == "result" and named_after(name, objectives)]
-    for name in (name for name, role in roles.items() if role.is_setting and not _has_head(name)):
+    for name in (name for name, role in roles.items() if role.is_setting and not has_head(name)):
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
-    # Clues from other columns: names of configurations, and numbers that were, or may have been, measured.
-    for rule in (_beside_grid, _names_of_configurations, _unlike_settings, _among_results, _moving_together):
-        new = rule(KnownColumns(roles, values, table, objectives))
-        roles |= {name: role for name, role in new.items() if role.doubt is None or values[name].varies}
+    # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
+    for rule in (_beside_grid, _names_of_configurations, _without_evidence):
+        roles |= rule(KnownColumns(roles, values, table, objectives))
+    for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
+        roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
     return columns, roles
 
 
@@ -267,17 +274,17 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", weight, "named like a result")
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
         yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
-    elif _has_head(name):
+    elif len(words) > 1 and words[0] in COUNTS and not values.whole and np.any(values.some % 1):
+        yield Clue("result", FAIR, "named like a count, but not whole, so it is a mean")
+    elif has_head(name):
         yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
         return
-    elif len(words) > 1 and words[-1] in DEVIATIONS and SPLITS.issuperset(words[:-1]):
-        yield Clue("result", SURE, f"its name ends in {words[-1]!r}, like the spread of a result")
     elif words and known_form(words[0]) in RESULTS and not few:
         yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS:
-        weight = SLIGHT if few and words[0] in SPLITS and len(words) == 2 else FAIR  # such as train_subset
+        weight = SLIGHT if values.is_few and values.are_round else FAIR  # such as train_subset
         yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
     if len(words) > 1 and not few and PAST.search(words[-1]):
         yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like that of a number counted after a run")
@@ -305,7 +312,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
             yield Clue("time", SURE, "looks like a time stamp")
         if values.counts_rows:
             yield Clue(
-                "identifier", FAIR if _has_head(name) else SURE, "counts the rows one by one and looks like an id"
+                "identifier", FAIR if has_head(name) else SURE, "counts the rows one by one and looks like an id"
             )
         elif values.is_permutation and single:
             yield Clue("identifier", SURE + 1, "contains each number from 0 or 1 upwards once, like an id")
@@ -324,6 +331,8 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
+    elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
+        yield Clue("seed", FAIR, f"names parts of the data ({', '.join(texts[:3])})")
     if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "named like a result, and contains lists")
     long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
@@ -372,6 +381,15 @@ def _stem(name: str) -> tuple[str, ...]:
     return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters side by side in a table, and whether they come before, or after, all results."""
+
+    names: list[str]
+    is_first: bool
+    is_last: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumns:
     """The roles, values and positions of the columns of a table."""
@@ -386,9 +404,21 @@ class KnownColumns:
         sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
         return {name: self.values[name] for name in sure}
 
-    def is_sorted(self) -> bool:
-        """Whether the columns are in alphabetical order; if so, their order says nothing about their roles."""
-        return list(self.table) == sorted(self.table)
+    def groups(self) -> list[Group]:
+        """Groups of parameters with results between them; one group if the order of the columns is not known."""
+        if not self.table or list(self.table) == sorted(self.table):
+            return [Group([name for name, role in self.roles.items() if role.is_setting], True, False)]
+        row = [name for name in self.table if name in self.objectives or self._counts(name)]
+        runs = [(is_setting, list(run)) for is_setting, run in groupby(row, key=self._is_setting)]
+        ends = 0, len(runs) - 1
+        return [Group(names, i == ends[0], i == ends[1]) for i, (is_setting, names) in enumerate(runs) if is_setting]
+
+    def _is_setting(self, name: str) -> bool:
+        return name in self.roles and self.roles[name].is_setting
+
+    def _counts(self, name: str) -> bool:
+        role = self.roles[name].name if name in self.roles else ""
+        return role in ("parameter", "result") or (role == "time" and self.values[name].kind == "numbers")
 
     def behind(self) -> list[str]:
         """The columns after the first objective, if the order is known."""
@@ -420,80 +450,12 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
         told = told_by(name, codes)
         repeats = codes[name].max() + 1 < len(codes[name])
         every = len(told) == len(codes) - 1
-        if len(told) > 1 and (named or every or (len(told) > 2 and 2 * (codes[name].max() + 1) >= configurations)):
+        many = 2 * (codes[name].max() + 1) >= configurations and len(told) > 2
+        if len(told) > 1 and (named or every or many or codes[name].max() >= FEW_NUMBERS):
             why = f"its value determines {listed(told, most=3)}, like the name of a configuration"
             sure = repeats and (every or named)
             new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
     return new
-
-
-def _among_results(known: KnownColumns) -> dict[str, Role]:
-    """Number columns between the first and the last result or cost, if most of the columns there are results.
-
-    If more than two such columns are next to each other and one is a likely parameter, all keep their roles.
-    """
-    if known.is_sorted():
-        return {}
-    values = known.values
-    roles = {name: role for name, role in known.roles.items() if role.name in ("result", "parameter")}
-    roles |= {name: known.roles[name] for name in known.behind() if known.roles[name].name == "time"}
-    kinds = {
-        name: "doubted" if role.doubt and role.doubt.role == "result" else role.name for name, role in roles.items()
-    }
-    row = [name for name in known.table if name in known.objectives or name in kinds]
-    results = {place for place, name in enumerate(row) if kinds.get(name) != "parameter"}
-    first, last = min(results, default=0), max(results, default=0)
-    if last == first or 2 * len(results) + (len(results) > 2) <= last - first + 1:
-        return {}  # results are not the majority
-    new = {}
-    for is_result, group in groupby(range(first, last), key=results.__contains__):
-        gap = list(group)
-        names = [row[place] for place in gap]
-        if is_result or (len(gap) > 2 and any(_has_head(name) or values[name].is_few for name in names)):
-            continue
-        sure = "doubted" not in (kinds.get(row[gap[0] - 1]), kinds.get(row[gap[-1] + 1]))
-        single = sum(map(_has_head, names)) == 1 and all(values[name].has_own for name in names)
-        for name in (name for name in names if values[name].kind in ("numbers", "flags")):
-            if sure and values[name].has_own and (single or not _has_head(name)):
-                new[name] = Role("result", "different in every row, and its column is between results")
-            elif not values[name].is_few or (sure and not _has_head(name)):
-                new[name] = known.doubted(name, "its column is between results")
-    return new
-
-
-def _unlike_settings(known: KnownColumns) -> dict[str, Role]:
-    """Number columns that have many values, unlike the other parameters, or that come after the objective."""
-    settings, values = known.settings(doubted=True), known.values
-    order = [name for name in known.table if name in settings]
-    behind = [name for name in known.behind() if name in settings]
-    ahead = order[: len(order) - len(behind)]
-    numbers = dict.fromkeys(name for name in order if values[name].kind == "numbers")
-    grid = {name for name in ahead if values[name].is_few or values[name].counts_rows}
-    others = [name for name in ahead if name not in grid]
-    unlike = [name for name in others if name != ahead[0] and not _has_head(name)]
-    is_grid = bool(grid) and others == unlike
-    is_grid |= len(order) == 1 and not ahead and any(role.name == "result" for role in known.roles.values())
-    new = {}
-    if not known.is_sorted() and (is_grid or (ahead and all(map(_has_head, others)))):
-        counted = {name for name in behind if is_grid and values[name].whole and not values[name].is_few}
-        split = any(_has_head(name) and name in numbers and name not in counted for name in behind)
-        late = [n for n in behind if n in counted or (n in numbers and not values[n].is_few and not _has_head(n))]
-        if is_grid and len(grid) > 1 and not split:
-            why = "different in every row, and right of the objective in what looks like a grid search"
-            new = {name: Role("result", why) for name in late if values[name].has_own and not _has_head(name)}
-            late = [name for name in behind if name in numbers or (values[name].kind == "flags" and values[name].full)]
-        why = "right of the objective, where results usually are"
-        new |= {name: known.doubted(name, why) for name in late if name not in new and (is_grid or not split)}
-    coarse = {name: values[name].is_few and not values[name].has_many_digits for name in order if name not in new}
-    few = [name for name in coarse if coarse[name]]
-    fine = (name for name in coarse if not coarse[name] and known.roles[name].doubt is None)
-    drawn = any(_has_head(name) and not name.endswith("ing") for name in fine)
-    if (len(few) > 1 or (few and few == order[:1] and values[few[0]].kind == "words")) and not drawn:
-        for name in (n for n in numbers if n not in new and not _has_head(n) and not values[n].counts_rows):
-            if values[name].has_many_digits or (not values[name].is_few and name != order[0]):
-                what = "digits" if values[name].has_many_digits else "values"
-                new[name] = known.doubted(name, f"has more {what} than {listed(few, most=3)}, like measured numbers")
-    return {name: role for name, role in new.items() if not role.is_setting or known.roles[name].doubt is None}
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
@@ -506,53 +468,78 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
         return {}
     factors, others = full_grid(whole)
-    behind = known.behind()
-    why = f"not part of the grid: the table has every combination of {listed(factors, most=4)}"
-    once = rows == np.prod([len(np.unique(whole[name])) for name in factors])  # otherwise others may be parameters too
-    new = {}
+    grid = f"the table has every combination of {listed(factors, most=4)}"
+    repeated = not seeds.keys().isdisjoint(factors)  # if so, a parameter may depend on the others
+    new = {name: Role("parameter", grid, proven=True) for name in factors if name in known.settings()}
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
-        if _is_id(name) and settings[name].whole:
-            new[name] = Role("identifier", f"looks like an id, and {why}")
-            continue
+        one, named = settings[name], has_head(name)
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
-        if name in behind or (measured and not _has_head(name)):
-            new[name] = Role("result", why)
-        elif not _has_head(name) or not settings[name].is_few:
-            # a parameter may be computed from others, and is the same for all seeds
-            without = factors if _has_head(name) else [factor for factor in factors if factor in seeds]
-            made = (is_told(name, [one for one in factors if one != left], whole) for left in without)
-            if not any(made) and (once or not settings[name].is_few):
-                new[name] = known.doubted(name, why)
+        if name in known.behind() or (measured and not named):
+            new[name] = Role("result", f"not part of the grid: {grid}")
+        elif not (one.is_few and (named or (repeated and one.are_round))) and not is_setting_name(name, number=True):
+            new[name] = known.doubted(name, f"not part of the grid: {grid}")
     return new
 
 
-def _moving_together(known: KnownColumns) -> dict[str, Role]:
-    """Number columns without a typical parameter name that rise and fall with several others, as results do."""
-    settings, values = known.settings(), known.values
-    measured = {n: values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
-    whole = {name: one for name, one in _in_every_row(measured).items() if not _has_head(name)}
-    whole = {name: one for name, one in whole.items() if values[name].kind == "numbers" and not values[name].is_few}
-    if len(whole) > MOST_COMPARED:
-        return {}
-    together = moving_together(whole, [name for name in whole if name in settings])
-    return {
-        name: known.doubted(name, f"rises and falls with {listed(others, most=3)}, like results of the same runs")
-        for name, others in together.items()
-    }
+def _without_evidence(known: KnownColumns) -> dict[str, Role]:
+    """Doubts about the parameters for which neither the name nor the values nor the position are evidence.
+
+    Away from the other parameters, a name and values are needed. Numbers there that have neither and differ in every
+    row are results.
+    """
+    settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
+    named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
+    chosen = {name for name, one in settings.items() if one.looks_chosen}
+    design = {name for name in settings if known.roles[name].proven}
+    counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
+    sure = design | {name for name in named if name not in counts or settings[name].are_round}
+    likely = named | chosen | design
+    homes = [
+        group for group in groups if group.is_first or _are_parameters(settings.keys() & group.names, sure, likely)
+    ]
+    homes = homes or [group for group in groups[:1] if not chosen.isdisjoint(group.names)]
+    home = {name for group in homes for name in group.names}
+    drawn = any(not settings[name].is_few for name in (named & home) - chosen)  # a random search
+    every = known.settings(doubted=True)
+    alone = len(every) == 1 or not (likely or any(map(is_setting_name, every)))
+    last = {name for group in groups if group.is_last for name in group.names}
+    unsure = [name for name in settings if name not in (likely if name in home else sure)]
+    together = _together(known, unsure)
+    new = {}
+    for name in unsure:
+        one = settings[name]
+        if name in together:
+            why = f"rises and falls with {listed(together[name], most=3)}, like results of the same runs"
+        elif name not in home:
+            why = "its column is among results"
+        elif alone or one.looks_drawn(beside=drawn):
+            continue
+        else:
+            why = "neither its name nor its values are like those of a parameter"
+        new[name] = known.doubted(name, why)
+        far = name not in home | likely and not (drawn and name in last)
+        if far and one.has_own and len(likely & home) > 1:
+            new[name] = Role("result", "different in every row, and its column is among results")
+    return new
+
+
+def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:
+    """Whether columns after a result are parameters: one of them certainly, and most of them probably."""
+    return not sure.isdisjoint(names) and 2 * len(likely.intersection(names)) > len(names)
+
+
+def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
+    """For each of these columns, the parameters and results that rise or fall with it."""
+    measured = {n: known.values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
+    whole = {name: one for name, one in _in_every_row(measured).items() if measured[name].levels is None}
+    numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers"}
+    names = [name for name in names if name in numbers]
+    return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
 
 
 def _is_id(name: str) -> bool:
     """Whether a name is typical of an identifier, with any separator."""
     return ID_NAMES.match("_".join(name.split())) is not None
-
-
-def _has_head(name: str) -> bool:
-    """Whether a name ends like a typical parameter name, possibly with a number after it, such as units_1."""
-    words = words_of(name)
-    negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
-    negatives |= COUNTED.match(name) is not None
-    last = words[-2:][0] if words and words[-1].isdigit() else (words or ("",))[-1]
-    return not negatives and (last.rstrip("0123456789") in HEADS or last.endswith("ing"))
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
@@ -571,10 +558,10 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
         alike |= len(words_of(objective)) > 2 and words[1:] == words_of(objective)[1:]
         inside = values.is_few and last_telling(name) is None  # such as bin_loss_w with val_loss
         after = (shared and not inside) or (long_enough and list(words[: len(own)]) == own)
-        if alike or (after and not _has_head(name)):
+        if alike or (after and not has_head(name)):
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
-        if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not _has_head(name):
+        if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not has_head(name):
             yield Clue("result", SLIGHT, f"its name ends like that of the objective {objective!r}")
 
 

@@ -6,7 +6,7 @@ Also guesses the direction from rows if the objective's name does not show it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, Mask
-from pedanova.data.objectives import Goal
+from pedanova.data.objectives import Goal, follows
 from pedanova.data.regions import Direction
 from pedanova.data.row_status import configurations, first_rows
 from pedanova.data.vocabulary import GOOD_OUTCOMES, OUTCOMES, words_of
@@ -140,19 +140,34 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
     return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
 
 
-def block_notes(names: Iterable[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None) -> list[Note]:
-    """A warning for each column that changes inside blocks of rows with the same score; a block may be one run."""
+def doubtful_columns(
+    names: Collection[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
+) -> dict[str, str]:
+    """Columns that may not be parameters, and why: they order the rows like an objective, or change within a run."""
+    doubts: dict[str, str] = {}
+    for goal in goals:
+        for name in names:
+            if name not in doubts and follows(columns[name], goal.values, keep):
+                doubts[name] = f"orders the rows exactly like {goal.name}"
+        doubts = _parts_of_runs(names, columns, goal, keep) | doubts
+    return doubts
+
+
+def _parts_of_runs(
+    names: Collection[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None
+) -> dict[str, str]:
+    """Columns that change inside blocks of rows with the same score; a block may be one run."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
     same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))
     blocks = len(scores) - np.count_nonzero(same)
     large = LEAST_BLOCKS <= blocks <= len(scores) / BLOCK and len(scores) <= MOST_ROWS and goal.column is not None
     if not large or not up.any() or not down.any() or blocks > 1.1 * len(np.unique(scores)):
-        return []
+        return {}
     within = {name: columns[name].values[rows] for name in names}
     changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]
-    why = f"changes inside blocks of rows with the same {goal.name} ({blocks} blocks); exclude it if a block is one run"
-    return [Note("roles", why, subject=name, severity="warning") for name in changing]
+    why = f"changes inside blocks of rows with the same {goal.name} ({blocks} blocks), as if a block were one run"
+    return dict.fromkeys(changing, why)
 
 
 def direction_by_rows(

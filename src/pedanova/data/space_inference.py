@@ -16,7 +16,8 @@ from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_ga
 from pedanova.data.column_values import few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import DONE, Goal
-from pedanova.data.roles import ColumnRole, ColumnRoles, Role, notes_on, roles_of, step_of_one_run
+from pedanova.data.roles import SLIGHT, Clue, ColumnRole, ColumnRoles, Role, notes_on, roles_of, step_of_one_run
+from pedanova.data.row_doubts import doubtful_columns
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
@@ -279,9 +280,24 @@ def column_roles(
         others = Role("result", "not named by the source, the space or params")
         roles |= {name: others for name in left if name not in named}
     else:
-        roles |= roles_of(left, evidence.columns, [goal.name for goal in goals], table)[1]
+        roles |= guessed_roles(left, goals, table, evidence)[1]
     roles |= spoken | {name: Role("text", "excluded") for name in request.exclude or ()}
     return ColumnRoles(tuple(ColumnRole(name, roles[name].name, roles[name].in_words()) for name in table))
+
+
+def guessed_roles(
+    names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
+) -> tuple[Mapping[str, Column], dict[str, Role]]:
+    """The columns that may be parameters, and the role of every column, including doubts from the rows in memory."""
+    twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
+    left = [name for name in names if name not in twins]
+    columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
+    settings = [name for name, role in roles.items() if role.is_setting]
+    doubts = (
+        doubtful_columns(settings, evidence.table, goals, evidence.keep) if isinstance(evidence, TableColumns) else {}
+    )
+    roles |= {name: replace(roles[name], doubt=Clue("result", SLIGHT, why)) for name, why in doubts.items()}
+    return columns, roles | dict.fromkeys(twins, Role("result", "has exactly the same numbers as the objective"))
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
@@ -355,16 +371,13 @@ def _guessed(
         space, notes = infer_space(columns, threads=request.threads)
         space, conditions = _with_conditions(space, columns, evidence)
         return Choice(space, (*notes, *conditions))
-    objectives = [goal.name for goal in goals]
-    twins = [goal.twin for goal in goals if goal.twin in names]
-    columns, roles = roles_of([name for name in names if name not in twins], evidence.columns, objectives, table)
+    columns, roles = guessed_roles(names, goals, table, evidence)
     step = step_of_one_run(columns, roles)
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))
-    roles |= {name: Role("result", "has exactly the same numbers as the objective") for name in twins}
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
     space, conditions = _with_conditions(space, columns, evidence)
-    return Choice(space, (*notes_on(roles, ", ".join(objectives)), *notes, *conditions))
+    return Choice(space, (*notes_on(roles, ", ".join(goal.name for goal in goals)), *notes, *conditions))
 
 
 def _one_run(step: str, column: Column) -> tuple[Word, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers, take
+from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
 from pedanova.data.objective_guess import guess_objective
 from pedanova.data.objectives import as_scores, guess_directions, known_directions, seeds_of
@@ -22,6 +23,7 @@ from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, last_of_runs, without_copies
 from pedanova.data.row_status import states_of
+from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch
@@ -172,7 +174,11 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         return
     for name, value in pairwise(columns):
         labels = columns[name].labels
-        if labels is None or len(labels) < 2 or not (LONG_NAMES.fullmatch(name) and LONG_VALUES.fullmatch(value)):
+        if labels is None or len(labels) < 2:
+            continue
+        named = LONG_NAMES.fullmatch(name) and LONG_VALUES.fullmatch(value)
+        mixed = {is_word(label) for label in columns[value].labels or ()} == {True, False}  # 0.1, then adam
+        if not named and not (mixed and all(is_setting_name(str(label)) for label in labels)):
             continue
         words = f"each row holds one parameter, named in {name}, and its value in {value}; "
         pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"

@@ -76,8 +76,8 @@ SUMMARIES = _words(
     "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
 )  # words that may follow a result's name
 BEFORE_RESULTS = _words(
-    "train training val valid validation test dev holdout eval metrics metric results final best last peak avg average "
-    "mean median aggregate predicted improvement"
+    "train training val valid validation test dev holdout cv eval metrics metric results final best last peak avg "
+    "average mean median std stdev stddev aggregate predicted improvement"
 )
 GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
 OUTCOMES = GOOD_OUTCOMES | _words(
@@ -99,6 +99,7 @@ COUNTED = re.compile(
     ),
     re.IGNORECASE,
 )
+COUNTS = _words("n num number")
 DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
 PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # but not seed, speed or embed
@@ -109,8 +110,26 @@ HEADS = _words(
     "iterations ratio fraction frac split splits temperature bits features estimators trees leaves samples kernel "
     "stride padding clip norm bias window horizon penalty strategy method model dataset aug augmentation init "
     "regularization reg tolerance tol limit noise discount bound bounds offset shift margin level budget "
-    "prob probability"
+    "prob probability smoothing scaling pooling stopping sampling clipping weighting encoding masking pruning "
+    "annealing shaping boosting"
 )  # a name with one of these last words is a parameter
+NAMES = HEADS | _words(
+    "epoch structure architecture arch backbone channels filters neurons hidden nodes blocks embed embedding vocab "
+    "length lookback lag lags seq neighbors clusters components degree eta subsample bytree bylevel leaf bins "
+    "criterion solver booster algorithm classifier policy sampler jobs workers threads accum rounds sigma tau rho nu "
+    "mu theta rank topk"
+)  # last words of parameters, unless another word is that of a result
+AMBIGUOUS = _words(
+    "rate ratio fraction frac size level samples features weight weights iterations iters steps epochs length rank "
+    "rounds prob probability leaves trees nodes clusters components distance limit bound bounds"
+)  # last words of both parameters and results
+CATEGORIES = _words(
+    "type mode kind function fn activation optimizer scheduler schedule strategy method model dataset init algorithm "
+    "classifier policy sampler booster solver criterion architecture arch backbone structure augmentation aug"
+)  # last words of parameters whose values are words
+BEFORE_HEADS = (
+    _words("learning mutation crossover population pop buffer sample max min") | NAMES - AMBIGUOUS - CATEGORIES
+)
 UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score win")
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
@@ -165,6 +184,35 @@ def last_telling(name: str) -> tuple[str, bool] | None:
         if word not in SUMMARIES and word not in SPLITS and not word.isdigit():
             return None
     return None
+
+
+def has_head(name: str) -> bool:
+    """Whether a name ends like a typical parameter name, possibly with a number after it, such as units_1."""
+    words = words_of(name)
+    negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
+    return not negatives and COUNTED.match(name) is None and bool(words) and _head(words)[-1] in HEADS
+
+
+def is_setting_name(name: str, *, number: bool = False) -> bool:
+    """Whether a name is typical for a parameter (with numbers as values) and not for a result.
+
+    Examples
+    --------
+    >>> [is_setting_name(name) for name in ("learning_rate", "dropout_2", "detection_rate", "batch_size", "size")]
+    [True, True, False, True, False]
+    """
+    *before, head = _head(words_of(name) or ("",))
+    if head not in NAMES or (head in HEADS and not has_head(name)):
+        return False
+    if head in AMBIGUOUS:
+        return bool(before) and before[-1] in BEFORE_HEADS
+    return not (number and head in CATEGORIES)
+
+
+def _head(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a name without the number at its end."""
+    words = words[:-1] if len(words) > 1 and words[-1].isdigit() else words
+    return *words[:-1], words[-1].rstrip("0123456789") or words[-1]
 
 
 def direction_by_name(name: str) -> Direction | None:
