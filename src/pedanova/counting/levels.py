@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -134,8 +135,9 @@ class Levels:
     def _place(self, cut: Cut, rows: NDArray[np.int64]) -> int:
         """The number of levels before the cut."""
         if isinstance(cut, Quantile):
-            if cut.part in self.quantiles:
-                return self.index[self.quantiles.index(cut.part)] + 1
+            place = bisect_left(self.quantiles, cut.part)
+            if self.quantiles[place] == cut.part:
+                return self.index[place] + 1
             if self.complete:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
