@@ -399,8 +399,7 @@ class Analysis(Output):
         Returns
         -------
         Along
-            The importances by budget, the lowest first; ``.since`` is the budget from which the ranking no longer
-            changes.
+            The importances by budget, lowest first; ``.since`` is the budget from which the ranking stays the same.
 
         Examples
         --------

@@ -233,7 +233,7 @@ def effects_of(
         endless = int(moments.rows[-1])  # rows without a finite objective are in the last level
         outer, rows = (outer[0], outer[1] - 1), rows - endless
         words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
-        notes.append(Note("rows", words, Arg("clip", 0.1), " counts them as the worst of the best 10 %"))
+        notes.append(Note("rows", words, Arg("clip", 0.1), " counts them like the worst row of the best 10 %"))
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)

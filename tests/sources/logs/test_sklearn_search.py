@@ -155,7 +155,7 @@ def test_halving() -> None:
     assert records.metadata.where == "iter == 0"  # where most candidates were compared
     assert cells(records, "n_resources")[0] == 10
     a = pedanova.analyze(search, scan=pedanova.Scan(threads=1))
-    assert any("only rows with iter == 0 are used" in note for note in a.notes)
+    assert any("rows with iter == 0 are used" in note for note in a.notes)
 
 
 def test_a_setting_called_iter() -> None:

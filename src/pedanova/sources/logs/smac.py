@@ -186,7 +186,9 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
             raise FormatError(f"{file}: the objective {shown(item)} needs a name; correct it")
         goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
     if not goals or len({name for name, _ in goals}) < len(goals):
-        raise FormatError(f"{file}: objectives is {shown(listed)}; it must list them, each by its own name")
+        raise FormatError(
+            f"{file}: objectives is {shown(listed)}; it must be a list of objectives, each with its own name"
+        )
     return goals
 
 

@@ -196,7 +196,7 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     place = shown_address(place) if is_object(place) else place
     kinds = {kind for file in files if (kind := kind_of(path_of(file))) is not None}
     if len(kinds) > 1:
-        raise DataError(f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix")
+        raise DataError(f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one kind by its suffix")
     kind = kinds.pop() if kinds else None
     if isinstance(files[0], ObjectFile) and kind != "Parquet":
         if len(files) > 1:

@@ -174,7 +174,7 @@ def open_dicts(records: Records) -> Records:
         columns |= {f"{name}.{key}": as_column(f"{name}.{key}", values) for key, values in inside.items()}
     if not opened:
         return records
-    note = Note("source", f"columns of dicts opened, one column for each key: {listed(opened)}")
+    note = Note("source", f"columns of dicts are split into one column for each key: {listed(opened)}")
     return replace(records, columns=columns, notes=(*records.notes, note))
 
 
