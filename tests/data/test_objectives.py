@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.analysis.analyze import request_of, roles_in
+from pedanova.errors import DataError
 
 ROWS = 100
+DOUBT = ("roles", "warning")
 Y = np.random.default_rng(1).permutation(np.linspace(0.0, 1.0, ROWS))
 X = np.random.default_rng(2).uniform(size=ROWS)
 
@@ -32,3 +35,31 @@ def test_not_what_goes_with_it_by_and_large_nor_what_was_asked_for() -> None:
     assert not doubted(np.round(Y, 1))
     assert not doubted(Y, params=["x", "m"])
     assert not doubted(Y, space={"m": pa.Float(0, 1), "x": pa.Float(0, 1)})
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (["81.9%", "80.2%", "79%", "10.05"], "and others such as '10.05'"),
+        (["3.67 (1)", "3.75 (0.2)", "4.1 (NA)"], "has text after its numbers ('3.67 (1)', '3.75 (0.2)', '4.1 (NA)')"),
+    ],
+)
+def test_the_error_shows_the_values_that_are_no_numbers(scores: list[str], words: str) -> None:
+    with pytest.raises(DataError) as caught:
+        pa.analyze({"x": X[:90], "y": scores * (90 // len(scores)) + scores[: 90 % len(scores)]}, "y")
+    assert words in str(caught.value)
+    assert "write every value as a number in the same form" in str(caught.value)
+
+
+def test_roles_name_what_the_first_lines_name() -> None:
+    table = {"x": X, "m": np.exp(Y), "y": Y}
+    roles = {row.column: row.why for row in roles_in(table, request_of("y")).rows}
+    assert "orders the rows exactly like y" in roles["m"]
+    crashed = {
+        "x": np.where(np.arange(ROWS) % 4, X, 9e9),
+        "lr": X,
+        "status": np.where(np.arange(ROWS) % 4, "ok", "crash"),
+    }
+    names = {note.subject for note in pa.analyze({**crashed, "y": Y}, "y").notes if (note.kind, note.severity) == DOUBT}
+    perhaps = {row.column for row in roles_in({**crashed, "y": Y}, request_of("y")).rows if "perhaps" in row.why}
+    assert perhaps == names

@@ -477,3 +477,91 @@ def test_dicts_of_results_columns_without_a_name_and_long_lists() -> None:
     assert [role.name for role in roles(table, "y").values()] == ["parameter", "text", "parameter"]
     names = {"model": np.repeat(["a", "b"], 30), "device": np.repeat([1, 2], 30), "jobs": np.repeat([3, 4], 30)}
     assert not doubted(roles({**SETTINGS, **names, "pool": np.repeat([5, 6], 30)}, "y"))  # so few tell no configuration
+
+
+def settings_beside(name: str, values: Any) -> list[str]:
+    """The doubts about a column between few-valued parameters and the objective."""
+    few = {"batch_size": np.tile([16, 32, 64], 20), "optimizer": np.tile(["adam", "sgd"], 30)}
+    return doubted(in_order({**few, name: values, "val_loss": real()}, "val_loss"))
+
+
+CHOSEN: dict[str, Any] = {
+    "words that repeat": RNG.choice(["a", "b", "c"], ROWS),
+    "round numbers": RNG.choice([0.1, 0.5, 2, 25], ROWS, p=[0.6, 0.2, 0.1, 0.1]),
+    "numbers near one": RNG.choice([0.9, 0.95, 0.99, 0.995], ROWS, p=[0.6, 0.2, 0.1, 0.1]),
+    "powers of two": RNG.choice([48, 64, 96, 224], ROWS, p=[0.6, 0.2, 0.1, 0.1]),
+    "equal steps": RNG.choice([3.7, 7.4, 11.1, 14.8], ROWS, p=[0.6, 0.2, 0.1, 0.1]),
+    "equal factors": RNG.choice(1e-4 * 2.3 ** np.arange(5), ROWS),
+    "small numbers, equally often": np.tile([1, 2, 3], 20),
+    "short numbers, equally often": np.tile([31, 49, 73], 20),
+}
+MEASURED: dict[str, Any] = {
+    "counts": RNG.binomial(9, 0.1, ROWS),
+    "rates of a few cases": RNG.choice([0, 1 / 3, 2 / 3, 1], ROWS, p=[0.6, 0.2, 0.1, 0.1]),
+    "sums of products": RNG.choice([86016, 786432, 2883584], ROWS),
+    "measured numbers": RNG.normal(size=ROWS),
+    "numbers that were rounded": RNG.normal(50, 9, ROWS).round(1),
+}
+
+
+@pytest.mark.parametrize("case", list(CHOSEN))
+def test_values_that_people_choose_are_evidence_for_a_parameter(case: str) -> None:
+    assert not settings_beside("quux", CHOSEN[case])
+
+
+@pytest.mark.parametrize("case", list(MEASURED))
+def test_without_evidence_a_parameter_is_doubted(case: str) -> None:
+    assert settings_beside("quux", MEASURED[case]) == ["quux"]
+    constant = {name: np.ones(ROWS) for name in ("quux", "total")}
+    assert not doubted(in_order({"lr": real(), **constant, "val_loss": real()}, "val_loss"))
+
+
+@pytest.mark.parametrize("name", ["weight_decay", "dropout_2", "learning_rate", "batch_size", "max_leaves", "gamma"])
+def test_a_name_is_evidence_for_a_parameter(name: str) -> None:
+    assert not settings_beside(name, RNG.normal(size=ROWS))
+
+
+@pytest.mark.parametrize("name", ["compression_ratio", "detection_rate", "model_size", "n_leaves", "stdev_strategy"])
+def test_a_name_of_parameters_and_of_results_is_none(name: str) -> None:
+    decided = in_order(
+        {"batch_size": np.tile([16, 32, 64], 20), name: RNG.integers(90, 999, ROWS), "mse": real()}, "mse"
+    )
+    assert doubted(decided) == [name] or decided[name].name == "result"
+
+
+def test_draws_are_evidence_beside_other_draws_or_in_many_rows() -> None:
+    rows = 400
+    spread = {"kind": RNG.choice(["a", "b"], rows), "quux": RNG.uniform(size=rows), "mse": RNG.normal(size=rows)}
+    assert not doubted(in_order(spread, "mse"))
+    assert doubted(in_order({**spread, "quux": RNG.normal(size=rows)}, "mse")) == ["quux"]
+    drawn = {"lr": np.exp(real(-9, 0)), "quux": np.exp(real(-3, 3)), "mse": real()}
+    assert not doubted(in_order(drawn, "mse"))
+    assert doubted(in_order({**drawn, "quux": RNG.standard_cauchy(ROWS)}, "mse")) == ["quux"]
+    assert not doubted(in_order({"x1": RNG.normal(size=ROWS), "x2": RNG.normal(size=ROWS), "y": real()}, "y"))
+
+
+def test_among_results_a_parameter_needs_a_name_and_values() -> None:
+    first = {"lr": np.tile([0.1, 0.2], 30), "kind": np.repeat(["a", "b"], 30), "mse": real()}
+    decided = in_order(
+        {**first, "quux": np.tile([10, 20], 30), "depth": RNG.integers(1, 9, ROWS), "mae": real()}, "mse"
+    )
+    assert doubted(decided) == ["quux", "depth"]
+    decided = in_order({**first, "mae": real(), "batch_size": RNG.choice([16, 64], ROWS), "momentum": real()}, "mse")
+    assert not doubted(decided)
+    behind = {"mse": real(), "units": RNG.choice([16, 64], ROWS), "n": RNG.choice([10, 20], ROWS), "lr": real()}
+    assert not doubted(in_order(behind, "mse"))
+
+
+def test_one_column_alone_is_the_parameter_but_not_beside_constant_ones() -> None:
+    names = {"text": [f"data_{i}" for i in range(8)], "acc": real()[:8]}
+    assert not doubted(in_order(names, "acc"))
+    table = {"gini": real()[:8], "acc": real()[:8], "lr": [0.1] * 8, "batch_size": [8] * 8}
+    assert doubted(in_order(table, "acc")) == ["gini"]
+
+
+def test_parts_of_the_data_names_of_columns_and_long_names_of_runs() -> None:
+    table = {"lr": np.tile([0.1, 0.2], 30), "depth": np.repeat([1, 2, 3], 20), "acc": real()}
+    assert in_order({**table, "part": np.tile(["train", "val", "test"], 20)}, "acc")["part"].name == "seed"
+    assert in_order({"tuned": np.tile(["lr", "depth", "all"], 20), **table}, "acc")["tuned"].name == "text"
+    names = [f"run{i % 2}{i // 20}{i % 3}" for i in range(ROWS)]
+    assert doubted(in_order({"name": names, "free": RNG.choice(["a", "b"], ROWS), **table}, "acc")) == ["name"]

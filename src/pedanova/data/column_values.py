@@ -96,14 +96,14 @@ class Values:
 
     @property
     def are_round(self) -> bool:
-        """Whether people choose such numbers: most are round, or they have equal steps between them."""
+        """Whether people choose such numbers: most are round, or they are short and have equal steps between them."""
         distinct = self._distinct()[0]
         if not len(distinct):
             return False
         close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
         if close and distinct[0] >= 0 and not np.any(distinct % 1):  # possibly counts, which fill a range
             return _steps_equal(distinct) and bool(distinct[1] - distinct[0] > 1)
-        return bool(np.mean(_is_round(distinct)) >= MOSTLY) or _steps_equal(distinct)
+        return bool(np.mean(_is_round(distinct)) >= MOSTLY) or (_are_short(distinct) and _steps_equal(distinct))
 
     @property
     def looks_chosen(self) -> bool:
@@ -116,8 +116,7 @@ class Values:
         chi2 = float(np.sum((times - times.mean()) ** 2) / times.mean())
         if chi2 > len(times) - 1 + 3 * np.sqrt(2 * len(times)):
             return False
-        short = self.is_few and not np.any(_mantissas(distinct) % 100)  # no more than three digits
-        return short or _steps_equal(distinct)
+        return (self.is_few and _are_short(distinct)) or _steps_equal(distinct)
 
     def _distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The distinct numbers of some rows, and how often they occur; empty if there are too many for a lattice."""
@@ -184,6 +183,11 @@ def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     size = np.abs(numbers)
     with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double
         return np.where(size > 0, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
+
+
+def _are_short(numbers: NDArray[np.float64]) -> bool:
+    """Whether no number has more than three digits."""
+    return not np.any(_mantissas(numbers) % 100)
 
 
 def _is_round(numbers: NDArray[np.float64]) -> Mask:

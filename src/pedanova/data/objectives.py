@@ -107,8 +107,16 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
             raise DataError(f"objective {name!r} has no numbers, only {listed(words, most=3)}; name another objective")
         if not words:
             raise DataError(f"objective {name!r} has no value in any of {len(column)} rows: no trial has a result")
+        fits = next((str(label) for label in column.labels if str(label) not in words and not is_gap(label)), None)
+        shown_words, one_form = listed(words, most=3), "write every value as a number in the same form"
+        if fits is not None:
+            raise DataError(
+                f"objective {name!r} has values such as {fits!r} and others such as {shown_words}; {one_form}"
+            )
+        if 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, words))) > len(words):
+            raise DataError(f"objective {name!r} has text after its numbers ({shown_words}); {one_form}")
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
-        content = f"text ({listed(words, most=3)}); it must hold numbers; or pass a comparison as the objective"
+        content = f"text ({shown_words}); it must hold numbers; or pass a comparison as the objective"
         raise DataError(f'objective {name!r} holds {content}: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
@@ -158,6 +166,7 @@ def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
     return form, no_numbers[form]
 
 
+STARTS_AS_NUMBER = re.compile(r"\s*[-+]?\.?\d")
 LEAST = 20  # the fewest distinct objectives; fewer may be in the same order by chance
 MOST_ROWS = 100_000  # rows that are examined
 MOST_STRANGE = 0.02  # up to this part of the rows, words among numbers count as mistakes

@@ -436,10 +436,12 @@ def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     """Columns of words, or of numbers named like an id, that determine several or all other parameters."""
-    new, values = {}, known.values
+    values = known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
+    varied = [name for name, one in names.items() if len(values.keys() & one.texts) > 1]
+    new = {name: Role("text", "its values are names of other columns") for name in varied}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
-        return {}
+        return new
     some = {name: names[name].some for name in _in_every_row(names) if names[name].varies}
     codes = {name: np.unique(column, return_inverse=True)[1] for name, column in some.items()}
     configurations = np.unique(np.stack([*codes.values()]), axis=1).shape[1] if codes else 0
