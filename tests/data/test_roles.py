@@ -565,3 +565,22 @@ def test_parts_of_the_data_names_of_columns_and_long_names_of_runs() -> None:
     assert in_order({"tuned": np.tile(["lr", "depth", "all"], 20), **table}, "acc")["tuned"].name == "text"
     names = [f"run{i % 2}{i // 20}{i % 3}" for i in range(ROWS)]
     assert doubted(in_order({"name": names, "free": RNG.choice(["a", "b"], ROWS), **table}, "acc")) == ["name"]
+
+
+def test_a_grid_is_no_evidence_for_what_is_right_of_the_objective() -> None:
+    table = {"beta": BETA, "width": WIDTH, "score": np.sin(GRID), "quux": DEPTH, "mae": np.cos(GRID)}
+    assert doubted(in_order(table, "score")) == ["quux"]
+
+
+def test_few_rows_do_not_show_that_values_are_equally_frequent() -> None:
+    few = {"batch_size": [16, 32] * 5, "optimizer": ["adam", "sgd", "adam", "sgd", "sgd"] * 2}
+    assert doubted(in_order({**few, "quux": [0, 6, 92, 129, 0, 0, 92, 6, 0, 92], "mse": real()[:10]}, "mse")) == [
+        "quux"
+    ]
+    assert not doubted(in_order({**few, "quux": [3, 7, 11, 13, 17] * 2, "mse": real()[:10]}, "mse"))
+
+
+def test_the_best_parameters_are_parameters() -> None:
+    best = {"best_params.penalty": real(), "best_params.depth": RNG.integers(1, 9, ROWS), "best_score": real()}
+    decided = roles({"kind": RNG.choice(["a", "b"], ROWS), **best, "mse": real()}, "mse")
+    assert [name for name, role in decided.items() if role.is_setting] == ["kind", *list(best)[:2]]

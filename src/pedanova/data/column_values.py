@@ -22,6 +22,7 @@ A_LOOK = 1_000  # numbers in a first check, which has more distinct ones unless 
 TOGETHER = 0.8  # rank correlation from which two columns move together
 LEAST_GRID = 8  # the fewest combinations of a grid
 MOST_COUNTED = 20  # whole numbers up to this one may be counts
+LEAST_TIMES = 4  # rows per value that show whether values are equally frequent up to chance
 LEAST_DRAWN = 100  # rows that show that numbers were drawn at random, if no other column was
 EVEN = 1.6  # Kolmogorov's statistic, which 1 % of uniform draws exceed
 LARGEST = 1e100  # parameters have no larger values
@@ -114,7 +115,7 @@ class Values:
         if not len(distinct) or self.are_round:
             return len(distinct) > 0
         chi2 = float(np.sum((times - times.mean()) ** 2) / times.mean())
-        if chi2 > len(times) - 1 + 3 * np.sqrt(2 * len(times)):
+        if chi2 > (len(times) - 1 + 3 * np.sqrt(2 * len(times)) if times.mean() >= LEAST_TIMES else 0):
             return False
         return (self.is_few and _are_short(distinct)) or _steps_equal(distinct)
 

@@ -283,7 +283,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
-    if len(words) > 1 and words[0] in BEFORE_RESULTS:
+    if len(words) > 1 and words[0] in BEFORE_RESULTS and words[1] not in ("param", "params", "config"):
         weight = SLIGHT if values.is_few and values.are_round else FAIR  # such as train_subset
         yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
     if len(words) > 1 and not few and PAST.search(words[-1]):
@@ -472,11 +472,13 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     factors, others = full_grid(whole)
     grid = f"the table has every combination of {listed(factors, most=4)}"
     repeated = not seeds.keys().isdisjoint(factors)  # if so, a parameter may depend on the others
-    new = {name: Role("parameter", grid, proven=True) for name in factors if name in known.settings()}
+    behind = known.behind()
+    before = [name for name in factors if name in known.settings() and name not in behind]
+    new = {name: Role("parameter", grid, proven=True) for name in before}
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
         one, named = settings[name], has_head(name)
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
-        if name in known.behind() or (measured and not named):
+        if name in behind or (measured and not named):
             new[name] = Role("result", f"not part of the grid: {grid}")
         elif not (one.is_few and (named or (repeated and one.are_round))) and not is_setting_name(name, number=True):
             new[name] = known.doubted(name, f"not part of the grid: {grid}")

@@ -57,8 +57,8 @@ RESULTS_UP = _words(
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
-    "regret misclassification makespan drawdown cpi misses brier ece logloss crossentropy deviance aic "
-    "bic fpr fnr mistakes"
+    "lpips regret misclassification makespan drawdown cpi misses brier ece logloss crossentropy deviance aic bic "
+    "fpr fnr mistakes"
 )
 COSTS = _words(
     "runtime walltime traintime timetrain timepredict "
