@@ -1,4 +1,4 @@
-"""From typed options to values: open the source that a command names, and make its question."""
+"""From options on the command line to values: open the source that a command names, and make its question."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def table_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def as_argument(option: Option, value: Any) -> Any:
-    """The typed text in the form that `analyze` accepts: columns as a list, a single objective or direction as text."""
+    """An option in the form that `analyze` accepts: columns as a list, one objective or direction as text."""
     if not option.several or value is None:
         return value
     if option.metavar == "COLS":

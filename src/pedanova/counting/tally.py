@@ -91,7 +91,7 @@ class Tally:
         return self._whole(1)
 
     def _whole(self, which: int) -> NDArray[Any]:
-        """The table with all cells, read-only, because it may be the stored one."""
+        """The table of counts (0) or sums (1) with all cells; read-only, because it may be a view of the stored one."""
         if self._places is None:
             table = self._kept[which].view()
         else:

@@ -283,7 +283,7 @@ def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
-    """For each candidate, the number columns that rise or fall with it.
+    """For each candidate, the numeric columns that rise or fall with it.
 
     Examples
     --------

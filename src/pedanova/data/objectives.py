@@ -203,7 +203,7 @@ SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+"
 
 
 def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
-    """Number columns with one result for each of several seeds, such as acc_seed0 to acc_seed4."""
+    """Numeric columns with one result for each of several seeds, such as acc_seed0 to acc_seed4."""
     behind = [other for other in columns if other.startswith(name) and SEEDS.fullmatch(other[len(name) :])]
     numbers = [other for other in behind if columns[other].labels is None and not columns[other].is_time]
     return numbers if len(numbers) > 1 else []

@@ -164,7 +164,7 @@ def at_least(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """The rows between the best `low` and the best `high` part (quantiles).
+    """The rows between two quantiles: in the best `high` part, but not in the best `low` part.
 
     The better end is excluded, the worse end is included: for 100 rows without ties, ``between(0.1, 0.3)`` means rows
     11 to 30. Rows with the same objective as the last row of the best `low` part are not included; rows with the same

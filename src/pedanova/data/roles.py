@@ -259,7 +259,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterator[Clue]:
-    """Clues from the name of a number column; one with few distinct values may still be a parameter."""
+    """Clues from the name of a numeric column; one with few distinct values may still be a parameter."""
     few = values.levels is not None and values.levels <= 12
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
@@ -461,7 +461,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Number columns outside a full grid of the others; before the objective, only columns that look measured."""
+    """Numeric columns outside a full grid of the others; before the objective, only columns that look measured."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})

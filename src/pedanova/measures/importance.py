@@ -130,7 +130,7 @@ class Importances(ShareTable[Importance]):
     whole
         Whether the region is all rows.
     trials
-        After an adaptive sampler: the same table for the best trials, compared with a uniform draw.
+        If an adaptive sampler chose the trials: the same table for the best trials, compared with a uniform draw.
     copies
         Parameters that carry the same information as another parameter, with that parameter: both have the same share,
         and the printed table has one line for both.

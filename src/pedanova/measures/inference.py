@@ -190,7 +190,7 @@ def upper_tail(deviations: float, freedom: float) -> float:
 
 
 def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
-    """(cells, cells) The matrix S of all blocks."""
+    """(cells, cells) The smoothing matrix S, which never mixes cells of different blocks."""
     kernel = np.eye(len(coarse.region), dtype=np.float32)
     for block, width in zip(coarse.blocks, widths, strict=True):
         if width > 0.0:
@@ -367,7 +367,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) The shares of some of the random parts."""
+        """(draws,) The shares of some of the random targets."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)

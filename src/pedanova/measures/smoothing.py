@@ -292,5 +292,5 @@ class BandedKernel:
 
 @lru_cache(maxsize=256)
 def cached_kernel(cells: int, width: float) -> BandedKernel:
-    """A kernel with one of the few widths to which draws are rounded."""
+    """A kernel for random draws; their widths are rounded to a few values, so that the cache is small."""
     return BandedKernel.of(cells, width)

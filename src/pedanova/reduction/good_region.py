@@ -1,6 +1,6 @@
 """The rows and the target that bounds are searched for, and the part of the space where the best rows lie.
 
-After an adaptive sampler, good trials are compared with the space, not with other trials: the sampler leaves poor
+If an adaptive sampler chose the trials, good ones are compared with the space, not with other trials: it leaves poor
 regions early, so good and other trials lie close together and their densities hardly differ. A configuration counts
 once, even if it was run several times.
 """
@@ -125,7 +125,7 @@ def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
-    """The parameters with p-values below the level, if Holm's test over all of them finds any effect."""
+    """Parameters with p ≤ `LEVEL`, and parents that activate them; none if Holm's test finds no effect at all."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]

@@ -199,7 +199,7 @@ def _int_count(parameter: Int) -> int:
 
 
 def _int_grid(parameter: Int) -> Grid:
-    """One cell for each integer, or equally many integers in every cell."""
+    """One cell for each integer, or the same number of integers in every cell but the last."""
     count = _int_count(parameter)
     together = -(-count // MAX_CELLS)
     cells = -(-count // together)

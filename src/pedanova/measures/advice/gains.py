@@ -343,7 +343,7 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples (draws,) of the objective at the default, at the best configuration, and at its lowest point."""
+    """Samples (draws,) of the objective: at the default, at the best configuration, and the minimum over all points."""
 
     base: Reals
     top: Reals

@@ -455,7 +455,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Whether at most `most` values, including the value itself, are at least as large as each value."""
+    """(values,) Whether each value is among the `most` largest; values tied with the next one are not."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most

@@ -43,7 +43,7 @@ class Arrangement:
         return {name: result[name] for name in self.space}
 
     def back(self, j: int) -> Cells:
-        """(width,) The cell of the grid at each place, for one parameter."""
+        """(width,) The inverse of ``orders[j]``: place → cell of the grid."""
         return np.argsort(self.orders[j]).astype(np.int32)
 
 

@@ -153,7 +153,7 @@ def model_query_of(
 ) -> ModelQuery | None:
     """The question for a fitted model; None if counts answer it.
 
-    After an adaptive sampler, a quantile refers to the space, unless the question is about rows.
+    If an adaptive sampler chose the trials, a quantile refers to the space, unless the question is about rows.
     """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":

@@ -233,7 +233,7 @@ def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean error of predictions for left-out rows, in normal quantiles of their ranks."""
+    """The mean absolute leave-one-out error, with the objective converted to normal scores (`ranked`)."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

@@ -163,7 +163,7 @@ class DrawnParent:
 
 
 def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
-    """The cells of numbers that contain a bound of a range."""
+    """The cells that contain a bound of one of the intervals in `values`; none if the grid has no edges."""
     if grid.edges is None or len(grid.edges) != grid.cells + 1:
         return []
     bounds = {bound for value in values if isinstance(value, Interval) for bound in (value.low, value.high)}
@@ -323,7 +323,7 @@ class ObjectiveRanks:
         return first, max(first, last)
 
     def up_to(self, cut: Cut, *, of_space: bool = False) -> int:
-        """The number of distinct values up to a cut, including ties."""
+        """The number of distinct values up to a cut, including the value at the cut."""
         if not isinstance(cut, Quantile):
             return int(np.searchsorted(self.values, cut.signed, side="right"))
         if not of_space:
@@ -334,7 +334,7 @@ class ObjectiveRanks:
         return min(before + 1, len(self))
 
     def up_to_part(self, part: Fraction) -> int:
-        """The number of distinct values in the best part of the rows, including ties."""
+        """The number of distinct values in the best part of the rows, including the value at its end."""
         rank = rank_of(part, int(self.rows[-1]))
         return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
 

@@ -63,7 +63,7 @@ class ColumnExtent:
 
 
 def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
-    """The numbers that belong to order keys; float32 has separate keys."""
+    """The numbers from their order keys; with `single`, the keys are those of float32 numbers."""
     if not single:
         return values_of(keys)
     short = keys.astype(np.uint32)

@@ -185,7 +185,7 @@ def _measured(experiment: Dict) -> Measured:
 
 
 def _tables(data: object) -> Iterator[Dict]:
-    """All tables inside, in the order in which they were written."""
+    """All tables in the nested data, in the order in which they were written."""
     if isinstance(data, dict):
         table = data.get("map_df") or data.get("full_df") or data.get("df")
         if isinstance(table, dict):

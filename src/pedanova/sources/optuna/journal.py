@@ -1,4 +1,4 @@
-"""Replay Optuna's journal files: one operation as JSON per line. Another process may still be writing.
+"""Replay Optuna's journal files: one operation per line, as JSON. Another process may still be writing.
 
 A trial's key is its position among all trials of the journal. Operations on a finished trial or a deleted study are
 ignored. The journal also contains operations that Optuna rejected.

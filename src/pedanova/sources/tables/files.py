@@ -125,7 +125,7 @@ def read_by_arrow(file: Path, kind: str) -> Records:
 
 
 def is_stream(file: Path) -> bool:
-    """Whether an Arrow IPC file is a stream (which begins with these bytes), not a file with a footer."""
+    """Whether an Arrow IPC file has the streaming format (it begins with 0xFFFFFFFF), which has no footer."""
     with file.open("rb") as start:
         return start.read(4) == b"\xff\xff\xff\xff"
 

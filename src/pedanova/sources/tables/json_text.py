@@ -113,7 +113,7 @@ def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Rows from lists of equal length by column, or from values by column and row, as pandas writes by default."""
+    """Rows from ``{column: [value, …]}`` or ``{column: {row: value}}`` (the default of pandas); otherwise None."""
     columns = list(plain.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
         return [dict(zip(plain, row, strict=True)) for row in zip(*columns, strict=True)]

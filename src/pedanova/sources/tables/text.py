@@ -110,8 +110,8 @@ class Layout:
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     """The layout, detected from the first lines.
 
-    The delimiter is the usual one, unless the header does not contain it and another one gives equally many fields in
-    all lines. Above the header there may be comments, and lines with another number of fields.
+    The delimiter is the usual one, unless the header does not contain it and another one gives the same number of
+    fields in most lines. Above the header there may be comments, and lines with another number of fields.
     """
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)]
@@ -129,7 +129,7 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    """The usual delimiter if the first line has it, else the one that gives most lines equally many fields."""
+    """The usual delimiter if the first line has it, else the one that gives the same number of fields in most lines."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
@@ -140,7 +140,7 @@ def _sign_of(lines: Sequence[str], usual: str) -> str:
 
 
 def _above(lines: Sequence[str], sign: str) -> int:
-    """The number of lines above the header; from the header on, all lines have equally many fields."""
+    """The number of lines above the header; from the header on, all lines have the same number of fields."""
     if not lines or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
         return 0
     counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
