@@ -1,4 +1,4 @@
-"""Small result tables and the forms they print in. Nothing here computes statistics."""
+"""Small result tables and the formats in which they are printed. Nothing here computes statistics."""
 
 from __future__ import annotations
 

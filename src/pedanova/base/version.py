@@ -1,3 +1,3 @@
-"""The version, in the one place where it is written."""
+"""The version number, which is defined only here."""
 
 __version__ = "0.1.0"

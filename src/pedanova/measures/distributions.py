@@ -141,7 +141,7 @@ def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float
 
 
 def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95) -> tuple[float, float]:
-    """The interval of the share from plain counts, by inversion of the non-central chi-square."""
+    """The confidence interval of the share from plain counts, by inversion of the non-central chi-square."""
     low, high = centre_interval(*pearson(target, region), level)
     rows = float(region.sum())
     return min(1.0, low / rows), min(1.0, high / rows)
@@ -150,7 +150,7 @@ def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, leve
 def divergence_interval(
     target: NDArray[np.int64], chances: NDArray[np.float64], *, level: float = 0.95
 ) -> tuple[float, float]:
-    """The interval of the divergence of counts from known probabilities, by the same inversion."""
+    """The confidence interval of the divergence of counts from known probabilities, by the same inversion."""
     inside = float(target.sum())
     filled = chances > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
@@ -159,7 +159,7 @@ def divergence_interval(
 
 
 def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float, float]:
-    """The interval of the non-centrality, given a chi-square value."""
+    """The confidence interval of the non-centrality, given a chi-square statistic."""
     if freedom == 0:
         return 0.0, 0.0
     tail = (1.0 - level) / 2.0

@@ -323,7 +323,7 @@ def _numbers(column: Column) -> Reals:
 
 
 def positions(values: Reals, parameter: Float | Int) -> Reals:
-    """The position of values between the bounds, 0 to 1; an integer is a cell that extends half a step to each side."""
+    """The position of values between the bounds, 0 to 1; bounds of integers are first moved outwards by half a step."""
     half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
     low, high = parameter.low - half, parameter.high + half
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # in values that are not used

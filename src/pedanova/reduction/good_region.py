@@ -67,7 +67,7 @@ class Search:
         return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
 
     def samples(self) -> PosteriorSamples:
-        """The posterior samples of the model of all rows, which also answered for the importances."""
+        """The posterior samples of the model of all rows, the same that gave the importances."""
         samples = self.row_model().fitted(self.seed).samples
         if samples is None:
             raise TypeError("no model could be fitted to these rows")
@@ -382,7 +382,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """The good region from trials after an adaptive sampler, else from the model if it answered, else from rows."""
+    """The good region: from the trials if they are uneven, else from the model if it answered, else from rows."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)

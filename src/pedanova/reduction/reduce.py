@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """The probability that a random draw is in the target, relative to before; None after an adaptive sampler."""
+    """The probability that a random draw is in the target, relative to before; None with an adaptive sampler."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():

@@ -107,7 +107,7 @@ class Evidence:
     volume
         The part of the space that is left, on each parameter's own scale; fixed parameters do not count.
     enrichment
-        The probability that a random draw is in the target, relative to the original space; None after an adaptive
+        The probability that a random draw is in the target, relative to the original space; None with an adaptive
         sampler, when it is not known.
     rows
         The number of rows that were used.

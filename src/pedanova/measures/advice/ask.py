@@ -287,10 +287,9 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much the best value may improve with four times as many trials (5 % quantile), and its distance from a
-    typical one.
+    """The possible improvement with four times as many trials, and how much better the best trial is than the median.
 
-    Half of these trials lie near good ones, the rest are spread over the space.
+    The improvement is exceeded in 5 % of the samples. Half of the new trials lie near good ones, the rest anywhere.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

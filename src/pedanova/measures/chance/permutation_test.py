@@ -68,7 +68,7 @@ class PermutationTest:
         """The p-value of each varying parameter, or of those in `only`; masks are over the rows.
 
         With `blocks`, scores are permuted only among neighbouring trials and are not adjusted for other parameters:
-        after an adaptive sampler, all values drift with the trial number.
+        with an adaptive sampler, all values drift with the trial number.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
         cache = self.regions.get(

@@ -326,7 +326,7 @@ class TrialData:
         return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """Target and region as rows; after an adaptive sampler, a quantile of the space becomes a value."""
+        """The question with quantiles of the space, if an adaptive sampler ran, replaced by values of the objective."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
@@ -394,7 +394,7 @@ class TrialData:
             self.levels.find(region, by_level)
 
     def by_value(self, rows: Region, of: str) -> Region:
-        """The values of the objective at which a part of all rows begins and ends."""
+        """The same region with its quantiles replaced by values of the objective."""
         if rows.kind == "value" or rows.is_all:
             return rows
         begin, end = ((None if part in (None, 0, 1) else self.reach(part, of=of)[0]) for part in (rows.low, rows.high))

@@ -131,7 +131,7 @@ def spread_between(found: Reals, own: Reals) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankTest(Table):
-    """Mean ranks of parameters over studies, best first, and a test whether they differ."""
+    """Mean ranks of parameters over studies, best first, and a test of whether they differ."""
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]  # 1 is the most important

@@ -49,8 +49,8 @@ def answer(
     """The importances from counts or from a model; `whole` means that the region is all rows.
 
     A `brief` answer has the same numbers without notes, which take longer to compute. A `narrowed` answer has only some
-    of the parameters, so its ratios are not those among all, and it does not say which ones are copies of others. If
-    an adaptive sampler chose the trials, the answer also contains the result for the best trials.
+    of the parameters, so its ratios are relative to these, and it does not say which ones are copies of others. If an
+    adaptive sampler chose the trials, the answer also contains the result for the best trials.
     """
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies

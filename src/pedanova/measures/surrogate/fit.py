@@ -1,7 +1,7 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
 1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
-2. Scores are normal quantiles of the ranks; after an adaptive sampler, each row is weighted by the part of the space
+2. Scores are normal quantiles of the ranks; with an adaptive sampler, each row is weighted by the part of the space
 that is nearest to it.
 3. Functions are drawn at uniform points. The fitted noise is added in part: not to the first sample, fully to the last,
    because misfit may be noise or structure.

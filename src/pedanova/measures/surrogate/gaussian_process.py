@@ -306,7 +306,7 @@ class Posterior:
         return JointScores(self, points, across.T @ self.solved + self.mean, half, off[0])
 
     def covariance_of(self, one: Embedding, two: Embedding) -> Singles:
-        """(one, two) The kernel without noise, in units of s²."""
+        """(rows of one, rows of two) The kernel without noise, in units of s²."""
         kernel = rational_quadratic(one.positions, two.positions, self.weights)
         return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
 

@@ -182,7 +182,7 @@ def centred(categories: Singles) -> Singles:
 
 
 def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
-    """(one, two) 1 / (1 + weighted squared distance) of positions, as one matrix product."""
+    """(rows of one, rows of two) 1 / (1 + weighted squared distance), as one matrix product."""
     roots = np.sqrt(weights).astype(np.float32)
     here, there = one * roots, two * roots
     ones = np.ones((len(here) + len(there), 1), dtype=np.float32)

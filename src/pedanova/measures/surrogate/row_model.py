@@ -201,7 +201,7 @@ class RowModel:
     def corrected(
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
-        """The model's shares corrected by the residuals of the rows; None after an adaptive sampler."""
+        """The model's shares corrected by the residuals of the rows; None with an adaptive sampler."""
         key = target, region, seed
         fitted = self.fitted(seed)
         if fitted.predictions is None or fitted.samples is None:

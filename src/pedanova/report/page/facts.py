@@ -192,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """The distribution of the objective, with so few points that they do not show single rows."""
+    """The distribution of the objective, at points that are at least `LEAST_APART` rows apart."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []

@@ -69,7 +69,7 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
 
 
 def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
-    """The ranges where the target is denser than the region, with the part of each."""
+    """The ranges where the target is denser than the region, with the percentages of target and region in each."""
     if not panel.is_curve:
         return []
     words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])

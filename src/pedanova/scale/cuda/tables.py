@@ -2,8 +2,8 @@
 
 A sum is a whole number of units of its level, so the order of threads does not change it and no digit of a double is
 lost. If the numbers of a level are close together, as usual, one word (`NARROW`) is enough for their distances from its
-first number, in units of the last digit. Doubles and numbers of very different magnitudes need two longer words
-(`WIDE`), in extreme cases for each band of magnitudes.
+first number, in units of the last digit. Otherwise each number is split into two longer words (`WIDE`). If even
+these are too short, numbers of different magnitudes are summed separately, in bands.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def read_batches(
 def read_from_afar(
     file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object
 ) -> Iterator[Records]:
-    """Read a remote file row group by row group, and repeat a group if the connection breaks."""
+    """Read a remote file row group by row group, and retry a group if the connection breaks."""
     with complaints(file, "Parquet"):
         meta = footer_of(file, stamp)
         open_files: list[Any] = []  # the open file, until the connection breaks
