@@ -98,13 +98,7 @@ class Values:
     @property
     def are_round(self) -> bool:
         """Whether people choose such numbers: most are round, or they are short and have equal steps between them."""
-        distinct = self._distinct()[0]
-        if not len(distinct):
-            return False
-        close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
-        if close and distinct[0] >= 0 and not np.any(distinct % 1):  # possibly counts, which fill a range
-            return _steps_equal(distinct) and bool(distinct[1] - distinct[0] > 1)
-        return bool(np.mean(_is_round(distinct)) >= MOSTLY) or (_are_short(distinct) and _steps_equal(distinct))
+        return _are_round(self._distinct()[0])
 
     @property
     def looks_chosen(self) -> bool:
@@ -112,7 +106,7 @@ class Values:
         if self.kind != "numbers":
             return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
         distinct, times = self._distinct()
-        if not len(distinct) or self.are_round:
+        if not len(distinct) or _are_round(distinct):
             return len(distinct) > 0
         chi2 = float(np.sum((times - times.mean()) ** 2) / times.mean())
         if chi2 > (len(times) - 1 + 3 * np.sqrt(2 * len(times)) if times.mean() >= LEAST_TIMES else 0):
@@ -189,6 +183,16 @@ def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 def _are_short(numbers: NDArray[np.float64]) -> bool:
     """Whether no number has more than three digits."""
     return not np.any(_mantissas(numbers) % 100)
+
+
+def _are_round(distinct: NDArray[np.float64]) -> bool:
+    """Whether most numbers are round, or all are short and have equal steps between them."""
+    if not len(distinct):
+        return False
+    close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
+    if close and distinct[0] >= 0 and not np.any(distinct % 1):  # possibly counts, which fill a range
+        return bool(len(distinct) > 2 and distinct[1] - distinct[0] > 1) and _steps_equal(distinct)
+    return bool(np.mean(_is_round(distinct)) >= MOSTLY) or (_are_short(distinct) and _steps_equal(distinct))
 
 
 def _is_round(numbers: NDArray[np.float64]) -> Mask:

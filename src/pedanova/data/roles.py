@@ -438,7 +438,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     """Columns of words, or of numbers named like an id, that determine several or all other parameters."""
     values = known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
-    varied = [name for name, one in names.items() if len(values.keys() & one.texts) > 1]
+    varied = [name for name, one in names.items() if len(values.keys() & set(one.texts) - {name}) > 1]
     new = {name: Role("text", "its values are names of other columns") for name in varied}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
         return new
