@@ -75,7 +75,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
-    """(rows,) A key for each value of a range, rounded like float32, as files store it; None for other columns."""
+    """(rows,) A key for each value of a range, rounded to the 24 bits of float32; None for other columns."""
     column = observed.columns[name]
     if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
         return None

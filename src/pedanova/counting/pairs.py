@@ -1,7 +1,7 @@
 """Count target and region rows in coarse cells of two or more parameters.
 
 A column becomes one byte per row. The columns of a larger set are packed into two bytes, so that the kernel for pairs
-also counts sets. With many rows, a byte holds two columns also for pairs, so one count of two bytes gives four pairs.
+also counts sets. With many rows, pairs are packed too: a byte holds two columns, so one count gives four pairs.
 """
 
 from __future__ import annotations

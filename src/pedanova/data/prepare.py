@@ -135,7 +135,7 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
 def _collapse(
     records: Records, rows: ChosenRows, status: RowStatus, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
-    """Merge the rows of each configuration that count into one row; the space is then guessed again."""
+    """Merge the rows of each configuration into one, from those that count; the space is then guessed again."""
     how = request.repeats or "all"
     observed = place(rows, choice.space, records.columns)
     groups = configurations(settings_of(observed))

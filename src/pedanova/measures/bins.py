@@ -280,7 +280,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
 
 
 def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:
-    """(bins, columns) The part of a row in each of these cells that the kernel puts between two bounds."""
+    """(bins, columns) The part of the mass of each cell in `columns` that the kernel puts into each bin."""
     around = np.arange(-cells, 3 * cells) % (2 * cells)
     reached = np.concatenate([[0.0], np.cumsum(periodic_kernel(cells, width)[around])])
     places, column = bounds[:, None] + cells, columns[None, :]

@@ -289,7 +289,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
 
 
 def _spans(density: Densities, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
-    """The good values on the drawing; a bar of several values is good if all of them are."""
+    """The ends of the good ranges in the figure (values, or bars); a bar is good if all of its values are."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

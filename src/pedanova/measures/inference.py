@@ -118,7 +118,7 @@ class LimitLaw:
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
-        """tr AC, tr (AC)² and g'CACg, where C is the covariance of t - b: c - α ll' - β bb'."""
+        """tr AC, tr (AC)² and g'CACg, where C is the covariance of t - b: diag(c) - α ll' - β bb'."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
@@ -129,7 +129,7 @@ class LimitLaw:
         return free, squares, float(moved @ (self.bent @ moved))
 
     def _squares(self, weights: Vector) -> float:
-        """tr (A c)² for weights c."""
+        """tr (A diag(c))² for weights c."""
         weighted = self.bent * weights
         return float(np.vdot(weighted, weighted.T))
 
@@ -301,9 +301,9 @@ def permutation(
 ) -> float | None:
     """How often a random part of the region has at least this share; the bandwidth is chosen again for each draw.
 
-    Drawing stops early if many do; the limit law replaces it if it applies. If no draw reaches the share, the tail of
-    the draws is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the
-    draws. Without `draw`, the result is None if the limit law does not apply.
+    If the limit law applies, nothing is drawn; if it does not and `draw` is False, the result is None. Drawing stops
+    early if many draws reach the share. If none does, their tail is extrapolated, because with thousands of parameters
+    a p-value must be far smaller than one over the number of draws.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())

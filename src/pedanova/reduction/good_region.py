@@ -407,9 +407,9 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """(points, opinions) How often each point lies between two positions of the order, normalised to a sum of 1.
+    """(points, opinions) How often each point ranks from `first` up to `last`; every column has the sum 1.
 
-    Each opinion uses some of the draws.
+    An opinion is an estimate from some of the samples; each sample belongs to one opinion.
     """
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):

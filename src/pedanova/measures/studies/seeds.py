@@ -125,7 +125,7 @@ class Seeds(NamedTable[SeedPart]):
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's part of the variance of each objective and of being in the target, by groups of configurations."""
+    """The part of the variance that is due to the seed, for each entry of `varying`; `groups` are configurations."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
@@ -201,7 +201,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """For each configuration: the ratio without it if its entry of `out` is 1, otherwise the ratio of all."""
+        """For each entry of `out`: the ratio without that configuration if it is 1, the ratio of all if it is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2

@@ -249,7 +249,7 @@ def is_adaptive(query: Query, question: Question) -> bool:
 
 
 def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
-    """Raise the upper end of an interval for an adaptive sampler, because few rows have bad values."""
+    """Raise the upper end of an interval, because an adaptive sampler tries few bad values."""
     share = max(0.0, row.share)
     return replace(sureness, high=min(1.0, share + REACH * max(0.0, sureness.high - share)))
 

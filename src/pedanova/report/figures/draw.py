@@ -293,7 +293,7 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 
 
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """The frequency of the target in each cell, relative to the whole region, with the number of rows of both.
+    """How frequent the target is in each cell, relative to the whole region; the text is target rows / region rows.
 
     The colour scale is linear in log₂ from ¼ to 4 times. Differences within chance are pale, and cells with fewer than
     five expected target rows are hatched.

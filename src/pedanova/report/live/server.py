@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page sends, so that other 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a server: the token of its page, and one-time tickets in addresses that are exchanged for it."""
+    """The keys of a server: the token of its page, and one-time tickets in addresses, each exchanged for the token."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # unused tickets

@@ -117,7 +117,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
-    """The steps without duplicates that have the same rows, unless both were requested."""
+    """Steps with different rows; two steps with the same rows are kept only if both were requested."""
     kept: list[Rung] = []
     same: list[Fraction] = []
     for rung in rungs:

@@ -111,7 +111,7 @@ def _store_of(path: Path) -> Path | None:
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether a folder is a run, by its content or its description; an experiment also has tags and meta.yaml."""
+    """Whether a folder is a run, not an experiment: it has a meta.yaml, and also parameters, metrics or a run id."""
     inside = (folder / "params").is_dir() or (folder / "metrics").is_dir()
     return (folder / "meta.yaml").is_file() and (inside or not {"run_id", "run_uuid"}.isdisjoint(_meta(folder)))
 

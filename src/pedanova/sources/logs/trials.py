@@ -50,7 +50,7 @@ def tabulate(
     texts: bool = False,
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """The columns for parameters (nested ones with dots), results, states and the rest, with metadata.
+    """The columns for parameters (nested names joined by dots), results, states and the rest, with metadata.
 
     `texts` means that the tool stores parameters as text; then columns in which all texts are numbers become numbers.
     If `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`

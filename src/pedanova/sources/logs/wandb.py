@@ -102,7 +102,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Numbers, nested ones with dots; images, tables and the like (dicts with a type) are left out."""
+    """Numbers by name, nested names joined by dots; images, tables and other dicts with a type are left out."""
     flat: dict[str, object] = {}
     for key, value in summary.items():
         if str(key).startswith("_"):

@@ -148,7 +148,7 @@ def is_distribution(one: object) -> bool:
 def nested_space(
     given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
 ) -> tuple[Space, list[Note]]:
-    """The parameters from `read`, nested ones with dots; if `read` returns text, this is why one is left out."""
+    """The parameters from `read`, nested names joined by dots; if `read` returns text, this is why one is left out."""
     parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():

@@ -26,7 +26,7 @@ Series: TypeAlias = "nw.Series[Any]"
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
-    """Column names as text, multi-level names with dots; unnamed columns are numbered as in pandas."""
+    """Column names as text, multi-level names joined by dots; unnamed columns are numbered as in pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table transposed?")
