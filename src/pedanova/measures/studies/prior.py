@@ -294,7 +294,7 @@ def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_])
 
 
 def value_in(parameter: Domain, cell: int, place: float = 0.5) -> Label:
-    """A value in a cell: the middle, or another place from 0 to 1."""
+    """A value in a cell: its middle, or another position in it from 0 to 1."""
     grid = grid_of(parameter)
     if grid.labels is not None or grid.edges is None:
         return grid.centres()[cell]

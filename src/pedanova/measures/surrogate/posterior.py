@@ -549,7 +549,7 @@ class PosteriorSamples:
         return counts
 
     def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) The counts of the points between two places of the order."""
+        """(draws, cells) The number of points in each cell that rank from `first` up to `last`."""
         flat = self.flat(grids)
         counts = np.empty((self.draws, grids.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
