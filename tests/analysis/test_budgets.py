@@ -233,7 +233,7 @@ def test_what_cannot_be_followed_is_refused(given: tuple[Any, ...], words: str) 
     ("options", "words"),
     [
         ({"among": "some"}, "among='some' must be 'all' or 'full'"),
-        ({"at": [2]}, "not a budget of epochs; there are 1, 3, 9, 27"),
+        ({"at": [2]}, "not a budget of epochs; choose from 1, 3, 9, 27"),
         ({"at": []}, "at= names no budget"),
         ({"baseline": "no"}, "baseline='no'"),
         ({"clip": 1}, "clip= is not an option of importance"),

@@ -199,7 +199,7 @@ class TestHostile:
 
     def test_a_bomb_is_not_unfolded(self, content: bytes) -> None:
         """50 MB of zeros in 50 KB claim to be the thresholds."""
-        with pytest.raises(FormatError, match=r"thresholds: .* bytes are not an array"):
+        with pytest.raises(FormatError, match=r"bytes of thresholds, which are not an array"):
             from_bytes(forged(content, {}, thresholds=np.zeros(6_250_000)))
 
     def test_an_array_that_says_it_is_huge(self, content: bytes) -> None:
@@ -263,5 +263,5 @@ class TestHostile:
 
     def test_not_a_file_of_ours(self, tmp_path: Path) -> None:
         (tmp_path / "x.pedanova").write_text("x,y\n1,2\n")
-        with pytest.raises(FormatError, match=r"x\.pedanova: is not a pedanova file"):
+        with pytest.raises(FormatError, match=r"x\.pedanova is not a pedanova file"):
             pa.load(tmp_path / "x.pedanova")

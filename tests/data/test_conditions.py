@@ -259,7 +259,7 @@ class TestDeclared:
     def test_circles(self) -> None:
         one, two = pa.Categorical([0, 1], when={"b": 1}), pa.Categorical([0, 1], when={"a": 1})
         for space in ({"a": one, "b": two}, {"a": pa.Int(0, 1, when={"a": 1})}, {"c": two, "a": one, "b": two}):
-            with pytest.raises(SpaceError, match=r"depends on itself .*; break the circle"):
+            with pytest.raises(SpaceError, match=r"depends on itself .*; break the cycle"):
                 pa.Space(space)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("when", ["sgd", 3, {"optimizer": []}, {3: "sgd"}, {"optimizer": [np.nan]}, [("a",)]])

@@ -113,12 +113,12 @@ class TestFewRows:
     [
         ("estimator", "x", "'auto', 'counts' or 'surrogate'"),
         ("estimator", None, "'auto', 'counts' or 'surrogate'"),
-        ("draws", -1, "whole number from 0 up"),
-        ("draws", True, "whole number from 0 up"),
-        ("draws", 10.5, "whole number from 0 up"),
-        ("seed", -1, "whole number from 0 up"),
-        ("seed", "a", "whole number from 0 up"),
-        ("seed", None, "whole number from 0 up"),
+        ("draws", -1, "whole number of at least 0"),
+        ("draws", True, "whole number of at least 0"),
+        ("draws", 10.5, "whole number of at least 0"),
+        ("seed", -1, "whole number of at least 0"),
+        ("seed", "a", "whole number of at least 0"),
+        ("seed", None, "whole number of at least 0"),
         ("baseline", "prior", "'region' or 'uniform'"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_share_that_is_no_part_is_not_told_as_one(a: pa.Analysis) -> None:
     assert beats_chance(row)
     text = Importances((row,), "the best 10 %", "all rows", "uniform").headline()
     assert "its importance" not in text
-    assert text.startswith("x matters most: it has ")
+    assert text.startswith("x matters most: it accounts for ")
 
 
 def test_nothing_is_called_nothing() -> None:

@@ -27,7 +27,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Float(0, 1, log="yes"), "log='yes' must be True or False"),
         (lambda: pa.Int(0.5, 3), "low=0.5 must be a whole number; use Float"),
         (lambda: pa.Int(0, 3, step=0), "step=0 must be at least 1"),
-        (lambda: pa.Int(1, 9, step=2, log=True), "exclude each other"),
+        (lambda: pa.Int(1, 9, step=2, log=True), "cannot be combined"),
         (lambda: pa.Int(0, 2**60), "exceed"),
         (lambda: pa.Int(0, 10**400), "exceed"),
         (lambda: pa.Float(0, 10**400), "high=1000.* must be a finite number"),

@@ -323,7 +323,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
     try:
         return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
     except FormatError as error:
-        raise error.behind(f"{os.fspath(path)}: ") from None
+        raise error.behind(f"{os.fspath(path)} ") from None
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
@@ -350,7 +350,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:
-        raise FormatError(f"its attachment is damaged ({type(error).__name__}: {error})") from None
+        raise FormatError(f"has a damaged attachment ({type(error).__name__}: {error})") from None
     return {}
 
 

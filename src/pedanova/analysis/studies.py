@@ -270,7 +270,8 @@ def grouped_analyses(
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     if len(observed) != records.rows:
-        raise QueryError(Arg("group"), " needs every row of the source, but some are left out; choose rows with where=")
+        words = " cannot leave out rows by itself, such as earlier steps of a run; choose the rows with "
+        raise QueryError(Arg("group"), words, Arg("where"))
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
     return Groups(groups, Analysis), (*notes, *observed.notes, *unnamed)

@@ -29,7 +29,7 @@ def as_threads(threads: object) -> int:
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
         return len(cores) if cores else (os.cpu_count() or 1)
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
-        raise QueryError(Arg("threads", threads), " must be a whole number from 1 up, or None for all cores")
+        raise QueryError(Arg("threads", threads), " must be a whole number of at least 1, or None for all cores")
     return int(threads)
 
 

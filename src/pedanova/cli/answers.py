@@ -243,7 +243,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
-        raise QueryError(f"--to {options.to} and --format {options.format} exclude each other; choose one")
+        raise QueryError(f"--to {options.to} cannot be combined with --format {options.format}; choose one")
     how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
     a = opened(options)
     reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)

@@ -69,7 +69,7 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
     try:
         return from_bytes(content)
     except FormatError as error:
-        raise error.behind(f"{file}: ") from None
+        raise error.behind(f"{file} ") from None
 
 
 def to_bytes(stored: Stored) -> bytes:
@@ -120,7 +120,7 @@ def from_bytes(content: bytes) -> Stored:
     except FormatError:
         raise
     except DAMAGE as error:
-        raise FormatError(f"its content is damaged ({type(error).__name__}: {error})") from None
+        raise FormatError(f"has damaged content ({type(error).__name__}: {error})") from None
 
 
 def decode(archive: Any) -> Stored:
@@ -160,7 +160,7 @@ def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDAr
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:
-        raise FormatError(f"{name}: {size} bytes are not an array of shape {shape}")
+        raise FormatError(f"has {size} bytes of {name}, which are not an array of shape {shape}")
     return np.asarray(array)
 
 
@@ -172,7 +172,7 @@ def attachment_in(archive: Any, name: str, about: dict[str, Any]) -> Attachment:
 def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:
     direction, nan = header["direction"], header["nan"]
     if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
-        raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
+        raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}, which is not valid")
     quantiles = tuple(Fraction(*part) for part in header["quantiles"])
     index = tuple(map(operator.index, header["index"]))
     facts = [bool(header[name]) for name in ("complete", "own", "several")]

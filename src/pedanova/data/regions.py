@@ -390,7 +390,7 @@ class Reader:
         present = ~left.absent() & ~right.absent()
         compare = ORDERS.get(type(op)) or {ast.Eq: operator.eq, ast.NotEq: operator.ne}.get(type(op))
         if compare is None:
-            raise QueryError(f"{self.text[:80]!r}: columns can be compared by <, <=, ==, !=, >=, >")
+            raise QueryError(f"{self.text[:80]!r}: columns can only be compared with <, <=, ==, !=, >=, >")
         return present & compare(self.numbers(left), self.numbers(right))  # type: ignore[no-any-return]
 
     def value(self, node: ast.expr) -> Any:

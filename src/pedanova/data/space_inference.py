@@ -425,6 +425,6 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
         raise SpaceError(f"the space holds the objective {min(own & set(start))!r}; take it out")
     strangers = [name for name in params if name not in start]
     if strangers:
-        raise SpaceError(Arg("params"), f" names {listed(strangers)}, not in the space; add it there")
+        raise SpaceError(Arg("params"), f" names {listed(strangers)}, which is not in the space; add it there")
     wanted = set(params or start) - {*exclude, *spoken}
     return [name for name in start if name in wanted]

@@ -249,7 +249,8 @@ class Importances(ShareTable[Importance]):
             how = "has the clearest effect on" if clearest else "matters most for"
             forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
             if first.share > 1:  # against a uniform draw, a share can be above 1 and is then not a part
-                forms = [f"{name} matters most: it has {percent(first.ratio)} of the sum of all importances."]
+                part = f"{percent(first.ratio)} of the sum of all importances"
+                forms = [f"{name} matters most: it accounts for {part}."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:

@@ -23,8 +23,8 @@ LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows, from which a small
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
     """The option as an integer; raises an error for other values."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
-        limit = "" if most == math.inf else f" to below {most:,}"
-        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
+        limit = "" if most == math.inf else f" and below {most:,}"
+        raise QueryError(Arg(name, value), f" must be a whole number of at least {least}{limit}")
     return int(value)
 
 

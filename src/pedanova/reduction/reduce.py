@@ -228,7 +228,7 @@ class Judge:
         if not any(other.significant for other in self.importances.rows):
             return "undecided", "no parameter has a clear effect, so nothing is changed"
         if not self.region.even:
-            return "undecided", f"{NOISE} in trials that were not drawn evenly; not changed"
+            return "undecided", f"{NOISE}, but the trials were not drawn evenly; not changed"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", f"{NOISE}, but its importance may be up to {most}; not changed"
         local = self.ask_locally()
@@ -383,7 +383,7 @@ def check_keep(keep: object) -> float:
 
 def check_folds(folds: object) -> int:
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
-        raise QueryError(Arg("folds", folds), " must be a whole number from 2 up, or 0 for no evidence")
+        raise QueryError(Arg("folds", folds), " must be a whole number of at least 2, or 0 for no evidence")
     return folds
 
 

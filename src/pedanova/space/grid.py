@@ -225,7 +225,7 @@ def _log_int_grid(parameter: Int) -> Grid:
 
 def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: bool) -> Grid:
     if len(labels) > MAX_CELLS:
-        raise SpaceError(f"{len(labels)} values are more than {MAX_CELLS}; group the rare ones")
+        raise SpaceError(f"{len(labels)} values are too many (at most {MAX_CELLS}); group the rare ones")
     return _point_grid(parameter, labels, np.full(len(labels), 1.0 / len(labels)), ordered=ordered)
 
 

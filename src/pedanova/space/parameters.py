@@ -111,7 +111,7 @@ class Int(ShortRepr):
         if self.step < 1:
             raise SpaceError(f"step={self.step} must be at least 1")
         if self.log and self.step != 1:
-            raise SpaceError(f"step={self.step} and log=True exclude each other; use step=1 or Ordinal")
+            raise SpaceError(f"step={self.step} cannot be combined with log=True; use step=1 or Ordinal")
         if max(abs(self.low), abs(self.high)) > LARGEST_INT:
             raise SpaceError(f"bounds {shown(self.low)} and {shown(self.high)} exceed ±2^53; rescale the parameter")
         # The last value on the lattice is the true upper bound.
@@ -446,7 +446,7 @@ def parents_first(space: Space) -> list[str]:
 
     def visit(name: str, line: tuple[str, ...]) -> None:
         if name in line:
-            raise SpaceError(f"{name}: it depends on itself through {line[-1]!r}; break the circle")
+            raise SpaceError(f"{name}: it depends on itself through {line[-1]!r}; break the cycle")
         for parent in parents_of(space[name]):
             if parent in space and parent not in done:
                 visit(parent, (*line, name))

@@ -82,7 +82,7 @@ def test_a_csv_file_is_brought_here(files: Path) -> None:
         ("s3://data/broken.parquet", "not a readable Parquet file"),
         ("s3://key:very-secret@data/nasty", "credentials do not belong"),
         ("az://data/nasty", "AZURE_STORAGE_ACCOUNT"),
-        ("http://127.0.0.1:9/x/*.parquet", "web servers list no files"),
+        ("http://127.0.0.1:9/x/*.parquet", "a web server cannot list its files"),
     ],
 )
 @pytest.mark.usefixtures("port")

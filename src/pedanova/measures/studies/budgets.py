@@ -223,7 +223,8 @@ def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[li
         for one in at:
             if isinstance(one, bool) or not isinstance(one, int | float) or float(one) not in known:
                 shown = listed([f"{value:g}" for value in budgets.values], most=20)
-                raise QueryError(Arg("at"), f" has {one!r}, which is not a budget of {budgets.name}; there are {shown}")
+                words = f" has {one!r}, which is not a budget of {budgets.name}; choose from {shown}"
+                raise QueryError(Arg("at"), words)
         if not at:
             raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
         return sorted({float(one) for one in at}), []

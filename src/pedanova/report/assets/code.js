@@ -3,7 +3,7 @@
 pedanova.code = (function () {
   const { make, byId, button } = pedanova;
   let shown = false;
-  const UNSAID = "There is no shell command for this selection: it is too long, or a name has a backtick. Use the line of Python.";
+  const UNSAID = "There is no shell command for this selection: it is too long, or a name has a backtick. Use the Python code.";
   const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
 
   function mount() {}

@@ -74,7 +74,7 @@ pedanova.compare = (function () {
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
       said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,
-      found && found.lines && differs(state) ? make("p", "compare-code", make("code", "", found.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(found.lines.python, "Python"))) : null);
+      found && found.lines && differs(state) ? make("p", "compare-code", make("code", "", found.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(found.lines.python, "Python"))) : null);
   }
 
   function sentence() {

@@ -35,7 +35,7 @@ pedanova.groups = (function () {
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
     pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows. ◆: the importance of the parameter in this study clearly differs from its mean importance in the other studies.${lost}`);
-    const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
+    const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }
 
@@ -95,7 +95,7 @@ pedanova.groups = (function () {
   function more() {
     const left = held.total - held.studies.length, parameters = held.parameters.length - COLUMNS, said = [];
     if (left > 0) said.push(`${pedanova.plural(left, "more study", "more studies")}`);
-    if (parameters > 0) said.push(`${pedanova.plural(parameters, "more parameter", "more parameters")} in the file`);
+    if (parameters > 0) said.push(`${pedanova.plural(parameters, "more parameter", "more parameters")} in the CSV`);
     if (!said.length) return null;
     const place = make("p", "pane-note groups-more", `${said.join(" · ")} `);
     if (left > 0 && pedanova.source.isLive()) place.append(pedanova.button(`Show ${Math.min(left, 16)} more`, "Show more studies", () => { limit = held.studies.length + 16; pedanova.page.show(); }));

@@ -287,8 +287,8 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
     name_bars(ax, labels, "interaction (% of the variance)")
     ax.set_xlim(0, max(LEAST_PERCENT, 1.05 * max(values, default=0.0)))
     left = len(interactions.rows) - len(rows)
-    more = f"; {left:,} more are weaker" if left else ""
-    ax.set_title(f"{NOISE}chance explains it{more}", loc="left", fontsize="medium")
+    more = f"; {left:,} weaker {'pair is' if left == 1 else 'pairs are'} not shown" if left else ""
+    ax.set_title(f"{NOISE}no clear effect{more}", loc="left", fontsize="medium")
     return ax
 
 

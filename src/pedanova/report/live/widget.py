@@ -38,7 +38,7 @@ class Widget:
         )
 
     def __repr__(self) -> str:
-        return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
+        return f"Widget({len(self.page) / 1024:,.0f} KB; it is shown in a notebook; for a browser, use a.report(path))"
 
 
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use

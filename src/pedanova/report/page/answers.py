@@ -323,7 +323,7 @@ def side_by_side(
 ) -> dict[str, Any]:
     """The shares of every parameter over all studies, and in some studies with intervals."""
     if column is None:
-        raise QueryError("no column names the studies of this table; open it with --group COLUMN")
+        raise QueryError("to compare studies, name their column: open the table with --group COLUMN")
     how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"

@@ -282,7 +282,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def can_be_asked(a: TrialData) -> dict[str, bool | str]:
     """Whether each card, and selecting rows, is available: True, or the reason why not."""
-    reason = "the rows are no longer available; explore the data itself"
+    reason = "the rows are no longer available; explore the original data"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
 

@@ -131,7 +131,7 @@ def below(place: str, folder: str) -> list[str]:
     from pyarrow import fs
 
     if urlsplit(place).scheme in WEB:
-        raise DataError(f"{shown_address(place)}: web servers list no files; name one")
+        raise DataError(f"{shown_address(place)}: a web server cannot list its files; name one file")
     address = urlsplit(place)
     filesystem, path = opened_store(address._replace(path=folder.rstrip("/")).geturl())
     wanted = fs.FileSelector(path, recursive=True, allow_not_found=True)

@@ -65,7 +65,7 @@ class Clauses:
 
     def of(self, child: str) -> Clause:
         if child in self._asked:
-            raise SpaceError(f"{child}: its condition depends on itself; break the circle")
+            raise SpaceError(f"{child}: its condition depends on itself; break the cycle")
         if child not in self._known:
             self._asked.append(child)
             clause = ALWAYS

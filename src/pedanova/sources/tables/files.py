@@ -31,7 +31,7 @@ FOREIGN = {
     ".rdata": "run load('{0}.rdata'); write.csv(TABLE, '{0}.csv', row.names=FALSE) in R, then pass {0}.csv",
     ".ipynb": "a notebook is not a table; run df.to_csv('{0}.csv', index=False) in it, then pass {0}.csv",
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), NO_DATABASE),
-    ".md": "Markdown is for reading; save its table as CSV",
+    ".md": "a Markdown file cannot be read; save its table as CSV",
     ".npy": "give the array: pa.analyze(numpy.load('{0}.npy'), names=[…])",
     ".npz": "give the arrays: pa.analyze(dict(numpy.load('{0}.npz')), 'loss')",
 }
