@@ -163,7 +163,7 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
         "has more than 1001 categories (1500); left out",
         None,
     ),
-    "within rounding": ("x", 1 + np.arange(300) * 2.0**-52, "all values within rounding of 1; left out", None),
+    "within rounding": ("x", 1 + np.arange(300) * 2.0**-52, "all values equal 1 up to rounding; left out", None),
     "too far apart": (
         "x",
         np.linspace(-1, 1, 200)[SHUFFLED] * 1.7e308,

@@ -41,7 +41,7 @@ def a() -> pa.Analysis:
 
 
 def test_an_option_of_other_questions_is_refused(a: pa.Analysis) -> None:
-    words = "draws= is not an option of densities; there are smoothing, estimator, seed, of"
+    words = "draws= is not an option of densities; its options are smoothing, estimator, seed, of"
     refuse(QueryError, words, of=lambda: a.densities("grid", draws=5))  # type: ignore[call-overload]
 
 

@@ -416,7 +416,7 @@ def difference(
     aims = [f"{TO_DO[one.direction]} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
         notes.append(
-            Note("answer", f"the objectives differ, each study has its own best rows: {aims[0]} and {aims[1]}")
+            Note("answer", f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows")
         )
     every = [relation.note, *notes, *_answered(answers, shared, names)]
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)

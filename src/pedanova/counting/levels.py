@@ -175,7 +175,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
         )
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
-        raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
+        raise QueryError(f"levels: {len(parts)} quantiles are too many (at most {MAX_LEVELS})")
     return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions are slow to compare
 
 

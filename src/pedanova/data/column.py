@@ -459,7 +459,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
         return Note("source", "numbers stored as text; read as numbers", subject=column.name, severity="guess")
     text = min((text for text in _texts(column.labels or ()) if read_plain(text.strip()) is None), default="")
     number = form.read(text)
-    words = f"texts are read as numbers, such as {text!r} as {number if number is None else f'{number:.15g}'}"
+    words = f"text is read as numbers, such as {text!r} as {number if number is None else f'{number:.15g}'}"
     if not unsure:
         return Note("source", words, subject=column.name, severity="guess")
     return Note(

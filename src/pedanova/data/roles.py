@@ -277,7 +277,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif len(words) > 1 and words[0] in COUNTS and not values.whole and np.any(values.some % 1):
         yield Clue("result", FAIR, "named like a count, but not whole, so it is a mean")
     elif has_head(name):
-        yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, like that of a parameter")
+        yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
         return
     elif words and known_form(words[0]) in RESULTS and not few:
         yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
@@ -285,9 +285,9 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS and words[1] not in ("param", "params", "config"):
         weight = SLIGHT if values.is_few and values.are_round else FAIR  # such as train_subset
-        yield Clue("result", weight, f"its name begins with {words[0]!r}, like that of a result")
+        yield Clue("result", weight, f"its name begins with {words[0]!r}, as the names of results often do")
     if len(words) > 1 and not few and PAST.search(words[-1]):
-        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, like that of a number counted after a run")
+        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, as the names of results often do")
     if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:

@@ -182,7 +182,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
     if whole and max(abs(low), abs(high)) <= LARGEST_INT:
         return guessed(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
     if float(high) - float(low) <= 1e-12 * max(abs(low), abs(high)):
-        return unused(f"all values within rounding of {low:g}; left out")
+        return unused(f"all values equal {low:g} up to rounding; left out")
     try:
         parameter = Float(float(low), float(high), log=log)
         grid_of(parameter)

@@ -342,7 +342,7 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
             Note("answer", "the variance is outside the range of floating-point numbers; shares are still valid")
         )
     if total < FEW_ROWS:
-        notes.append(Note("doubt", f"the region has only {total} rows; take these numbers as rough"))
+        notes.append(Note("doubt", f"the region has only {total} rows, so these numbers are rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:
         overlap = "the parameters depend on each other here: their shares overlap and add to more than 100 %"
         notes.append(Note("answer", overlap))

@@ -89,5 +89,5 @@ def check_how(options: Mapping[str, Any], *, what: str = "importance", names: Se
     """The options for computing an answer; raises an error for an unknown option."""
     for name in options:
         if name not in names:
-            raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(names)}")
+            raise QueryError(f"{name}= is not an option of {what}; its options are {', '.join(names)}")
     return cast("How", dict(options))

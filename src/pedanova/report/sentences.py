@@ -34,7 +34,7 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
     if not names:
         return ""
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
-        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}); name those that are in --params"
+        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}); list the true ones in --params"
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
     return f"{listed(names)} may not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
 

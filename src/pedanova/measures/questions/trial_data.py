@@ -246,7 +246,7 @@ class TrialData:
             raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
             raise LevelsError(
-                "the rows are no longer available, because the analysis was loaded or added up; analyze the data again"
+                "the rows are no longer available (loaded without rows, or merged); analyze the data again"
             )
         return self.observations
 

@@ -135,7 +135,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
         raise DataError(words, "needed ", remedy, "every row different, name it in ", Arg("exclude"))
     rows, notes = [], []
     if repeated < ROUGH:
-        notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))
+        notes.append(Note("doubt", f"only {repeated} configurations are repeated, so these numbers are rough"))
     if repeated < len(sizes):
         words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if they were chosen for being good, "
         notes.append(Note("doubt", f"{words}the effect of the seed may differ elsewhere"))

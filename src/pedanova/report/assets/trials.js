@@ -62,7 +62,7 @@ pedanova.trials = (function () {
 
   function line(row, names, found, first) {
     const key = row[first] ?? row.row;
-    const press = set(make("button", "row-name", String(key)), { type: "button", "aria-pressed": String(isPinned(row)), "aria-label": `${first} ${key}: show in every card` });
+    const press = set(make("button", "row-name", String(key)), { type: "button", "aria-pressed": String(isPinned(row)), "aria-label": `${first} ${key}: show on every card` });
     const element = make("tr", row.in === "target" ? "good" : "", set(make("th", "number", press), { scope: "row" }),
       make("td", "in", row.in === "target" ? set(make("span", "", "●"), { role: "img", "aria-label": "in the target" }) : ""),
       ...names.map((name) => cell(row.values[name])));

@@ -44,7 +44,7 @@ class PageRequest:
             raise QueryError("a request must be an object with a part and a question")
         part, client = data.get("part"), data.get("client", "")
         if not isinstance(part, str) or part not in BY_NAME:
-            raise QueryError(f"part {str(part)[:40]!r} is not known; there are {', '.join(BY_NAME)}")
+            raise QueryError(f"part {str(part)[:40]!r} is not known; choose one of {', '.join(BY_NAME)}")
         if not isinstance(client, str) or len(client) > LONGEST_CLIENT:
             raise QueryError(f"client must be a string of at most {LONGEST_CLIENT} characters")
         checks = BY_NAME[part].extras

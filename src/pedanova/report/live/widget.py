@@ -43,7 +43,7 @@ class Widget:
 
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use
 GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
-NO_ROWS = "A page of fixed answers: the rows are no longer available, because the analysis was loaded or added up."
+NO_ROWS = "A page of fixed answers: the rows are no longer available (loaded without rows, or merged)."
 
 
 def cell_of(

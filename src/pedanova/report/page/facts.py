@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"not on the sliders, because they have the same rows as the next step: {names}"
+        words = f"these targets have the same rows as the next step and are not on the sliders: the best {names}"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 

@@ -264,7 +264,8 @@ def scan_files(
             stamp, names, groups = look.result()
             lacking = [name for name in columns if name not in names]
             if lacking:
-                raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
+                why = "which other files have; all files need the same columns"
+                raise FormatError(f"{file} has no column {lacking[0]!r}, {why}")
         except (FormatError, OSError) as error:
             if not skip:
                 if isinstance(file, ObjectFile) and isinstance(error, OSError):

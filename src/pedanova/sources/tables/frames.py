@@ -29,7 +29,7 @@ def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaEr
     """Column names as text, multi-level names joined by dots; unnamed columns are numbered as in pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
-        raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table transposed?")
+        raise error(f"{where}{len(names):,} columns are too many (at most {MOST_COLUMNS:,}); is the table transposed?")
     known = [_as_name(name) for name in names]
     for i, name in enumerate(known):
         free = (f"Unnamed: {i}{'.1' * again}" for again in range(len(known)))

@@ -55,7 +55,7 @@ def read_trials(files: Sequence[Path], place: str) -> Records:
             f"{place}: none of {len(files):,} files holds a trial ({lost[0] if lost else 'all are empty'})"
         )
     records = read_rows(rows, place)
-    notes = [Note("source", f"{len(files) - len(lost):,} files of {place} are one table")]
+    notes = [Note("source", f"{len(files) - len(lost):,} files of {place} were read as one table")]
     notes += [Note("doubt", f"{len(lost):,} files left out, such as {lost[0]}")] if lost else []
     return replace(records, notes=(*records.notes, *notes))
 
