@@ -140,7 +140,7 @@ def across(
 ) -> Across:
     """What matters over many studies: pooled shares, ranks, and which studies disagree.
 
-    Every study gets the same question; quantiles refer to the rows of each study. `notes` list studies without an
+    Every study is asked the same question; quantiles refer to the rows of each study. `notes` list studies without an
     answer, parameters that some studies do not have, and objectives that differ.
 
     Parameters
