@@ -94,7 +94,7 @@ class Effort:
     layer_steps: int  # steps of the search for a layer
 
 
-FULL = Effort(POINTS, 1000, 8, SEARCH_STEPS)
+FULL = Effort(POINTS, 700, 8, SEARCH_STEPS)
 FEW_ROWS = 400  # with at most this many configurations, fewer points are as accurate
 QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # if the settings of a fit to more rows are known
 

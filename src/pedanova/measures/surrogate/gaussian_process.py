@@ -20,8 +20,8 @@ ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler, because parameters that it ha
 NOISE, ADDITIVE = 0.1, 0.3  # ν and τ at the start of the search
 LEAST_NOISE = 5e-4
 JITTER, SINGLE_JITTER = 1e-6, 1e-5  # added to the noise, in double and in single precision
-SEARCH_STEPS = 15
-CONVERGED = 5e-4  # a relative decrease of the loss that ends the search
+SEARCH_STEPS = 12
+CONVERGED = 2e-3  # a relative decrease of the loss that ends the search
 FREQUENCIES = 256  # random Fourier features of a function from the prior
 CHUNK = 1024  # points at a time, so that their covariances stay in the processor's cache
 
