@@ -169,7 +169,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis
     columns["<b>c</b>"] = random.choice(HOSTILE, 300)
     columns[HOSTILE[-1]] = random.random(300)
     score = columns[HOSTILE[0]] + (columns["<b>c</b>"] == HOSTILE[1]) + 0.3 * columns[HOSTILE[3]]
-    a = pa.analyze({**columns, "loss</title>": score}, "loss</title>")
+    a = pa.analyze({**columns, "loss</title>": score}, "loss</title>", params=list(columns))
     path = tmp_path_factory.mktemp("hostile") / "report.html"
     a.report(path, title=HOSTILE[0], ladder=[0.1, 0.5, 1.0], **{**QUICK, "reduce": True})
     return path, a

@@ -32,7 +32,7 @@ def hostile() -> pa.Analysis:
     columns: dict[str, Any] = {name: random.random(300) for name in HOSTILE[:-1]}
     columns["<b>c</b>"] = random.choice(HOSTILE, 300)
     score = columns[HOSTILE[0]] + (columns["<b>c</b>"] == HOSTILE[1]) + 0.3 * columns[HOSTILE[3]]
-    return pa.analyze({**columns, "loss</title>": score}, "loss</title>")
+    return pa.analyze({**columns, "loss</title>": score}, "loss</title>", params=list(columns))
 
 
 @pytest.fixture(scope="module")
