@@ -1,7 +1,7 @@
 """All exceptions of pedanova.
 
-A message names the wrong value, the rule and the remedy, in one line. Python prints an argument as ``target=2``, the
-command line as ``--target 2`` (class `Arg`).
+A message is one line that names the wrong value, the rule and the remedy. An argument in a message (class `Arg`) is
+printed as ``target=2`` in Python and as ``--target 2`` on the command line.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument in a message: its name alone, with a value, or with `shown` in place of the value.
+    """An argument that a message mentions: its name alone, its name and value, or its name and the text `shown`.
 
-    `of` names the class of the option in Python: ``reading=pa.Reading(nan='worst')``.
+    `of` is the option class in which the argument is a field, as in ``reading=pa.Reading(nan='worst')``.
     """
 
     __slots__ = ("_said", "name")
@@ -111,11 +111,11 @@ class PedanovaError(Exception):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments that the message names."""
+        """The names of the arguments that the message mentions."""
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
-        """The same error with a text, such as a file name, before its message."""
+        """The same error with `words`, such as a file name, before its message."""
         return type(self)(*words, *self.words)
 
 
@@ -221,7 +221,7 @@ class MissingLibraryError(PedanovaError, ImportError):
 
 
 def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
-    """A message for an unknown name, with the most similar known names."""
+    """The message for a name that is not in `names`, with the `most` most similar names."""
     from difflib import get_close_matches
 
     small = {other.lower(): other for other in reversed(names)}
@@ -233,6 +233,6 @@ def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter
 
 
 def listed(names: tuple[str, ...] | list[str], *, most: int = 8) -> str:
-    """Names joined by commas; if there are many, only the first ones."""
+    """Join names by commas; of more than `most` names only the first are listed."""
     shown = ", ".join(repr(name) if not name.isidentifier() else name for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else (shown or "none")

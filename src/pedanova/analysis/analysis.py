@@ -41,8 +41,8 @@ else:
 class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. `analyze` and `load` return one.
 
-    ``len(a)`` is the number of rows that count. ``a + b`` adds the analyses of two parts of a table, if both have the
-    same space and levels. All examples of the methods use the `a` of the example below.
+    ``len(a)`` is the number of rows without the dropped ones. ``a + b`` adds the analyses of two parts of a table, if
+    both have the same space and levels. All examples of the methods use the `a` of the example below.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Analysis(Output):
     plot
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
-        The counts: ``data.levels`` are slices of the objective, ``data.tallies`` the counts by parameter,
+        The counts: ``data.levels`` are ranges of the objective, ``data.tallies`` the counts by parameter,
         ``data.dropped`` the number of rows left out, ``data.observations`` the rows (None if they were not saved, or
         after adding).
 
@@ -115,8 +115,8 @@ class Analysis(Output):
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
-            What a quantile refers to if the sampler was adaptive. ``"space"``: the best part of the search space, as a
-            model estimates it. ``"rows"``: the best part of the trials, from counts. Otherwise both are equal.
+            What a quantile refers to after an adaptive sampler (after others both are equal). ``"space"``: the best
+            part of the search space, as a model estimates it. ``"rows"``: the best part of the trials, from counts.
         force
             Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
             quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
@@ -202,7 +202,7 @@ class Analysis(Output):
         Returns
         -------
         Densities or dict of str to Densities
-            The part of the rows in each cell; ``.good()`` gives the good values.
+            The fraction of the rows in each cell; ``.good()`` gives the good values.
 
         Examples
         --------
@@ -301,7 +301,7 @@ class Analysis(Output):
         *,
         cells: object = 8,
     ) -> dict[tuple[str, str], PairDensity]:
-        """For every pair of parameters, the number of target and region rows in coarse cells of both.
+        """Count the target and region rows in the joint coarse cells of every pair of parameters.
 
         Parameters
         ----------
@@ -315,8 +315,8 @@ class Analysis(Output):
         Returns
         -------
         dict of pairs of str to PairDensity
-            By pair of names: the rows in every cell, and how many times as frequent the target is there as in the whole
-            region (``lift``).
+            For each pair of names: the number of rows in every cell, and ``lift``, the proportion of target rows in the
+            cell divided by that in the region.
 
         Examples
         --------
@@ -358,7 +358,7 @@ class Analysis(Output):
         Raises
         ------
         QueryError
-            `by` is not "measure" or "objective", or an option cannot be used with it.
+            `by` is not "measure" or "objective", or an option cannot be used with this `by`.
 
         Examples
         --------
@@ -385,11 +385,11 @@ class Analysis(Output):
         ----------
         budget
             A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
-            values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets of the source.
+            values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets that the source records.
         target, region
             Quantiles; at each budget they refer to the rows of that budget.
         at
-            The budgets to use; None for all, or for twelve if there are more.
+            The budgets to use; None for all, or for twelve of them if there are more.
         among
             ``"all"``: at each budget, all trials that have a value, also pruned ones. ``"full"``: only configurations
             that reached the highest budget.
@@ -428,7 +428,7 @@ class Analysis(Output):
         Returns
         -------
         Seeds
-            The part of the variance that is due to the seed, for the objective and for "is the row in the target?",
+            The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
             with 95 % intervals. The rest is the most that parameters can explain.
 
         Examples
@@ -465,7 +465,7 @@ class Analysis(Output):
         return across.Groups(across.groups_by(self.data, column), Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
-        """The same analysis with some of the rows; quantiles then refer to these rows.
+        """Analyse only some of the rows; quantiles then refer to these rows.
 
         Parameters
         ----------
@@ -473,8 +473,8 @@ class Analysis(Output):
             The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several are
             given, only rows that are in all of them are used.
         at
-            Thresholds of the objective, such as ``at_most(0.1)``, that you will ask about later; the rows for them are
-            counted in the same pass.
+            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use; they are counted in
+            the same pass.
 
         Returns
         -------
@@ -490,7 +490,7 @@ class Analysis(Output):
         return self if inner is self.data else Analysis(inner)
 
     def first(self, rows: int) -> Analysis:
-        """The same analysis with the first rows only, as if the search had ended there.
+        """Analyse only the first rows, as if the search had ended after them.
 
         Parameters
         ----------
@@ -540,7 +540,7 @@ class Analysis(Output):
         ----------
         default
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. None for the default of the tool's space (ConfigSpace, SMAC), or the medians if there is none.
+            category. None for the defaults in the search space (ConfigSpace, SMAC), or the medians if it has none.
         region
             Rows as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -549,9 +549,9 @@ class Analysis(Output):
         Returns
         -------
         Gains
-            By parameter: the gain if only it is tuned, what its worst value costs, and what it costs to leave it at its
-            default, with 95 % intervals; ``.total``: the gain from tuning all parameters; ``.path``: steps to the best
-            values.
+            For each parameter, with 95 % intervals: the gain if only this parameter is tuned, the loss at its worst
+            value, and the loss if it stays at its default. ``.total`` is the gain from tuning all parameters, ``.path``
+            the steps to the best values.
 
         Raises
         ------
@@ -620,8 +620,8 @@ class Analysis(Output):
         Returns
         -------
         Needed
-            By parameter: the number of further trials until its interval is narrow enough. ``.apart``: further trials
-            until the first two parameters can be distinguished. ``.stop`` says whether to stop.
+            For each parameter, the number of further trials until its interval is narrow enough. ``.apart`` is the
+            number until the first two parameters can be distinguished. ``.stop`` says whether to stop.
 
         Raises
         ------
@@ -676,10 +676,10 @@ class Analysis(Output):
         target, estimator, seed
             As in `importance`. The bounds depend on the best tenth of the target.
         keep
-            Each narrowed parameter keeps at least this part of that best tenth.
+            The bounds of each narrowed parameter contain at least this fraction of the best tenth of the target.
         widen
-            Whether to move a bound outwards if good values are most frequent there; otherwise the reason only suggests
-            it.
+            Whether to move a bound outwards if good values are most frequent next to it; if False, this is only
+            suggested.
         folds
             Folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 

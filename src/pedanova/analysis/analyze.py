@@ -116,7 +116,7 @@ def analyze(
     DataError
         A file, a column or the objective cannot be used as it is.
     SpaceError
-        The space contradicts itself, or a value lies outside (`OutsideSpaceError`).
+        The space contradicts itself, or a value lies outside it (`OutsideSpaceError`).
     QueryError
         An option has an unknown value, or the objective is missing.
     MissingLibraryError
@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """The options for rows and columns as `TableOptions`; `columns` are fields of it that need no conversion."""
+    """Combine the options of `analyze` for rows and columns; `columns` are further fields of `TableOptions`."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
@@ -191,7 +191,7 @@ def count(
     study: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Counted:
-    """Read, prepare, divide into levels, and count."""
+    """Read a table, select its rows and columns, divide the objective into levels, and count."""
     from pedanova.scale.cuda.device import OnDevice, table_on_device
     from pedanova.sources import open_table, read_records
     from pedanova.sources.scans.scan import TableScan
@@ -215,7 +215,6 @@ def count(
 
 
 def count_records(records: Records, request: TableOptions, levels: object) -> Counted:
-    """Count a table in memory."""
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     rows = InMemory(observed, request.reading.ending, request.threads)
     cut = levels_for(rows, levels)
@@ -259,14 +258,14 @@ def guess_space(
 
 
 def roles_in(data: object, request: TableOptions, study: str | None = None) -> ColumnRoles:
-    """The role of every column, and why."""
+    """The role of every column (parameter, result, identifier and so on), with the reason for it."""
     records, request, goals = _table_of(data, request, study)
     keep = choose_rows(records.columns, records.rows, request).keep if goals else None
     return column_roles(tuple(records.columns), goals, request, TableColumns(records.columns, keep))
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
-    """A table in memory, the options completed from it, and the objectives, if there are any."""
+    """Read a table into memory; return it with the completed options and the objectives (empty if there are none)."""
     from pedanova.sources import read_records
     from pedanova.sources.spaces.beside import with_space_beside
 

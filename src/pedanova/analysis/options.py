@@ -1,4 +1,4 @@
-"""The options of `analyze` and of a question, for the command line."""
+"""The options of `analyze` and of `importance` in the form in which the command line offers them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of the command line."""
-
     name: str
     default: Any
     help: str
@@ -37,7 +35,7 @@ class Option:
 def field_of(
     kind: Reading | Scan | Question, name: str, words: str, group: Group = "the question", **more: Any
 ) -> Option:
-    """An option that sets a field of `Reading`, `Scan` or `Question`, with the default of that field."""
+    """A command-line option for a field of `Reading`, `Scan` or `Question`, with the default of that field."""
     return Option(name, getattr(kind, name), words, group, **more)
 
 
@@ -128,7 +126,7 @@ BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """The options by name for `analyze`: those of `Reading` and of `Scan` are combined into one value each."""
+    """Combine the options for `Reading` and for `Scan` into one object each, as `analyze` expects them."""
     kinds = {"reading": Reading, "scan": Scan}
     names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
     own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}

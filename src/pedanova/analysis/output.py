@@ -1,4 +1,4 @@
-"""The output of an analysis: its rows as a table, a saved file (also read here), figures, and pages."""
+"""Output methods of `Analysis`: tables of rows, saved files, figures and HTML pages. Saved files are also read here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Output:
-    """Base class of `Analysis` with its output: a table of rows, a saved file, figures and pages."""
+    """The base class of `Analysis` that contains its output methods."""
 
     data: TrialData
 
@@ -67,7 +67,7 @@ class Output:
         return f"Analysis({self._in_short()})"
 
     def _in_short(self) -> str:
-        """What was counted, in one line."""
+        """One line with the number of rows and parameters and the objective."""
         observed = self.data.observations
         goals = observed.goals if observed is not None else ()
         pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.data.direction, self.data.objective)]
@@ -77,7 +77,7 @@ class Output:
         )
 
     def _repr_html_(self) -> str:
-        """An HTML table of the search space, with the assumptions and the next possible calls."""
+        """An HTML table of the search space, with the assumptions and suggested calls."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
         title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"
@@ -317,7 +317,6 @@ PAINTERS[Importances] = _draw_importances
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:
-    """The data in a saved file."""
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
     try:
@@ -327,7 +326,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
-    """What a saved file contains besides counts: all rows, a sample of them, or nothing."""
+    """The rows to store in a saved file: all rows, a sample, or none, depending on `rows` and the size of the table."""
     if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:
@@ -336,7 +335,7 @@ def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
-    """The fields of `TrialData` from the attachments of a file."""
+    """The fields of `TrialData` that are stored as attachments of a saved file."""
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
     kept, threads = stored.attachments, as_threads(None)
     try:
@@ -355,6 +354,5 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
 
 
 def in_notebook() -> bool:
-    """Whether this code runs in a Jupyter kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None

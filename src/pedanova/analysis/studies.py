@@ -1,4 +1,4 @@
-"""Several studies: `across` pools many studies, `difference` compares two studies or two answers."""
+"""Several studies: `across` pools the results of many studies, `difference` compares two studies or two answers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ class Across(Pooling):
         Returns
         -------
         SearchPrior
-            By parameter, the narrowest first; ``.sample()`` draws configurations, ``.to_json()`` has the densities.
+            A density for each parameter, the narrowest first; ``.sample()`` draws configurations, ``.to_json()`` has
+            the densities.
 
         Raises
         ------
@@ -201,7 +202,7 @@ def across(
 
 
 def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
-    """Two groups of options: how an answer is computed, and how a table is read."""
+    """Split the options into those of `importance` and those of `analyze`."""
     for name in options:
         if name not in AcrossKeywords.__annotations__:
             raise QueryError(
@@ -213,7 +214,7 @@ def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
 
 
 def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
-    """Analyses by name; other sources are analysed or loaded."""
+    """An analysis for each study by name; files are loaded, and other data are analysed with the options in `table`."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
@@ -227,14 +228,14 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
 
 
 def is_column(value: object) -> bool:
-    """Whether the value is one column of a table, not a study."""
+    """Whether `value` is a column of numbers or texts; if so, the data is one table and not a dict of studies."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and value.dtype.names is None
     return isinstance(value, list | tuple) and not any(isinstance(row, Mapping) for row in value[:1])
 
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
-    """Files by name without folder and suffix, or by path if two names are the same."""
+    """A dict from file names without folder and suffix to paths; if two names are equal, all keys are paths."""
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
@@ -258,7 +259,7 @@ def grouped_analyses(
     scan: Scan | None = None,
     **rows: Unpack[RowKeywords],
 ) -> tuple[Groups[Analysis], tuple[Note, ...]]:
-    """Read the table once and sort its rows into groups; each group is then counted from its own rows."""
+    """Read a table once and divide its rows by the column `group`; return an analysis for each group, and notes."""
     from pedanova.sources import read_records
 
     scan = scan or Scan()
@@ -278,7 +279,7 @@ def grouped_analyses(
 
 
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
-    """Raise an error for options that apply to a single study only."""
+    """Raise an error for options that cannot be combined with `group`."""
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
             words = " is for one study, but groups need the table in memory; leave it out, or analyze each study "
@@ -304,8 +305,8 @@ class StudyDifferences(Differences):
     ----------
     rows
         One row per parameter, the clearest difference first: ``share`` and ``other`` (the share in the second study),
-        their ``difference`` with ``low``, ``high`` and ``p_adjusted``, the same for the ratios, good values in both,
-        and whether they ``moved``.
+        their ``difference`` with ``low``, ``high`` and ``p_adjusted``, the same for the ratios, the good values in both
+        studies, and whether these values ``moved``.
     names
         The names of both studies.
     relation
@@ -374,9 +375,9 @@ def difference(
     Returns
     -------
     StudyDifferences
-        By parameter: both shares and ratios, their differences with 95 % intervals and p-values (adjusted by Holm),
-        good values in both, and whether they moved. `notes` say how the studies are related, and what they do not
-        share. For two answers the result is `Differences`, with shares only.
+        For each parameter: its shares and ratios in both studies, their differences with 95 % intervals and p-values
+        (adjusted by Holm), its good values in both studies, and whether these values moved. `notes` say how the studies
+        are related, and what they do not share. For two answers the result is `Differences`, with shares only.
 
     Raises
     ------
@@ -423,7 +424,7 @@ def difference(
 
 
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
-    """Both studies, restricted to the values that both can take, and notes on what they do not share."""
+    """Restrict both studies to the parameters and values that they share; also return notes on what is left out."""
     notes = [
         Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")
         for which, names in (("first", shared.first), ("second", shared.second))
@@ -445,7 +446,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
 
 
 def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:
-    """The notes of the answers, and notes on parameters that one study never varied."""
+    """Collect the notes of both answers, and add notes on parameters that one of the studies never varied."""
     one, two = answers
     notes = []
     if one.estimator != two.estimator:

@@ -1,6 +1,7 @@
-"""A source that is analysed while it grows: when it has changed, it is read and analysed again as a whole.
+"""Analyse a source that still grows: whenever it has changed, it is read and analysed again as a whole.
 
-Each look at a database uses a new connection, and every query is a short transaction, so no writer waits for it.
+A database is read with a new connection each time and in short transactions, so that programs that write to it do not
+have to wait.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ IN_PARTS = ("stream", "executor", "pushdown")  # options that cannot be used whi
 
 
 class Watched:
-    """A source with the options of `analyze`; it is read again when it has changed.
+    """A source with the options of `analyze`, which is read again when it has changed.
 
-    A guessed space is kept until a value lies outside it or a new parameter appears. A given space is always kept; rows
-    outside it are counted in a separate bin.
+    A guessed space is used until a row has a value outside it or a new parameter appears. A given space is never
+    changed; rows outside it are counted in a separate bin.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Watched:
         return update
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
-        """The first analysis; waits until enough trials have ended."""
+        """Wait until enough trials have ended, and return the first analysis; `say` prints why it waits."""
         said = None
         while True:
             try:
@@ -138,7 +139,7 @@ class Watched:
 
 
 def best_of(analysis: Analysis) -> float | None:
-    """The objective of the best row that counts; None for several objectives."""
+    """The best objective of the rows that are counted; None if there are several objectives."""
     observed = analysis.data.observations
     if observed is None or analysis.data.levels.several:
         return None
@@ -150,8 +151,6 @@ def best_of(analysis: Analysis) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The result of one look at a source."""
-
     records: Records | None = field(repr=False)  # all trials so far; None if none is new or none has ended
     new: int = 0  # trials that have ended since the last look
     finished: int = 0  # trials that have ended
@@ -160,10 +159,10 @@ class Look:
 
 
 def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
-    """A source that is looked at again and again: a path or a URL. Nothing is read before the first look.
+    """Prepare to check a path or URL repeatedly for new trials. Nothing is read before the first check.
 
-    If a look fails (the file is gone, the database is down), it raises a `PedanovaError` and changes nothing, so the
-    next look misses nothing.
+    If a check fails because the file or the database is not available, it raises a `PedanovaError` and changes no
+    state, so the next check finds all new trials.
     """
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"a {type(data).__name__} cannot be followed; give a path or the URL of a database")
@@ -221,7 +220,7 @@ class Follow:
 
 
 def stamp_of(path: Path) -> Hashable:
-    """A stamp of a file, or of all files in a folder, that changes when one of them does."""
+    """A value that changes when the file, or any file in the folder, changes."""
     try:
         files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
         states = [(file, file.stat()) for file in files]
@@ -231,7 +230,7 @@ def stamp_of(path: Path) -> Hashable:
 
 
 def stamp_of_database(place: str | Path) -> Hashable:
-    """A stamp of the trials or runs in a database that changes when one begins or ends."""
+    """A value that changes when a trial or run in the database begins or ends."""
     with open_database(place) as database:
         runs = "runs" in database.tables()
         return hash(tuple(map(tuple, database.rows("SELECT * FROM runs" if runs else "SELECT * FROM trials"))))

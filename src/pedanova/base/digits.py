@@ -11,7 +11,7 @@ GROUPED = 10_000  # larger numbers get separators of thousands
 
 
 def short(value: object, digits: int = DIGITS) -> str:
-    """A number with few digits; integers in full, other values unchanged."""
+    """Format a number with `digits` significant digits; integers are written in full, and other objects as text."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -35,7 +35,7 @@ def _grouped(value: int) -> str:
 
 
 def percent(part: float) -> str:
-    """A fraction as a percentage with about two digits; negative values are shown as 0 %."""
+    """Format the fraction `part` as a percentage with about two digits; negative fractions are shown as 0 %."""
     if math.isnan(part):
         return ""
     percents = 100.0 * max(0.0, part)
@@ -46,21 +46,21 @@ def percent(part: float) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Two fractions as the ends of an interval in percent; empty if they are not known."""
+    """Format two fractions as an interval in percent; an empty string if one of them is None."""
     if low is None or high is None:
         return ""
     return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
 
 
 def times(lift: float) -> str:
-    """A factor with two significant digits, such as 2.5×."""
+    """Format the factor `lift` with two significant digits, such as 2.5×."""
     if not math.isfinite(lift):
         return ""
     return f"{float(f'{lift:.2g}'):g}×"
 
 
 def chance(p_value: float) -> str:
-    """A p-value; values below 0.001 are shown as "< 0.001"."""
+    """Format a p-value; values below 0.001 are shown as "<0.001"."""
     if p_value < 0.001:
         return "<0.001"
     return f"{p_value:.2f}" if p_value >= 0.0995 else f"{p_value:.3f}"

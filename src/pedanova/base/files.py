@@ -1,4 +1,4 @@
-"""Writing files: check the path, and write safely."""
+"""Check the path of an output file, and write the file without the risk of a half-written one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pedanova.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
-    """Additional content of a saved file: plain values and arrays by name."""
+    """An additional section of a saved analysis: a header of plain values, and NumPy arrays by name."""
 
     header: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def check_output_path(path: object) -> Path:
-    """The path; raises an error if no file can be written there."""
+    """Convert `path` to a `Path`; raise an error if no file can be written at that path."""
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"{path!r} is not a path; give a string or a pathlib.Path")
     text = os.fspath(path)
@@ -46,8 +46,7 @@ def check_output_path(path: object) -> Path:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Write a file completely, or leave the old file unchanged; special files such as /dev/stdout are written
-    directly."""
+    """Write the whole file, or leave the old file unchanged; write to devices such as /dev/stdout directly."""
     try:
         if file.exists() and not file.is_file():
             file.write_bytes(content)

@@ -22,7 +22,7 @@ class LazyModule:
 
 
 class LazyMapping(Mapping[str, Value]):
-    """Values by name, each computed when it is first used, because a wide table needs only a few columns."""
+    """A mapping in which each value is computed when it is first used; a wide table often needs only a few columns."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:
         self._names, self._make = tuple(names), make

@@ -47,7 +47,7 @@ def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
 
 
 def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
-    """The changed forms, with the old form for every name that would no longer be unique."""
+    """The forms in `changed`; a name whose new form would not be unique keeps its form in `before`."""
     forms = before | changed
     while True:
         taken = Counter(forms.values())
@@ -58,13 +58,13 @@ def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, st
 
 
 def _parts(name: str, separators: str) -> list[str]:
-    """The parts of a name, each with the separators after it."""
+    """Split a name at `separators`; each part includes the separators after it."""
     kind = re.escape(separators)
     return re.findall(rf"[^{kind}]*[{kind}]+|[^{kind}]+", name)
 
 
 def _stripped(forms: dict[str, str], separators: str) -> dict[str, str]:
-    """The names without the parts that all share at the start and end; no name becomes empty."""
+    """Remove the parts at the start and the end that all names have in common; no name becomes empty."""
     if len(forms) < 2:
         return {}
     lines = [_parts(form, separators) for form in forms.values()]
@@ -78,6 +78,6 @@ def _stripped(forms: dict[str, str], separators: str) -> dict[str, str]:
 
 
 def _alike(lines: Sequence[Sequence[str]]) -> int:
-    """The number of leading parts that are the same in all names; the last part never counts."""
+    """The number of leading parts that all names have in common; the last part of a name is never counted."""
     most = min(map(len, lines)) - 1
     return next((place for place in range(most) if len({line[place] for line in lines}) > 1), most)

@@ -1,4 +1,4 @@
-"""Notes: sentences about an answer, stored as data. They may contain counts and arguments."""
+"""Notes: remarks on an answer. A note is a sentence with structured content, such as counts and argument names."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "
 
 
 class Count(int):
-    """A number of rows that adds up over the parts of a table."""
+    """A number of rows in a note; the counts of notes on several parts of a table can be added."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"
 
 
 class Note(str):
-    """A sentence (a `str`) together with its kind, subject and words."""
+    """A sentence (a `str`) that also has its kind, the parameter it is about (`subject`), and its words as data."""
 
     kind: Kind
     subject: str
@@ -62,7 +62,7 @@ class Note(str):
         return tuple(int(word) for word in self.words if isinstance(word, Count))
 
     def names(self, argument: str) -> bool:
-        """Whether the note recommends this argument."""
+        """Whether the note mentions the option `argument`."""
         return any(isinstance(word, Arg) and word.name == argument for word in self.words)
 
     def about(self, subject: str) -> Note:
@@ -105,7 +105,7 @@ def _note(kind: Kind, words: Sequence[Word], subject: str, severity: Severity) -
 
 
 def _of_one_row(found: re.Match[str]) -> str:
-    """A part of a sentence with its verbs in the singular, for a count of one row."""
+    """Put the verbs of a sentence about "1 rows" into the singular."""
     many = found[1] if found[1].startswith("of") else found[1].removesuffix("s")
     return f"1 {many}" + re.sub(r"\b(?:have|are|were|count|lie)\b", lambda verb: OF_ONE[verb[0]], found[2])
 
@@ -149,8 +149,7 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
 
 
 def ranged(notes: Iterable[Note]) -> list[Note]:
-    """Merge notes on many subjects that differ only in their counts; the merged note has the smallest and largest
-    count."""
+    """Merge notes on many parameters that differ only in their counts, and give the range of the counts."""
     every = list(notes)
     alike: dict[tuple[Any, ...], list[Note]] = {}
     for note in every:
@@ -171,7 +170,7 @@ def _as_one(notes: Sequence[Note]) -> Note:
 
 
 def shortened(notes: Iterable[Note]) -> list[Note]:
-    """At most `MOST_SHOWN` notes of each kind, and how many more there are."""
+    """At most `MOST_SHOWN` notes of each kind, and a note that gives the number of the others."""
     kinds: dict[str, list[Note]] = {}
     for note in ranged(gathered(notes)):
         kinds.setdefault(note.kind, []).append(note)
@@ -187,7 +186,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
 
 @contextmanager
 def explaining(notes: Iterable[Note]) -> Iterator[None]:
-    """Add to an error why rows were dropped, and whether the direction was only guessed."""
+    """In a ``with`` block, add notes on dropped rows and on an uncertain direction to the message of a `QueryError`."""
     try:
         yield
     except QueryError as error:
@@ -201,6 +200,6 @@ def explaining(notes: Iterable[Note]) -> Iterator[None]:
 
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Warnings first, then information, then guesses; without notes that concern no row."""
+    """Sort notes by severity: warnings, information, guesses. Notes whose count is 0 are left out."""
     relevant = (note for note in notes if not note.counts or note.counts[0])
     return tuple(sorted(relevant, key=lambda note: ORDER.index(note.severity)))

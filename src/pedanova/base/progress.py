@@ -1,4 +1,4 @@
-"""The progress of a long read: one line on the error stream, only in a terminal."""
+"""Show the progress of a long read as one line on the error stream; nothing is printed outside a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 def describe(what: str, count: int, total: int | None, seconds: float, verb: str = "reading") -> str:
-    """One line: ``reading runs: 500 of 2,000, 250 a second, 6 s left``."""
+    """The text of a progress line, such as ``reading runs: 500 of 2,000, 250 a second, 6 s left``."""
     rate = count / seconds if seconds > 0 else 0.0
     whole = "" if total is None else f" of {total:,}"
     left = "" if not total or not rate else f", {max(0, total - count) / rate:.0f} s left"

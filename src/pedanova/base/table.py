@@ -1,4 +1,4 @@
-"""Small result tables and the formats in which they are printed. Nothing here computes statistics."""
+"""Small result tables, and their output as text, HTML, Markdown, LaTeX and CSV. Nothing here computes statistics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_NOTES = 30
 def html_table(
     title: str, columns: Sequence[TableColumn], *, faint: Collection[int] = (), notes: Sequence[str] = ()
 ) -> str:
-    """An HTML table for notebooks, with bars and folded notes; `faint` rows are grey. All text is escaped."""
+    """An HTML table for notebooks, with bars in cells, and notes that open with a click. Rows in `faint` are grey."""
     many_bars = sum(bool(column.parts) for column in columns) > 1
     rows = len(columns[0].cells)
     head = "".join(f"<th{_html_style(i, column)}>{escape(column.title)}</th>" for i, column in enumerate(columns))
@@ -48,7 +48,7 @@ def _html_style(place: int, column: TableColumn, more: str = "") -> str:
 
 
 def _html_bar(column: TableColumn, row: int, many_bars: bool) -> str:
-    """The background of a cell: a bar next to the number (behind it if there are many bars), and a line as a mark."""
+    """The CSS background of a cell: a bar beside the number (or behind it if there are many columns of bars)."""
     if not column.parts:
         return ""
     end = _css_percent(column.parts[row])
@@ -68,7 +68,7 @@ def _css_percent(part: float) -> str:
 
 
 def folded(notes: Sequence[str]) -> str:
-    """Notes that open with a click; empty if there are none."""
+    """HTML for notes that open with a click; an empty string without notes."""
     if not notes:
         return ""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes[:MOST_NOTES])
@@ -144,7 +144,7 @@ class Table:
     def column(
         self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = "", leave: int = 0
     ) -> TableColumn:
-        """A column with one text per row; `bar` names the attribute that is drawn as a bar."""
+        """Make a column for printing: `text` formats each row, and `bar` names the attribute that is drawn as a bar."""
         rows = self.printed_rows()
         parts = bar_parts([getattr(row, bar) for row in rows]) if bar else ()
         return TableColumn(title, [text(row) for row in rows], kind, leave, parts)
@@ -248,14 +248,14 @@ class Table:
         return ""
 
     def faint(self) -> frozenset[int]:
-        """The rows that are not distinguishable from noise."""
+        """The indices of rows whose effect cannot be distinguished from noise."""
         return frozenset()
 
     def _repr_html_(self) -> str:
         return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
     def in_lines(self) -> str:
-        """The table as text; a long table shows the first lines and says how many more there are."""
+        """The table as text; of a long table only the first lines, and the number of the others."""
         columns = self.printed()
         more = len(columns[0].cells) - SHOWN
         if more <= A_FEW_MORE:
@@ -275,14 +275,14 @@ Row = TypeVar("Row")
 
 
 def bar_parts(cells: Sequence[Any]) -> list[float]:
-    """The lengths of bars as parts of the longest."""
+    """The length of each bar as a fraction of the longest bar."""
     numbers = [float(cell or 0.0) for cell in cells]
     top = max(numbers, default=0.0) or 1.0
     return [number / top for number in numbers]
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
-    """The rows of a dataclass as columns, without fields that have ``compare=False``; `name` becomes `parameter`."""
+    """Convert dataclass rows to columns; fields with ``compare=False`` are left out, `name` becomes `parameter`."""
     names = [field.name for field in (fields(rows[0]) if rows else ()) if field.compare]
     return {"parameter" if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
 

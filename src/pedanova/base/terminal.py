@@ -1,4 +1,4 @@
-"""Text for a terminal: the width of letters, safe characters, and tables that fit a width."""
+"""Text for a terminal: the displayed width of text, removal of control characters, and tables that fit a width."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEIGHTS = " ▁▂▃▄▅▆▇█"
 
 
 def printable(text: str) -> str:
-    """The text as one line, with control characters shown instead of executed."""
+    """The text as one line; control characters are replaced by �, so that a terminal does not execute them."""
     return "".join(_shown(letter) for letter in text)
 
 
@@ -25,13 +25,13 @@ def _shown(letter: str) -> str:
 
 
 def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
-    """The text in lines of this width; "10 %" is not broken."""
+    """Break the text into lines of at most `width` columns, but not before a percent sign."""
     kept = text.replace(" %", "\u00a0%")
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
 def width_of(text: str) -> int:
-    """The number of terminal columns of a text: East Asian letters take two, accents none."""
+    """The number of terminal columns that a text needs: East Asian letters take two, combining accents none."""
     if text.isascii():
         return len(text)
     return sum(_width(letter) for letter in text)
@@ -44,7 +44,7 @@ def _width(letter: str) -> int:
 
 
 def shorten(text: str, width: int = 40) -> str:
-    """A long name cut in its middle; control characters are shown, not executed."""
+    """Cut out the middle of a text longer than `width`; control characters are replaced by �."""
     text = printable(text)
     if width_of(text) <= width:
         return text
@@ -83,7 +83,7 @@ ColumnKind: TypeAlias = Literal["name", "words", "number", "bar"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column of a result, from which terminal text, HTML, Markdown and LaTeX are made."""
+    """One column of a result table, which can be printed as text, HTML, Markdown or LaTeX."""
 
     title: str
     cells: Sequence[str] = ()  # by row, rounded for reading
@@ -94,14 +94,14 @@ class TableColumn:
 
     @property
     def width(self) -> int:
-        """The natural width; the width of a bar is chosen later."""
+        """The number of terminal columns that the texts need; bars are not included."""
         if self.kind == "bar":
             return 0
         return max(width_of(text) for text in (self.title, *self.cells))
 
 
 def fitted(columns: Sequence[TableColumn], width: int) -> list[TableColumn]:
-    """The columns that fit into the width, as finished text."""
+    """The columns that fit into `width` terminal columns, with their bars drawn as text."""
     longest = max(16, width // 3)
     kept = [_safe(column, longest) for column in columns]
     while _bar_width(kept, width) < USUAL_BAR and any(column.leave for column in kept):
@@ -120,7 +120,7 @@ def _safe(column: TableColumn, longest: int) -> TableColumn:
 
 
 def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
-    """The width that is left for each bar; if everything fits, the usual width."""
+    """The terminal columns that are left for each column of bars; a fixed width if everything fits."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
     if not bars:
@@ -139,7 +139,7 @@ def _drawn(column: TableColumn, size: int) -> TableColumn:
 def draw_columns(
     columns: Sequence[TableColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
 ) -> str:
-    """A table that fits the width; in colour, bars are cyan and lines without a clear effect are faint."""
+    """A text table that fits `width`. With `colour`, bars are cyan and the rows in `faint` are dimmed."""
     kept = fitted(columns, width)
     lines = [[column.title for column in kept], *zip(*(column.cells for column in kept), strict=True)]
     head, *rows = laid_out(lines, left=[i for i, column in enumerate(kept) if column.kind != "number"])
@@ -152,7 +152,7 @@ def draw_columns(
 
 
 def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0) -> list[list[str]]:
-    """Cells padded to the width of their columns; the first line is the header; columns in `left` are left-aligned."""
+    """Pad cells to the width of their column; the first line is the header, and columns in `left` are left-aligned."""
     widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
     result = []
     for line in lines:
@@ -164,13 +164,13 @@ def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), le
 
 
 def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """The padded cells as text, with a line under the header."""
+    """Join padded cells to text, with a horizontal line under the header."""
     lines = [cells[0], ["─" * width for width in widths], *cells[1:]]
     return "\n".join((" " * GAP).join(line).rstrip() for line in lines)
 
 
 def text_table(columns: Sequence[TableColumn]) -> str:
-    """A plain table in full width: names and words are left-aligned, numbers right-aligned."""
+    """A text table of unlimited width: names and words are left-aligned, numbers right-aligned."""
     lines = [[column.title for column in columns], *zip(*(column.cells for column in columns), strict=True)]
     left = [i for i, column in enumerate(columns) if i == 0 or column.kind == "words"]
     cells = laid_out([[printable(cell) for cell in line] for line in lines], left=left, least=3)
@@ -182,7 +182,7 @@ def _ink(text: str, ink: str, colour: bool) -> str:
 
 
 def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
-    """A plain table: names and words left, numbers right; columns that do not fit continue below."""
+    """A text table of at most `width` columns; table columns that do not fit are printed below the first ones."""
     first, *others = [
         _safe(replace(c, kind=("words" if c.kind == "words" else "number") if i else "name"), max(16, width // 3))
         for i, c in enumerate(columns)

@@ -1,4 +1,4 @@
-"""Threads: their number, work spread over them, and a cache that they share."""
+"""Parallel work in threads, and a cache that is safe to use from several threads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """The rows in `each` pieces per thread, so that a slow thread gets fewer of them; small tables have fewer."""
+    """Divide the rows into `each` slices per thread, so that fast threads can do more; small tables have fewer."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))
@@ -60,7 +60,7 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run linear algebra on one thread: as fast for small matrices, and with the same results on any machine."""
+    """Run linear algebra on one thread: as fast for small matrices, and the same results for any number of cores."""
     try:
         controller = _controller("scipy.linalg" in sys.modules)
     except ImportError:
@@ -72,14 +72,14 @@ def one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=2)
 def _controller(scipy: bool) -> Any:  # noqa: ARG001
-    """The controller of the loaded linear algebra libraries, cached because finding them takes a millisecond."""
+    """The controller of the loaded linear algebra libraries; cached, because finding them takes a millisecond."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def trim_memory() -> None:
-    """Return memory that threads have freed to the system (glibc only)."""
+    """Give memory that was freed back to the operating system (glibc only)."""
     trim = _trim()
     if trim is not None:
         trim(0)
@@ -96,9 +96,10 @@ Value = TypeVar("Value")
 
 
 class ResultCache(Generic[Value]):
-    """A cache in which a second request waits for a result in progress; the least recently used result is removed.
+    """A cache for several threads: a request for a result that another thread is computing waits for that result.
 
-    An error is raised in all waiting threads and is not cached.
+    If the cache is full, the least recently used result is removed. An error is raised in all waiting threads and is
+    not cached.
     """
 
     def __init__(self, most: int) -> None:
@@ -107,7 +108,7 @@ class ResultCache(Generic[Value]):
         self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value], *, most: int | None = None) -> Value:
-        """The cached result for the key, computed if it is missing; `most` limits the number of large results."""
+        """Return the cached result for `key`, or compute it with `make`. `most` limits the number of cached results."""
         with self._lock:
             existing = self._made.get(key)
             waiting = existing if existing is not None else Future[Value]()

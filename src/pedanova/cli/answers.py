@@ -1,4 +1,4 @@
-"""Commands that answer a question in words, as a table or as JSON."""
+"""Commands that print an answer as text, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 
 def stop_words(a: Analysis, result: Importances, seed: int) -> str:
-    """A sentence if more trials would hardly change the answer; empty otherwise."""
+    """A sentence that says that more trials would hardly change the answer; empty if they could."""
     if not first_stays(result.rows):
         return ""
     from pedanova.measures.advice.ask import stop_sentence
@@ -117,7 +117,7 @@ def stop_words(a: Analysis, result: Importances, seed: int) -> str:
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
-    """What to do next, and the command for it."""
+    """A sentence that suggests what to do next, with the shell command for it."""
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"
@@ -130,7 +130,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """The target, or a wider one with enough rows for a decision; None if no target has enough."""
+    """The target for ``pedanova reduce``: the given one, or a wider one with enough rows; None if there is none."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None
@@ -207,7 +207,7 @@ class DensityTable(Table):
         return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
     def in_full(self) -> list[dict[str, Any]]:
-        """All numbers of each density."""
+        """The densities for JSON: for each parameter, all cells with unrounded numbers."""
         known = ("bandwidth", "missing_target", "missing_region")
         return [
             {"parameter": one.name, "cells": as_rows(density_columns(one)), **{key: getattr(one, key) for key in known}}
@@ -216,7 +216,7 @@ class DensityTable(Table):
 
 
 def density_columns(density: Densities) -> dict[str, list[Cell]]:
-    """The columns of a density, with the ends of each cell if it has ends."""
+    """The columns of a density; `low` and `high` are the ends of each cell, or None for a categorical parameter."""
     low = density.edges[:-1].tolist() if density.edges is not None else [None] * len(density)
     high = density.edges[1:].tolist() if density.edges is not None else [None] * len(density)
     columns = density.to_dict()
@@ -351,7 +351,7 @@ def run_difference(options: argparse.Namespace) -> int:
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
-    """Each source as a separate analysis; options about tables apply only to tables."""
+    """Open each source as a separate analysis; options for reading tables are not applied to saved analyses."""
     from pedanova.analysis.studies import by_stem
 
     analyses = {}
@@ -442,7 +442,7 @@ def run_brief(options: argparse.Namespace) -> int:
 
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:
-    """The table, the meaning of its columns, and the path from the default to the best."""
+    """The table of gains as text, with the meaning of its columns and the steps from the default to the best values."""
     from pedanova.measures.advice.gains import default_in_words
 
     default = default_in_words(gains, "--default NAME=VALUE")
@@ -453,7 +453,7 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
 
 
 def parse_default(texts: Sequence[str] | None) -> dict[str, object] | None:
-    """``lr=1e-3,optimizer=adam`` as a dict of texts, which are later converted with the space."""
+    """Parse ``lr=1e-3,optimizer=adam`` to a dict; the values remain strings."""
     if not texts:
         return None
     values: dict[str, object] = {}

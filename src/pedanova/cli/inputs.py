@@ -1,4 +1,4 @@
-"""From options on the command line to values: open the source that a command names, and make its question."""
+"""Convert command-line options to values: open the source as an `Analysis`, and read target and region."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pedanova.measures.question import HOW
 
 
 def opened(options: argparse.Namespace) -> Analysis:
-    """The analysis, restricted to some rows if ``--within`` is given."""
+    """Open the source as an analysis, and restrict it to the rows of ``--within`` if that option is given."""
     return source_opened(options).within(*(getattr(options, "within", None) or ()))
 
 
 def source_opened(options: argparse.Namespace) -> Analysis:
-    """The analysis of all rows."""
+    """Open the source as an analysis of all its rows."""
     if is_saved(options):
         return load(options.file)
     return analyze(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
 
 
 def is_saved(options: argparse.Namespace) -> bool:
-    """Whether the source is a .pedanova file; options about the table are then an error."""
+    """Whether the source is a .pedanova file; for such a file, raise an error if options for tables are given."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
     for option in (OBJECTIVE, *TABLE):
@@ -39,19 +39,19 @@ def is_saved(options: argparse.Namespace) -> bool:
 
 
 def leave_out_group(options: argparse.Namespace) -> None:
-    """Exclude the column of ``--group`` from the parameters, because it names studies."""
+    """Exclude the column of ``--group`` from the parameters, because it contains the names of studies."""
     if options.group is not None and not is_saved(options):
         options.exclude = [*(options.exclude or []), options.group]
 
 
 def table_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of `analyze` that the command has, as keyword arguments."""
+    """The command-line options that `analyze` accepts, as its keyword arguments."""
     taken = [option for option in TABLE if hasattr(options, option.name)]
     return nested({option.name: as_argument(option, getattr(options, option.name)) for option in taken})
 
 
 def as_argument(option: Option, value: Any) -> Any:
-    """An option in the form that `analyze` accepts: columns as a list, one objective or direction as text."""
+    """Convert the value of an option for `analyze`: column names to a list, one objective or direction to a string."""
     if not option.several or value is None:
         return value
     if option.metavar == "COLS":
@@ -78,7 +78,7 @@ def split_names(texts: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """A region from a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; other text is a column or a condition."""
+    """Parse a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; return other text (a column or condition)."""
     first, comma, last = text.partition(",")
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]

@@ -43,7 +43,7 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of a command; an unknown command or option ends the program with one line."""
+    """Parse the options of a command; an unknown command or option prints one line and ends the program."""
     commands = {command.name: command for command in COMMANDS}
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
@@ -65,7 +65,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run_program() -> int:
-    """The entry point of the shell command: `main`, with less garbage collection to be faster."""
+    """The entry point of the shell command. It calls `main`, with garbage collection reduced to save time."""
     gc.set_threshold(50_000)
     status = main()
     gc.freeze()
@@ -110,7 +110,7 @@ def refused(message: str) -> int:
 
 
 def left_over(command: Command | None, rest: Sequence[str], source: str = "") -> str:
-    """One line about words that neither the command nor pedanova itself accepts."""
+    """An error message for the words in `rest`, which neither the command nor pedanova itself accepts."""
     first = rest[0]
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")
@@ -130,7 +130,7 @@ def left_over(command: Command | None, rest: Sequence[str], source: str = "") ->
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell's completion request and exit, if there is one; needs argcomplete."""
+    """If the shell asks for completions, print them and exit; needs argcomplete."""
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:

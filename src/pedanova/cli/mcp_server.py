@@ -1,7 +1,7 @@
 """``pedanova mcp FOLDER``: answers an agent's questions about the tables in one folder (Model Context Protocol).
 
-The server only reads. A source is a single file inside the folder whose format contains only rows: no other file, no
-folder, no link to the outside, no network, no code. The sizes of arguments and answers are limited.
+The server only reads. A source must be a single file inside the folder, in a format that contains only rows: no folder,
+no link to the outside, no network address, no code. The sizes of arguments and answers are limited.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Folder:
         self._analyses = lru_cache(maxsize=4)(self._analyse)
 
     def place(self, source: str) -> Path:
-        """The file that a source names; raises an error if it is not inside the folder."""
+        """The path of the file `source`; raises an error if the file is not inside the folder."""
         text = bounded(source, "source")
         if "://" in text or any(letter in text for letter in "*?[]") or not text or not text.isprintable():
             raise QueryError(f"source={shorten(text)!r} must be the name of a file, without wildcards or an address")
@@ -81,7 +81,7 @@ def bounded(text: object, name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Values for JSON, with long texts and lists cut; the number of omitted entries is given."""
+    """Convert values to JSON types; long texts and lists are cut, and the number of omitted entries is given."""
     if isinstance(value, str):
         return shorten(printable(value), LONGEST_TEXT)
     if isinstance(value, Mapping):
@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 def answered(work: Callable[[], Mapping[str, Any]]) -> str:
-    """An answer as JSON; an error as one line that says what to do."""
+    """Run `work` and return its result as JSON; if it fails, return the error as one line that says what to do."""
     try:
         text = json.dumps(plain(work()), ensure_ascii=False)
     except PedanovaError as error:
@@ -105,7 +105,7 @@ def answered(work: Callable[[], Mapping[str, Any]]) -> str:
 
 
 def serve(root: Path) -> Any:
-    """The server of a folder, with its tools; `run` starts it on standard input and output."""
+    """Create the MCP server for a folder; its method `run` serves on standard input and output."""
     try:
         from mcp.server import MCPServer
         from mcp.types import ToolAnnotations
@@ -120,7 +120,7 @@ def serve(root: Path) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The questions that an agent may ask about a folder; each answers in JSON."""
+    """The MCP tools: questions about the tables in a folder, answered in JSON."""
 
     folder: Folder
 

@@ -1,4 +1,4 @@
-"""Print an answer: its notes, width, colours, format and destination."""
+"""Print an answer in the chosen format, with its notes, to the terminal or to a file."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal, and of a fil
 
 
 def complain(message: str) -> None:
-    """Print one line on the error stream, with safe characters only."""
+    """Print a message as one line on the error stream; control characters are replaced by �."""
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
-    """The notes for the command line: shortened, all of them, or none."""
+    """The notes as text: none with ``--quiet``, all with ``--notes``, otherwise a short selection."""
     if getattr(options, "quiet", False):
         return []
     ordered = in_order(notes)
@@ -45,20 +45,20 @@ def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
 
 
 def wants_colour(output: str | None = None) -> bool:
-    """Whether to use colours: only in a terminal that supports them, and without NO_COLOR."""
+    """Whether to print colours: only in a terminal that supports them, and only if NO_COLOR is not set."""
     able = os.environ.get("TERM", "") != "dumb" and (os.name != "nt" or "WT_SESSION" in os.environ)
     return output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and able
 
 
 def line_width(output: str | None = None) -> int:
-    """The columns of the terminal; a fixed width for files and pipes, so that their content does not vary."""
+    """The number of columns of the terminal; a fixed number for files and pipes, so that their content is the same."""
     if output is not None:
         return UNKNOWN
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((UNKNOWN, 24)).columns))
 
 
 def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
-    """Write to the file or the terminal; the terminal gets only our own control characters."""
+    """Write the text to the file `output` or to the terminal; unless `coloured`, control characters are replaced."""
     if output is not None:
         write_file(Path(output), text.encode())
         return
@@ -71,7 +71,7 @@ def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
 
 
 def shown_place(place: str) -> str:
-    """A path, a URL without its password, or an address in a store without its query."""
+    """The source for display: a URL without its password, an object-store address without its query, or the path."""
     from pedanova.sources.databases import without_password
     from pedanova.sources.scans.objects import is_object, shown_address
 
@@ -81,7 +81,7 @@ def shown_place(place: str) -> str:
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
-    """A description of the data, in one line if it fits; a path is never broken."""
+    """A description of the source and its analysis, wrapped at the line width; a path is never broken."""
     if getattr(options, "quiet", False):
         return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
@@ -97,7 +97,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def _ends(a: Analysis) -> str:
-    """The best rows for each direction if the direction is unknown, so that the reader can choose."""
+    """If the direction is uncertain, describe the rows with the lowest and the highest objective; otherwise empty."""
     rows = a.data.observations
     unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     if not unknown or rows is None or len(rows.goals) > 1:
@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """Another command for the same source, with the options that both commands have, and these changes."""
+    """A shell command for the same source: command `name` with the options it shares with this one, and `changed`."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:
@@ -134,7 +134,7 @@ def command_line(name: str, options: argparse.Namespace, *words: str, **changed:
 
 
 def quoted(text: str) -> str:
-    """The text quoted for a shell; a condition that contains quotes gets double quotes."""
+    """Quote the text for a shell, with double quotes if it contains single quotes."""
     return f'"{text}"' if "'" in text and not {*'"$`\\!'} & {*text} else shlex.quote(text)
 
 
@@ -176,9 +176,9 @@ def answer(
 ) -> int:
     """Print the result with `draw`, or in a format for scripts and documents.
 
-    JSON has the attributes in `about`, the rows under `key` (by default the command's name), and `more`. `aside` are
-    the notes that other formats print on the error stream, by default all of `notes`; `gap` is printed below the
-    heading.
+    JSON contains the attributes in `about`, the rows under `key` (by default the command's name), and `more`. CSV,
+    Markdown and LaTeX print the notes `aside` (by default `notes`) on the error stream. `gap` separates a heading from
+    the text.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

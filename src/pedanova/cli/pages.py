@@ -1,4 +1,4 @@
-"""Commands that make a page: report, explore and demo."""
+"""The commands that make an HTML page: report, explore and demo."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """Write the page for the question; for the default question, also with a question inside the best 10 %."""
+    """Write the HTML report; for the default question, with a second question that has the best 10 % as region."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, INNER] if usual else [question]
@@ -101,7 +101,7 @@ def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched |
 
 
 def source_of(options: argparse.Namespace) -> str:
-    """The source and its options as typed, for the shell commands that the page shows."""
+    """The source and its options as they were typed, for the shell commands that the page shows."""
     words = [options.file]
     for option in (OBJECTIVE, *TABLE):
         value = getattr(options, option.name, option.default)

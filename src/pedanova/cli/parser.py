@@ -1,4 +1,4 @@
-"""The commands, their options, and examples of each, which the tests run."""
+"""The commands of the command line, their options, and examples, which the tests run."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser with the options of every command, or of only one, which is faster."""
+    """The parser for all commands; with `only`, for one command, which is faster."""
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, over all trials and among the best ones.",

@@ -1,1 +1,1 @@
-"""Levels, tallies and contrasts, and the file that stores them."""
+"""Divide the objective into levels, count rows by level and parameter cell, and store the counts in a file."""

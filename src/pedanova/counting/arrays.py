@@ -1,4 +1,4 @@
-"""Count columns in memory on all cores, with the kernel or with NumPy."""
+"""Count the rows of columns in memory with several threads, in the compiled kernel or in NumPy."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """One column to be counted."""
-
     name: str
     grid: Grid
     placed: kernel.Placed
@@ -42,13 +40,13 @@ class Job:
 def kept_codes(
     observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
 ) -> NDArray[Any]:
-    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` covers the kept rows."""
+    """The level of each row, as an array (rows,); ``levels.count`` for rows that are left out."""
     keep = observations.keep
     return level_codes(observations.ranked, levels, threads=threads, survey=survey if keep is None else None, keep=keep)
 
 
 def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]:
-    """The objective (or rank) of the kept rows, from which levels are computed."""
+    """The objective (with several objectives, the Pareto rank) of the kept rows; levels are computed from these."""
     ranked, keep = observations.ranked, observations.keep
     if keep is None:
         return ranked
@@ -59,7 +57,8 @@ def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]
 def sum_moments(
     observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
 ) -> Moments:
-    """The mean and spread of the objective in each level; rows that count as the worst are NaN."""
+    """The number of rows, the sum and the sum of squares of the objective in each level. The sums are NaN in a level
+    with rows that count as the worst."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
@@ -82,9 +81,8 @@ def sum_moments(
 def count_rows(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, list[NDArray[Any]]]:
-    """Counts and sums of every parameter by code and cell; for a nearly empty table, only those of the cells with rows,
-    and the places of these cells.
-    """
+    """For every parameter, the counts and objective sums by level and cell. If nearly all cells are empty, only the
+    cells with rows are returned, and their positions in the flattened table."""
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
     tables = count_places(observations, codes, levels, few)
@@ -95,7 +93,7 @@ def count_rows(
 
 
 def groups_of(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Divide the columns so that the tables of a group, whose counts are not yet narrowed, stay small."""
+    """Divide the columns into groups whose tables of counts together have at most about `TABLE_CELLS` entries."""
     reached = np.cumsum([0, *sizes.values()])[:-1] // TABLE_CELLS
     for _, group in groupby(zip(reached.tolist(), sizes, strict=True), key=itemgetter(0)):
         yield [name for _, name in group]
@@ -104,7 +102,7 @@ def groups_of(sizes: Mapping[str, int]) -> Iterator[list[str]]:
 def count_places(
     observations: Observations, codes: NDArray[Any], levels: int, names: Sequence[str]
 ) -> dict[str, list[NDArray[Any]]]:
-    """Counts, sums and places of the cells with rows, in the flattened table of each of these parameters."""
+    """For each parameter in `names`: counts, sums, and the positions of non-empty cells in the flattened table."""
     if not names:
         return {}
     counted = codes < levels
@@ -126,7 +124,7 @@ def count_codes(
     names: Sequence[str] | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Counts and sums of some parameters (default: all) by code and cell; rows with the code `levels` are left out."""
+    """Counts and objective sums of `names` (default: all) by code and cell, without rows of the code `levels`."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -141,7 +139,7 @@ def level_codes(
     survey: Survey | None = None,
     keep: NDArray[np.bool_] | None = None,
 ) -> NDArray[Any]:
-    """(rows,) uint8 or uint16: the level of each row; rows that are dropped or not kept get ``levels.count``."""
+    """The level of each row, as an array (rows,); ``levels.count`` for rows that are dropped or not in `keep`."""
     dtype = np.uint8 if levels.count < 255 else np.uint16
     if not (kernel.available() and kernel.is_usable(objective)):
         assigned = judge.assign_levels(objective, levels).astype(dtype)
@@ -201,7 +199,7 @@ def count_by_kernel(
 
 
 def jobs_of(observations: Observations, names: Sequence[str] | None = None) -> list[Job]:
-    """Some or all columns, sorted so that equal grids are neighbours, because the kernel counts several together."""
+    """The columns to count; equal grids are neighbours, because the kernel counts such columns together."""
     names = list(observations.space) if names is None else names
     jobs = [job_of(observations.columns[name], grid_of(observations.space[name])) for name in names]
     return sorted(jobs, key=lambda job: -job.grid.width)
@@ -221,7 +219,7 @@ def job_of(column: Column, grid: Grid) -> Job:
 
 
 def placed_of(column: Column, grid: Grid) -> kernel.Placed:
-    """The fastest exact method to find the cells of this column."""
+    """Choose the fastest exact method to find the cells of `column`."""
     missing = None if column.missing is None else np.ascontiguousarray(column.missing)
     plan = lookup_of(column, grid)
     if plan is None:
@@ -231,7 +229,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """Values, offset and table if one look-up finds the cell; None for real numbers."""
+    """Values, offset and table, if ``table[value - offset]`` is the cell of a value; None if cells need a search."""
     if column.located:
         return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:
@@ -256,7 +254,7 @@ def usable(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(slots=True, eq=False)
 class RunningCounts:
-    """Tables of every parameter by (code, cell) that are filled batch by batch."""
+    """For every parameter a table of counts and sums by code and cell, to which batches of rows are added."""
 
     levels: int
     threads: int = 1
@@ -270,14 +268,14 @@ class RunningCounts:
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
-        """The table of a column so far; the order of cells depends on the form of the column."""
+        """The table to which a column is added. Batches stored as numbers and as codes have separate tables."""
         key = job.name, job.order is None
         if key not in self._tables:
             self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)
         return self._tables[key][1]
 
     def take(self) -> dict[str, list[NDArray[Any]]]:
-        """The counts and sums of every parameter; each table is released once it is taken, to save memory."""
+        """Return the counts and sums of every parameter, and remove each table once it is converted, to save memory."""
         totals: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()

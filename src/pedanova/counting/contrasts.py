@@ -1,4 +1,4 @@
-"""Count target and region rows of each parameter by cell; check that the target is inside the region."""
+"""Count target rows and region rows in every cell of each parameter; check that the region contains the target."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
 
 
 def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
-    """Check that the target contains some, but not all, rows of the region."""
+    """Raise an error unless the target contains some, but not all, rows of the region, and no other rows."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
     better = int(by_level[outer[0] : inner[1] - 1].sum())  # rows that are better than the last, tied rows of the target
@@ -62,7 +62,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, *same: str | Arg) -> None:
-    """Raise an error if the target is empty, has `stray` rows outside the region, or is all of the region's `rows`."""
+    """Raise an error if the target is empty, has `stray` rows outside the region, or is all `rows` of the region."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
@@ -75,13 +75,13 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
-    """Notes on the rows of target and region; `own` means that the levels come from these rows."""
+    """Notes if target or region differ in size from their quantile; `own` levels come from these rows."""
     regions = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if a quantile has more or fewer rows than it should."""
+    """A note if a quantile contains more or fewer rows than its size says, because of ties or given levels."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
@@ -100,7 +100,7 @@ def few_rows_note(inside: int) -> list[Note]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """Target and region rows of one parameter by cell."""
+    """The number of target rows and of region rows in every cell of one parameter."""
 
     name: str
     grid: Grid
@@ -110,7 +110,7 @@ class Contrast:
     repeats: float = 1.0  # the number of rows that count as one independent row
 
     def independent(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Target and region, with every `repeats` rows counted as one."""
+        """The counts of target and region, divided by `repeats`, because repeated rows are not independent."""
         if self.repeats == 1.0:
             return self.target, self.region
         return self.target / self.repeats, self.region / self.repeats
@@ -140,7 +140,7 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """A target inside a region of the objective, defined by a quantile of all rows."""
+    """A target that is a quantile of all rows, restricted to a region of the objective."""
 
     part: Fraction
     held: float  # the actual part of all rows, with ties
@@ -157,8 +157,8 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """Targets with some but not all rows of the region, strictest first, and the parts that are left out because ties
-    make them equal to a stricter one. There must be a level for every part.
+    """The targets for the quantiles `parts` that contain some but not all rows of the region, strictest first, and the
+    quantiles that are left out because ties make their target equal to a stricter one. Every quantile must be a level.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -181,7 +181,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """The rows of the region that are in the best `part` of all rows, which ends at the threshold."""
+    """The rows of the region `base` that are in the best `part` of all rows, whose last objective is `threshold`."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)
@@ -213,7 +213,7 @@ def codes_of_levels(
     threads: int,
     rows: NDArray[np.int64] | None = None,
 ) -> Codes:
-    """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside of it."""
+    """A code for each row, as an array (rows,): 0 in the target, 1 elsewhere in the region, 2 outside the region."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last entry is for rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
@@ -224,7 +224,7 @@ def codes_of_levels(
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
-    """The same codes for target and region as sets of rows; checks that the target is inside the region."""
+    """The codes of `codes_of_levels` for sets of rows; an error is raised if the region does not contain the target."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())

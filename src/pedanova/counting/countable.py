@@ -1,4 +1,4 @@
-"""The base class of all engines that count rows, and the engine for rows in memory."""
+"""The base class for tables that can be counted, and its implementation for rows in memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Recount: TypeAlias = tuple[Levels, Tallies]
 
 @dataclass(slots=True, eq=False)
 class Countable(ABC):
-    """Rows of a table that can be divided into levels and counted."""
+    """A table whose rows can be divided into levels and counted. Subclasses differ in where the rows are."""
 
     objective: str
     direction: Direction
@@ -55,21 +55,21 @@ class Countable(ABC):
     @property
     @abstractmethod
     def single(self) -> bool:
-        """Whether the objective is kept in single precision."""
+        """Whether the objective is stored in single precision."""
 
     @abstractmethod
     def ranked(self) -> RankedObjective:
-        """The numbers from which levels are computed."""
+        """A function that finds the objective at given ranks, the number of rows, and the number that are not NaN."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
 
     def describe_outside(self, _: str, parameter: Parameter, /) -> str:
-        """The first row with a value outside the domain of a parameter, in words."""
+        """A description of the first row with a value outside the domain of `parameter`."""
         return f"rows lie outside {parameter}"
 
     def few(self) -> FewRows | None:
-        """The single rows that are kept; None if they are not available."""
+        """The rows themselves, for methods that need more than counts; None if they are not available."""
         return None
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels with further thresholds, and their counts; levels from other data cannot get further quantiles."""
+        """Add thresholds to `levels` and count again; levels of another analysis cannot get additional quantiles."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -96,8 +96,6 @@ class Countable(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The result of counting: levels, tallies and notes."""
-
     source: Countable
     levels: Levels
     tallies: Tallies
@@ -107,7 +105,7 @@ class Counted:
 
 
 def levels_for(source: Countable, levels: object) -> Levels:
-    """The given levels of another analysis, or levels at quantiles of these rows."""
+    """The levels of another analysis if `levels` are such; otherwise levels at quantiles of the rows of `source`."""
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
@@ -138,7 +136,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """The result of counting. With `inside`, rows outside the space are an error; with `part`, rows are missing."""
+    """Make tallies and notes. With `inside`, a value outside the space is an error; with `part`, rows are missing."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])
@@ -165,7 +163,7 @@ def check_inside(tallies: Tallies, source: Countable) -> None:
 
 
 def cell_notes(tallies: Tallies) -> list[Note]:
-    """Notes from the counts: rows without a value, rows outside the space, domains with few rows."""
+    """Notes on rows without a value, rows outside the space, and domains of a `Switch` with few rows."""
     notes = []
     for name, tally in tallies.items():
         missing, outside = map(int, tally.by_cell()[[tally.grid.missing, tally.grid.outside]])
@@ -194,7 +192,7 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
-    """A note on a domain with few rows; a word with digits may be a number in another notation."""
+    """A note on a domain of a `Switch` with few rows; if it is one word with digits, it may be meant as a number."""
     words = f"has only {rows} row{'s' * (rows != 1)}, so its numbers are rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
         return f"its domain {domain} {words}"
@@ -206,8 +204,6 @@ def _few_in_words(domain: Parameter, rows: int) -> str:
 
 
 class InMemory(Countable):
-    """Observations in memory, and the number of threads for counting."""
-
     def __init__(self, observed: Observations, nan: NanPolicy, threads: int = 1) -> None:
         super().__init__(observed.name, observed.direction, nan, observed.space)
         self.observed, self.threads = observed, threads

@@ -1,4 +1,4 @@
-"""The single rows of a small table, for models and p-values."""
+"""The individual rows of a small table, for models and p-values, which need more than counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AT_FIRST, EVEN = 8, 0.05  # one column first selects AT_FIRST times the rows, if
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewRows:
-    """The rows that are kept."""
+    """The cells, the exact values and the objective of individual rows."""
 
     cells: Mapping[str, Cells]  # (rows,) each
     exact: Mapping[str, Bits]  # (rows,) each: a key for each value, for parameters whose cells are ranges
@@ -40,7 +40,7 @@ class FewRows:
 
     @property
     def order(self) -> Reals | None:
-        """The trial number of each row, if all are different."""
+        """The trial number of each row; None if trial numbers are missing or not unique."""
         trials = self.trials
         if trials is None or np.isnan(trials).any() or len(distinct(trials)) < len(trials):
             return None
@@ -75,7 +75,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
-    """(rows,) A key for each value of a range, rounded to the 24 bits of float32; None for other columns."""
+    """An integer key for the value of each row, rounded to 24 bits; None for columns of categories."""
     column = observed.columns[name]
     if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
         return None
@@ -85,7 +85,7 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
 
 
 def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
-    """A sample of about this many rows, with all rows of each chosen configuration."""
+    """A random sample of about `most` rows; rows with equal parameter values are all chosen or all left out."""
     if most >= len(rows):
         return rows
     rng = np.random.default_rng(0xC0F)
@@ -101,7 +101,7 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
 
 
 def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64], part: float) -> Indices:
-    """A random part of the rows, chosen by a hash of some columns; `every` is the number of rows of the table."""
+    """Choose a random fraction `part` of `rows` by a hash of some columns; `every` is the length of the table."""
     least, chosen = np.uint64((1.0 - part) * 2.0**64), []
     for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
         some = piece if len(rows) == every else rows[piece]
@@ -113,13 +113,13 @@ def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64]
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:
-    """The objective of each row, with the sign changed if it is maximised; NaN becomes the worst."""
+    """The objective of each row, multiplied by -1 if it is maximised; NaN becomes infinity, the worst value."""
     signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     return np.where(np.isnan(signed), np.inf, signed)
 
 
 def sample_kept(few: FewRows) -> Attachment:
-    """These rows, for a saved file."""
+    """Convert the rows to a section of a saved file."""
     arrays: dict[str, NDArray[Any]] = {"signed": few.signed}
     for i, (name, cells) in enumerate(few.cells.items()):
         arrays[f"cells {i}"] = cells
@@ -131,7 +131,7 @@ def sample_kept(few: FewRows) -> Attachment:
 
 
 def sample_from(attachment: Attachment, space: Space) -> FewRows:
-    """Read the content that `sample_kept` wrote, with checks."""
+    """Read and check the section that `sample_kept` made."""
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) or array.dtype.kind not in "iuf" for array in arrays.values()):

@@ -1,4 +1,4 @@
-"""Rows in the plane of two objectives, in cells or one by one, with the target and the Pareto front."""
+"""Data for plots of two objectives against each other: counts in cells or single rows, with target and Pareto front."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]  # (cells, cells)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoalPlane:
-    """Rows by cell of the first two objectives."""
+    """The numbers of region rows, target rows and Pareto-optimal rows in every cell of two objectives."""
 
     names: tuple[str, str]
     directions: tuple[str, str]
@@ -40,7 +40,7 @@ class GoalPlane:
 def goal_plane(
     observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1), cells: int = CELLS
 ) -> GoalPlane:
-    """Count rows by cell of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside."""
+    """Count rows in cells of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside it."""
     if len(observed.goals) < 2:
         raise QueryError("there is only one objective; plotting objectives against each other needs two")
     rows = codes < 2
@@ -61,7 +61,7 @@ def goal_plane(
 
 
 def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
-    """Edges in equal steps, on a log scale if values span many powers of ten; a few extreme rows are ignored."""
+    """The edges of the cells of one objective, and whether they are on a log scale; a few bad rows are ignored."""
     finite = values[np.isfinite(values)].astype(np.float64)
     if not len(finite):
         return np.linspace(0.0, 1.0, cells + 1), False
@@ -75,14 +75,14 @@ def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.f
 
 
 def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The cell of every row; values beyond the ends are in the outermost cells."""
+    """The cell of every row; values outside the edges are in the first or last cell."""
     cells = np.searchsorted(edges, np.nan_to_num(values.astype(np.float64), nan=np.inf), side="right") - 1
     return np.clip(cells, 0, len(edges) - 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoff:
-    """Rows by two objectives; rows without finite objectives are left out."""
+    """The values of two objectives for each row; rows in which one of them is not finite are left out."""
 
     names: tuple[str, str]
     directions: tuple[str, str]
@@ -95,7 +95,7 @@ class Tradeoff:
 def tradeoff_of(
     observed: Observations, target: object, nan: NanPolicy, objectives: Sequence[str] | None = None
 ) -> Tradeoff:
-    """The tradeoff of the first two objectives, or of the two that are named."""
+    """The values of the first two objectives, or of the two in `objectives`, with target and Pareto front."""
     goals = {goal.name: goal for goal in observed.goals}
     chosen = list(goals)[:2] if objectives is None else list(objectives)
     if len(chosen) != 2 or not set(chosen) <= set(goals):

@@ -1,4 +1,4 @@
-"""Levels: slices of the objective at exact quantiles, stored as thresholds."""
+"""Levels: disjoint ranges of the objective between exact quantiles, stored as thresholds."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """Levels: slices of the objective, best first. Each level ends at a threshold (included).
+    """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite, so that later data fit too. If you pass the levels of one analysis as ``levels=`` of
-    another, the two analyses can be added.
+    The last threshold is infinite, so that every later row also has a level. If you pass the levels of one analysis as
+    ``levels=`` of another, the two analyses can be added.
 
     Attributes
     ----------
@@ -47,13 +47,13 @@ class Levels:
     quantiles
         The quantiles in ascending order; the last is 1.
     index
-        For each quantile, the number of its last level.
+        For each quantile, the index of the last level that it contains.
     complete
         Whether every distinct objective has its own level.
     own
         Whether the levels come from the rows that are counted, not from other rows.
     several
-        Whether there are several objectives; the levels then refer to their common order.
+        Whether there are several objectives; the thresholds are then Pareto ranks.
 
     Examples
     --------
@@ -86,13 +86,13 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """(levels - 1,) Signed objectives at or above ``boundaries[i]`` are beyond level i."""
+        """An array (levels - 1,): rows whose signed objective is ``boundaries[i]`` or more lie after level i."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
     @property
     def apart(self) -> bool:
-        """Whether the last level has no row with a finite objective."""
+        """Whether the last level contains only rows without a finite objective."""
         return self.complete or (self.count > 1 and float(self.sign * self.thresholds[-2]) == LARGEST)
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +102,7 @@ class Levels:
         return hash((self.direction, self.nan, self.thresholds.tobytes()))
 
     def difference(self, other: Levels) -> str | None:
-        """How two sets of levels differ, in words; empty if they are equal."""
+        """A description of the first difference between two sets of levels; None if they are equal."""
         for what, name in (("directions", "direction"), ("NaN policies", "nan"), ("numbers of levels", "count")):
             if getattr(self, name) != getattr(other, name):
                 return f"{what} differ: {getattr(self, name)} and {getattr(other, name)}"
@@ -115,25 +115,24 @@ class Levels:
         return None
 
     def borrowed(self) -> Levels:
-        """The same levels for other rows; quantiles then refer to the first rows."""
+        """The same thresholds, marked as taken from another analysis, whose rows define the quantiles."""
         return replace(self, complete=False, own=False)
 
     def with_values(self, values: Iterable[float]) -> Levels:
-        """The same levels with additional thresholds."""
         signed = self.sign * self.thresholds
         cuts = np.unique(np.concatenate([signed, np.fromiter(values, dtype=np.float64)])) + 0.0
         index = tuple(int(np.searchsorted(cuts, signed[level])) for level in self.index)
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The first level of a region and the level after its last one; `rows` has the number of rows in each level."""
+        """The first level of a region, and one after its last level; `rows` is the number of rows in each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
         return first, max(first, last)
 
     def _place(self, cut: Cut, rows: NDArray[np.int64]) -> int:
-        """The number of levels before the cut."""
+        """The number of levels that lie before `cut`; raises an error if `cut` is not a threshold."""
         if isinstance(cut, Quantile):
             place = bisect_left(self.quantiles, cut.part)
             if self.quantiles[place] == cut.part:
@@ -159,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the actual part of the rows, with ties and later data."""
+        """For each quantile, the fraction of the rows up to its threshold; ties and later data can change it."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]
@@ -182,8 +181,8 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
 def levels_at(
     ranked: RankedObjective, direction: Direction, nan: NanPolicy, quantiles: Sequence[Fraction], *, every: bool = False
 ) -> Levels:
-    """Levels at exact quantiles: quantile γ of N rows ends at the ⌈γN⌉-th best row; tied rows stay together.
-    With `every`, a small table has a level for each distinct objective."""
+    """Levels at exact quantiles: the level of quantile γ of N rows ends at the ⌈γN⌉-th best row. Rows with equal
+    objectives are never separated. With `every`, a small table gets a level for each distinct objective."""
     values_at, kept, numbers = ranked
     if not numbers:
         raise DataError(f"the objective holds no number in {kept:,} rows; every value is NaN")

@@ -1,7 +1,8 @@
-"""Count target and region rows in coarse cells of two or more parameters.
+"""Count target and region rows in the joint coarse cells of two or more parameters.
 
-A column becomes one byte per row. The columns of a larger set are packed into two bytes, so that the kernel for pairs
-also counts sets. With many rows, pairs are packed too: a byte holds two columns, so one count gives four pairs.
+The coarse cell of a row in one column is one byte. For sets of more than two parameters, several columns are combined
+into each of two bytes, which the kernel counts like a pair. With many rows, pairs are combined too: if each byte holds
+two columns, one count gives four pairs.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse code
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetTally:
-    """Rows of all sets of `order` parameters by coarse cells, in the order of ``itertools.combinations``."""
+    """The number of rows in the joint coarse cells of every set of `order` parameters (``itertools.combinations``)."""
 
     groups: Mapping[str, Groups] = field(repr=False)
     order: int
@@ -56,9 +57,11 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 
 
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
-    """At most `cells` groups with about equal counts, plus groups for missing values and values outside. If there are
-    few values, each has a group; otherwise neighbours, or rare categories, are merged. Each domain has groups in
-    proportion to its rows.
+    """Merge the cells of a grid into at most about `cells` groups with similar numbers of rows.
+
+    The result gives the group of each cell. If few cells have rows, each of them is a group; otherwise neighbouring
+    cells, or rare categories, are merged. Missing values and values outside the space have groups of their own. Every
+    domain of a `Switch` gets groups in proportion to its rows.
     """
     groups = np.zeros(grid.width, dtype=np.int64)
     own, total = region[: grid.cells], int(region[: grid.cells].sum())
@@ -79,7 +82,7 @@ def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
 
 
 def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:
-    """(cells,) Group numbers from 0, without empty groups; cells without rows join a group that has some."""
+    """The group of each cell, numbered from 0, as an array (cells,). A cell without rows joins a neighbouring group."""
     full = np.flatnonzero(counts)
     if len(full) <= most:
         group = np.arange(len(full))
@@ -97,7 +100,7 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
 def tally_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> SetTally:
-    """Count all sets of `order` parameters; codes are 0 in the target, 1 elsewhere in the region, 2 outside."""
+    """Count the rows of all sets of `order` parameters; `codes` are 0 in the target, 1 in the rest of the region."""
     width = width_of(groups)
     if not kernel.available() or width ** -(-order // 2) > MOST_GROUPS:
         counts = count_by_judge(observed, codes, groups, order, threads=threads)
@@ -108,7 +111,7 @@ def tally_sets(
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
-    """For rows in the region: the code of each, and its coarse cell for every parameter."""
+    """For the region rows among `rows`: the code of each row, and for every parameter its coarse cell."""
     parts = codes[rows]
     inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
@@ -128,14 +131,14 @@ def packed(columns: Sequence[Codes], width: int) -> Codes:
 
 
 def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.uint32]:
-    """(pairs of bytes, parts, codes, codes) The number of rows for each pair of bytes."""
+    """Count rows by the values of every two byte columns: an array (pairs of columns, target or rest, value, value)."""
     tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
     kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
 
 
 def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads: int) -> Tables:
-    """Count the rows in `pieces` pieces and add the tables; only a few tables are in memory at once."""
+    """Count the rows in `pieces` slices and add the tables; only a few tables are in memory at the same time."""
     work = chunks(rows, pieces=pieces)
     total: Any = 0
     for first in range(0, len(work), 2 * threads):
@@ -145,7 +148,7 @@ def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads:
 
 
 def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
-    """The fastest exact method for the coarse codes of this column."""
+    """A function that writes the coarse cells of a parameter for some rows, by the fastest exact method."""
     grid = grid_of(observed.space[name])
     placed = placed_of(observed.columns[name], grid)
     if placed.lookup is None and grid.cell_of is not None:  # the kernel finds sorted positions
@@ -204,14 +207,14 @@ def count_sets(
 
 
 def is_shared(rows: int, columns: int, width: int) -> bool:
-    """Whether two columns fit into one byte and save more time than the larger tables cost."""
+    """Whether two columns fit into one byte, and whether combining them saves more time than the larger tables cost."""
     side, pairs = width**2, math.comb(columns, 2)
     entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
     return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """The tables of single pairs, extracted from those of bytes with two columns; the last byte may have one column."""
+    """Extract the table of each pair of columns from the tables of combined bytes; the last byte may be one column."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Count in plain NumPy: slow and short, the reference for every other engine."""
+"""A short and slow implementation of counting in plain NumPy; tests compare all other implementations with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Counted = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def assign_levels(objective: NDArray[Any], levels: Levels) -> NDArray[np.int64]:
-    """(rows,) The level of each row; rows that are dropped get ``levels.count``."""
+    """The level of each row, as an array (rows,); rows that are dropped get ``levels.count``."""
     signed = levels.sign * objective.astype(np.float64)
     codes = np.searchsorted(levels.boundaries, signed, side="right")
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
@@ -24,7 +24,7 @@ def assign_levels(objective: NDArray[Any], levels: Levels) -> NDArray[np.int64]:
 
 
 def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[Any], levels: int) -> Counted:
-    """Counts and sums, both (levels, cells + 2)."""
+    """The number of rows and the sum of the objective by level and cell: two arrays (levels, cells + 2)."""
     flat = codes.astype(np.int64) * grid.width + cells_of(column, grid)
     size = (levels + 1) * grid.width
     counts = np.bincount(flat, minlength=size).reshape(levels + 1, grid.width)
@@ -35,7 +35,8 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
 def sum_levels(
     objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64], powers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Rows, sums and squares by code, all (centres,), of values minus a centre and divided by a power of two."""
+    """For each code, the number of rows, the sum and the sum of squares of the objective, after subtracting the centre
+    of the code and dividing by ``2 ** power``; all arrays (centres,)."""
     with np.errstate(invalid="ignore", over="ignore"):
         beyond = np.ldexp(objective.astype(np.float64) - centres[codes], -powers[codes])
         squares = beyond**2

@@ -43,8 +43,6 @@ DAMAGE = (  # errors from files with a correct checksum and wrong content
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """The content of a file."""
-
     objective: str
     dropped: int
     levels: Levels
@@ -156,7 +154,7 @@ def decode(archive: Any) -> Stored:
 
 
 def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read an array of 8-byte numbers; an array of the wrong size is rejected before it is unpacked."""
+    """Read an array of 8-byte numbers; check its size before it is decompressed."""
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:
@@ -188,7 +186,7 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
 
 
 def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
-    """Read the moments, and check that they are possible: (Σd)² ≤ rows · Σd², up to rounding."""
+    """Read the moments of the objective, and check that they are possible: (Σd)² ≤ rows · Σd², up to rounding."""
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,4 +1,4 @@
-"""Counts that can be added: rows and sums of the objective by level and cell, and moments by level."""
+"""Counts that can be added: rows and objective sums by level and cell, and moments of the objective by level."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ SPARSE = 4  # if at most one cell in this many has rows, only these cells are st
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Tally:
-    """The counts of one parameter by level and cell. ``+`` adds the tallies of two parts.
+    """The number of rows and the objective sums of one parameter by level and cell. ``+`` adds the tallies of two parts
+    of a table.
 
     Attributes
     ----------
     name, parameter
-        The parameter that the cells belong to.
+        The name and the domain of the parameter.
     levels
-        The slices of the objective.
+        The ranges of the objective by which rows are counted.
     counts
         The number of rows, as an array (levels, cells + 2). The last two columns count rows without a value (missing)
         and rows with a value outside the space.
@@ -61,7 +62,7 @@ class Tally:
         sums: NDArray[np.float64],
         places: NDArray[np.intp] | None = None,
     ) -> None:
-        """With `places`, `counts` and `sums` contain only these cells of the flattened table; all others are empty."""
+        """With `places`, `counts` and `sums` contain only the cells at these positions of the flattened table."""
         if places is None:
             places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
         self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
@@ -70,7 +71,7 @@ class Tally:
     def _compressed(
         name: str, shape: tuple[int, int], counts: NDArray[Any], sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp] | None, NDArray[Any], NDArray[np.float64]]:
-        """Places, counts and sums of the cells with rows, if they are few; otherwise the whole tables."""
+        """The positions, counts and sums of the non-empty cells if these are few, otherwise None and whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "
@@ -91,7 +92,7 @@ class Tally:
         return self._whole(1)
 
     def _whole(self, which: int) -> NDArray[Any]:
-        """The table of counts (0) or sums (1) with all cells; read-only, because it may be a view of the stored one."""
+        """The table of counts (0) or sums (1) with all cells; read-only, because it may share the tally's memory."""
         if self._places is None:
             table = self._kept[which].view()
         else:
@@ -103,7 +104,6 @@ class Tally:
 
     @property
     def size(self) -> int:
-        """The number of stored cells."""
         return int(self._kept[0].size)
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class Tally:
         return int(self._kept[0].sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
-        """(cells + 2,) The rows in the levels `first` to `last - 1`."""
+        """The number of rows in each cell for the levels `first` to `last - 1`: an array (cells + 2,)."""
         if self._places is None:
             return np.asarray(self._kept[0][first:last].sum(axis=0, dtype=np.int64))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
@@ -127,7 +127,7 @@ class Tally:
         return total
 
     def by_cell(self) -> NDArray[np.int64]:
-        """(cells + 2,) The rows of all levels."""
+        """The number of rows in each cell, over all levels: an array (cells + 2,)."""
         return self.between(0, self.levels.count)
 
     def rows_by_level(self) -> NDArray[np.int64]:
@@ -140,7 +140,7 @@ class Tally:
         return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same rows were counted; sums may differ by rounding, because the order of addition may differ."""
+        """Whether the counts are equal; sums may differ by rounding, because the order of addition may differ."""
         rounding = 1e-9 * float(np.abs(self.sums[np.isfinite(self.sums)]).max(initial=0.0))
         return (
             isinstance(other, Tally)
@@ -154,7 +154,7 @@ class Tally:
 
 
 def narrowed(counts: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Counts in the narrowest type that holds them all: most need one or two bytes."""
+    """Convert counts to the smallest integer type that can hold the largest one, usually one or two bytes."""
     if counts.dtype.kind == "u" or counts.min(initial=0) < 0:
         return counts
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
@@ -186,7 +186,7 @@ SHRUNK, STRETCHED = 600, -480  # exponents by which larger and smaller objective
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveSpread:
-    """The mean and the variance of the objective of some rows. The variance is in units of 4 ** power."""
+    """The mean and the variance of the objective over some rows. `scaled` is the variance divided by ``4 ** power``."""
 
     mean: float
     scaled: float
@@ -194,21 +194,19 @@ class ObjectiveSpread:
 
     @property
     def variance(self) -> float:
-        """The variance in squared units of the objective; 0 or infinite if it is too small or too large for a
-        double."""
+        """The variance in squared units of the objective; it may underflow to 0 or overflow to infinity."""
         return self.squared(self.scaled)
 
     def squared(self, scaled: float) -> float:
-        """Convert a number in units of 4 ** power to squared units of the objective."""
+        """Convert a variance divided by ``4 ** power`` to squared units of the objective."""
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(scaled, 2 * self.power))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of every level. Each level has its own centre, which keeps precision, and
-    a power of two as its unit, which avoids overflow. Moments of parts can be added.
-    """
+    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. Each level has its own centre, to keep
+    precision, and its own power of two as unit, to avoid overflow. ``+`` adds the moments of two parts of a table."""
 
     centres: Reals
     rows: NDArray[np.int64]
@@ -223,7 +221,7 @@ class Moments:
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
     def spread(self, first: int, last: int) -> ObjectiveSpread:
-        """Mean and variance of the levels `first` to `last - 1`; NaN if an objective is not finite."""
+        """Mean and variance of the objective in the levels `first` to `last - 1`; NaN if an objective is not finite."""
         part = slice(first, last)
         rows, squares, powers = self.rows[part], self.squares[part], self.powers[part]
         total = int(rows.sum())
@@ -261,7 +259,7 @@ class Moments:
 
 
 def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
-    """The power of two nearest to the largest distance between centres or from a centre; 0 if all are 0."""
+    """The exponent of two of the largest distance (between centres, or of a row from its centre); 0 if all are 0."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
     finite = (sizes > 0) & np.isfinite(sizes)
@@ -269,7 +267,7 @@ def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
 
 
 def centres_of(levels: Levels) -> Reals:
-    """(levels,) A finite number near each level, computed from the thresholds only, so that all parts share it."""
+    """A finite number near each level, as an array (levels,); it is the same for all parts of a table."""
     ends = levels.thresholds
     finite = np.flatnonzero(np.abs(ends) < LARGEST)
     if not len(finite):
@@ -279,7 +277,7 @@ def centres_of(levels: Levels) -> Reals:
 
 
 def powers_of(levels: Levels) -> Powers:
-    """(levels,) The power of two by which differences inside each level are divided; usually 0."""
+    """The exponent of two by which differences in each level are scaled, as an array (levels,); usually 0."""
     sizes = np.abs(levels.thresholds)
     sizes = np.where(sizes < LARGEST, sizes, 0.0)
     largest = np.maximum(sizes, np.append(0.0, sizes[:-1]))
@@ -289,8 +287,6 @@ def powers_of(levels: Levels) -> Powers:
 
 @dataclass(slots=True)
 class Counts:
-    """The counts of one or several parts."""
-
     rows: int = 0
     counted: int = 0
     tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums; of few rows, their places too
@@ -299,7 +295,7 @@ class Counts:
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in none of the rows
 
     def add(self, other: Counts) -> Counts:
-        """Add the counts of another part; the other part is not changed."""
+        """Add the counts of another part of the table to this object; `other` is not changed."""
         if other.rows:
             self.idle = self.idle & other.idle if self.rows else other.idle
         self.rows += other.rows
@@ -326,7 +322,7 @@ class Counts:
 
     @classmethod
     def beside(cls, slices: Sequence[Counts]) -> Counts:
-        """Join counts of the same rows for different parameters; the first one is changed and returned."""
+        """Join counts of the same rows for different parameters; the first of `slices` is changed and returned."""
         first, *others = slices
         for more in others:
             first.tables.update(more.tables)
@@ -335,7 +331,7 @@ class Counts:
         return first
 
     def tallies(self, space: Space, levels: Levels) -> dict[str, Tally]:
-        """The tallies; each table is released once its tally is made, to save memory."""
+        """Convert the counts to tallies; each table is removed when its tally is made, to save memory."""
         return {name: Tally(name, space[name], levels, *self.tables.pop(name)) for name in space}
 
 

@@ -128,7 +128,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 
 
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
-    """Corrected shares; if there are so few rows that all are 0, uncorrected shares from counts with wide smoothing.
+    """The corrected share of each parameter; if all are 0, uncorrected shares from counts with wide smoothing.
 
     Optuna expects an answer even for very few trials.
     """
@@ -141,7 +141,7 @@ def shares_of(data: TrialData, question: Question) -> dict[str, float]:
 
 
 def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
-    """The given names, or all parameters of completed trials."""
+    """The names in `params`; if it is None, all parameters of completed trials. Raises an error for unknown names."""
     present = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
     if params is None:
         return present
@@ -156,9 +156,9 @@ def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
 def goals_of(
     study: Study, trials: list[FrozenTrial], target: Callable[[FrozenTrial], float] | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """The values to explain, as an array (trials, objectives), and their directions.
+    """The values to explain, as an array (trials, objectives), and the direction of each objective.
 
-    If `target` is one of the objectives, its direction is used; otherwise lower is better.
+    If the function `target` returns one of the objectives, its direction is used; otherwise lower is better.
     """
     directions = tuple(direction.name.lower() for direction in study.directions)
     values = np.array([trial.values for trial in trials], dtype=np.float64).reshape(len(trials), -1)

@@ -1,4 +1,4 @@
-"""The compiled kernel, opened with ctypes; `PEDANOVA_KERNEL` names another file, or is `numpy` to disable it."""
+"""The compiled kernel, loaded with ctypes. `PEDANOVA_KERNEL` is the path of another kernel, or `numpy` for none."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIGNATURES: dict[str, list[Any]] = {
 
 
 class Feature(ctypes.Structure):
-    """One column with its grid and its table, as defined in cells.hpp."""
+    """The C++ structure of cells.hpp that describes one column, its grid of cells and its table of counts."""
 
     _fields_ = (
         ("data", _pointer),
@@ -75,7 +75,7 @@ class Feature(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A column, and how its cells are found: by the boundaries of a grid, or by ``lookup[value - offset]``."""
+    """A column, and how the cell of a value is found: by the boundaries of a grid, or as ``lookup[value - offset]``."""
 
     values: NDArray[Any]
     grid: Any  # a `Grid` of the package `space`
@@ -84,7 +84,7 @@ class Placed:
     lookup: NDArray[np.int32] | None = None
 
     def feature(self, rows: slice) -> Feature:
-        """The structure for some of its rows; the arrays must outlive it."""
+        """The C++ structure for `rows`. It contains addresses, so the arrays must exist while it is in use."""
         data, stride, dtype = column_of(self.values[rows])
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
@@ -102,8 +102,6 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The library, or the reason why there is none."""
-
     library: ctypes.CDLL | None
     where: str
 
@@ -123,7 +121,7 @@ def opened() -> Opened:
 
 
 def open_library(path: Path) -> Opened:
-    """Open a kernel if its version, functions and structures match this module; otherwise give the reason."""
+    """Load the library if its version, functions and structures match this module; otherwise return the reason."""
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
@@ -144,7 +142,7 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """The functions and structures used here, in the notation of agreement.hpp."""
+    """The signatures of the functions and the layout of `Feature` in this module, written as in agreement.hpp."""
     calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
     fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
     return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
@@ -156,7 +154,7 @@ def disagreements(face: str) -> list[str]:
 
 
 def find_library() -> Path | None:
-    """The path of the kernel: in this folder, or where an editable install has put it."""
+    """The path of the compiled kernel in the package's folder or in an editable install; None if it was not built."""
     spec = find_spec("pedanova")
     for folder in (spec and spec.submodule_search_locations) or ():
         for suffix in ("so", "dll", "dylib"):
@@ -180,7 +178,7 @@ def is_usable(values: NDArray[Any]) -> bool:
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call a function of the library with arrays passed by address; its header in src/kernel describes it."""
+    """Call the library function ``pedanova_<name>``, described in src/kernel; arrays are passed by address."""
     library = opened().library
     if library is None:
         raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
@@ -205,12 +203,12 @@ def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
 
 
 def signed(values: NDArray[Any], sign: float) -> tuple[Any, ...]:
-    """The arguments for a column whose numbers are multiplied by `sign`."""
+    """The C arguments for a column of which the kernel multiplies every number by `sign`."""
     return *column_of(values), sign, len(values)
 
 
 def pointers(arrays: Sequence[NDArray[Any]]) -> Any:
-    """The addresses of some arrays, which must outlive the result."""
+    """A C array with the addresses of `arrays`, which must exist as long as the result is used."""
     return (_pointer * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
 
 
@@ -223,8 +221,9 @@ def count_features(
     *,
     threads: int = 1,
 ) -> None:
-    """Count rows by (level, sorted position) of every column, into new arrays of counts and sums, or into existing
-    tables of `ENTRY`. Level `count` is for rows that do not count: the part of a table for them is undefined.
+    """For every column, count the rows and sum the objective by level and cell. `places` has one output per column: new
+    arrays (counts, sums), or a table of `ENTRY`, to which the numbers are added. Rows of level `count` are left out;
+    the entries for this level are undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):
@@ -237,7 +236,7 @@ def count_features(
 
 
 def split_table(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Counts and sums of a contiguous table of `ENTRY`."""
+    """Split a contiguous table of `ENTRY` into an array of counts and an array of sums."""
     counts, sums = np.empty(table.shape, dtype=np.int64), np.empty(table.shape, dtype=np.float64)
     call("split_table", table, counts.size, counts, sums)
     return counts, sums

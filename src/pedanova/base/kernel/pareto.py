@@ -1,7 +1,8 @@
-"""Order rows by several objectives: by Pareto front, then by crowding distance inside the front.
+"""Rank rows by several objectives: first by Pareto front, then by crowding distance within the front.
 
-Inside a front, rows with a larger crowding distance come first, then rows that halve the widest gaps. Distances are
-measured on ranks, so a monotone transform of an objective does not change the order.
+Within a front, rows with a larger crowding distance come first. Rows with equal distances are ordered so that the first
+ones are evenly spread along the front. Distances are computed from ranks, so a monotone transform of an objective does
+not change the order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ Reals = NDArray[np.float64]
 
 
 def order_rows(losses: Reals) -> Reals:
-    """(rows,) Ranks 0, 1, 2, … from best to worst, equal for ties; `losses` (rows, objectives) are minimised."""
+    """The rank of each row from best (0) to worst, as an array (rows,); equal rows have equal ranks. All columns of
+    `losses` (rows, objectives) are minimised."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     fronts = front_of(distinct)
     places = np.lexsort([halving(fronts), -crowding(distinct, fronts), fronts])
@@ -25,7 +27,7 @@ def order_rows(losses: Reals) -> Reals:
 
 
 def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A key for rows with equal crowding distance: those that halve the widest gaps along the front come first."""
+    """A sort key for rows with equal crowding distance, so that the first rows are evenly spread along each front."""
     by_front = np.argsort(fronts, kind="stable")  # rows are already sorted by the first objective
     starts = np.searchsorted(fronts[by_front], fronts[by_front])
     place = np.empty(len(fronts), dtype=np.uint64)
@@ -37,13 +39,13 @@ def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def ranks_of(losses: Reals) -> NDArray[np.int64]:
-    """(rows,) The front of every row; 0 is the best."""
+    """The number of each row's Pareto front, as an array (rows,); front 0 is the best."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     return front_of(distinct)[back.reshape(-1)]
 
 
 def front_of(distinct: Reals) -> NDArray[np.int64]:
-    """The fronts of distinct rows; these are in lexicographic order, so a row comes after all rows that dominate it."""
+    """The Pareto front of each row. `distinct` must be sorted lexicographically, so that dominating rows come first."""
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():
@@ -54,7 +56,7 @@ def front_of(distinct: Reals) -> NDArray[np.int64]:
 
 
 def _fronts_by_numpy(distinct: Reals) -> NDArray[np.int64]:
-    """Put each row into the first front where no row dominates it, found by bisection."""
+    """Assign each row to the first front in which no row dominates it; the front is found by bisection."""
     members: list[list[Reals]] = []
     fronts = np.empty(len(distinct), dtype=np.int64)
     for i, row in enumerate(distinct):
@@ -73,7 +75,7 @@ def _fronts_by_numpy(distinct: Reals) -> NDArray[np.int64]:
 
 
 def crowding(distinct: Reals, fronts: NDArray[np.int64]) -> Reals:
-    """The crowding distance of each row inside its front, on ranks; infinite at the ends."""
+    """The crowding distance of each row within its front, computed from ranks; infinite at both ends of a front."""
     room = np.zeros(len(distinct))
     for objective in distinct.T:
         position = np.unique(objective, return_inverse=True)[1].reshape(-1).astype(np.float64)

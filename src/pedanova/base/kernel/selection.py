@@ -1,7 +1,7 @@
 """Exact order statistics in O(rows): radix selection on the bits of the objective.
 
-One pass counts all rows in 65,535 slots and records each row's slot; a second pass collects the few rows that share a
-slot with a wanted rank. Slots with very many different values are searched digit by digit.
+The range of the numbers is divided into 65,535 slots. One pass counts the rows of each slot; a second pass collects the
+few rows in the slots that contain the wanted ranks. Slots with very many rows are searched again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """The result of a search for ranks: the slot of every row, as far as it was needed."""
+    """The slots that contain the wanted ranks, and the position of every row relative to these slots."""
 
     slots: NDArray[np.int64]  # the searched slots, ascending, fewer than `MARKED`
     codes: NDArray[np.uint8]  # (rows,) the number of searched slots before the row; `MARKED` inside one
@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether the codes are already the levels, because each threshold lies in its own searched slot."""
+        """Whether `codes` already give the level of each row: every threshold lies in a searched slot of its own."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -54,7 +54,7 @@ class RankSearch:
 
 @dataclass(slots=True, eq=False)
 class Survey:
-    """The number of rows in each slot of a window over the real numbers; slots are in ascending order."""
+    """A histogram of the objective: the number of rows in each slot, in ascending order."""
 
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each slot, and NaN
@@ -65,12 +65,12 @@ class Survey:
         return int(self.counts[-1])
 
     def shared_with(self, values: NDArray[np.float64]) -> int:
-        """The number of rows that share a slot with one of these signed values."""
+        """The number of rows in the slots that contain at least one of the signed `values`."""
         return int(self.counts[np.unique(slots_of(values, self.window))].sum())
 
 
 def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
-    """The survey from one pass over many rows; None if they are few, or not in a type for the kernel."""
+    """Count the rows in each slot; None if there are few rows, or if the kernel cannot read their type."""
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
     window = window_around(sample_of(objective, sign))
@@ -78,14 +78,14 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, *, threads: int = 1) -> NDArray[np.int64]:
-    """(slots + 1,) The number of rows in each slot, and the number of NaN."""
+    """The number of rows in each slot, and as the last entry the number of NaN: an array (slots + 1,)."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
     kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, threads)
     return counts
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """The sorted distinct values; faster to import than `np.unique`."""
+    """The sorted distinct values, as `np.unique` returns them, but without its slow import."""
     ordered = np.sort(values)
     first = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -95,7 +95,7 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 def select_ranks(
     objective: NDArray[Any], sign: float, ranks: Iterable[int], *, threads: int = 1, survey: Survey | None = None
 ) -> dict[int, float]:
-    """For each rank (1 = smallest) the value of ``sign * objective`` there; NaN has no rank."""
+    """For each of `ranks` (1 = smallest), the value of ``sign * objective`` at this rank; NaN are not ranked."""
     wanted = distinct(np.fromiter(ranks, dtype=np.int64))
     if len(wanted) == 0:
         return {}
@@ -108,7 +108,7 @@ def select_ranks(
 
 
 def window_around(sample: NDArray[np.float64]) -> Window:
-    """A window of slots that covers some signed values, except the outermost ones."""
+    """Choose slots that cover the signed values in `sample`; extreme values share the first and the last slot."""
     keys = np.sort(keys_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
@@ -119,8 +119,9 @@ def window_around(sample: NDArray[np.float64]) -> Window:
 
 
 def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
-    """The keys at the ends of the window. If a few percent of the rows are far from the others (such as failures
-    recorded as 0 or infinity), they go to the outermost slots, because otherwise all others would share a few slots.
+    """The smallest and the largest key that the slots cover. If a few percent of the rows are far from all others (such
+    as failures recorded as 0 or infinity), they are not covered, because otherwise all other rows would share a few
+    slots.
     """
     most = (len(keys) - 1) // 2
     first = min(TAIL, most)
@@ -136,14 +137,14 @@ def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
 
 
 def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
-    """The slots of some signed values, as in `count_slots`; not for NaN."""
+    """The slot of each of the signed `values`, which must not be NaN; numbered as in `count_slots`."""
     first, shift, slots = window
     keys = np.maximum(keys_of(values), np.uint64(first)) - np.uint64(first)
     return np.asarray(np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64))
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """A sample of signed values over all rows; not at regular steps, because an ordered table may be periodic."""
+    """A sample of ``sign * objective``; its rows have irregular distances, because a sorted table may be periodic."""
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
@@ -176,9 +177,8 @@ def pick_ranks(
     *,
     most: int,
 ) -> NDArray[np.float64]:
-    """The values at some ranks, given the rows in each slot; at most `most` rows are gathered. `gather` collects rows
-    by the marks of their slots, `again` finds ranks that the slots do not resolve.
-    """
+    """The values at the ranks `wanted`, given the number of rows in each slot. `gather` returns the values in small
+    slots (at most `most` in all) and the range of each large slot; `again` finds the ranks inside large slots."""
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
@@ -215,7 +215,8 @@ def gather_slots(
     *,
     threads: int = 1,
 ) -> Gathered:
-    """The signed values in the collected slots, and the ends of each large slot; fills `codes` and `places`."""
+    """The signed values in the slots that `marks` selects, and the smallest and largest value of each large slot. If
+    `codes` and `places` are given, they are filled as in `RankSearch`."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
     given = *window, marks, ends, out, len(out), codes, places, threads
@@ -224,7 +225,7 @@ def gather_slots(
 
 
 def joined(parts: Iterable[Gathered]) -> Gathered:
-    """The gathered values and ends of several pieces, together."""
+    """Combine the results of `gather_slots` for several parts of the rows."""
     values, pairs = zip(*parts, strict=True)
     ends = np.array(pairs)
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
@@ -243,7 +244,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 
 
 def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
-    """The values at some ranks, with functions that count and gather; up to `few` rows are sorted directly."""
+    """Find the values at the ranks `wanted`, digit by digit; once at most `few` rows are left, sort these rows."""
     tables: list[NDArray[np.int32]] = []  # the wanted prefixes, digit by digit
     keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, for each prefix
     under = np.zeros(len(wanted), dtype=np.int64)  # the prefix of each wanted rank
@@ -267,14 +268,14 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
 
 
 def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Integers in the same order as the values: `order_key` in column.hpp."""
+    """Map numbers to integers in the same order, as `order_key` in column.hpp does."""
     bits = (values + 0.0).view(np.uint64)
     top = np.uint64(1 << 63)
     return np.where(bits & top, ~bits, bits | top)
 
 
 def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The numbers that belong to order keys; the inverse of `order_key` in column.hpp."""
+    """The numbers of the integer keys from `keys_of`."""
     top = np.uint64(1 << 63)
     bits = np.where(keys & top, keys ^ top, ~keys)
     return bits.view(np.float64)
@@ -283,14 +284,14 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """(prefixes, digits) The number of rows with each wanted prefix, by their next digit."""
+    """Count the rows that begin with each wanted prefix by their next digit: an array (prefixes, digits)."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts
 
 
 def gather_wanted(values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-    """The signed values that have one of the wanted prefixes."""
+    """The values, multiplied by `sign`, whose keys begin with one of the prefixes in `tables`."""
     out = np.empty(min(most, len(values)), dtype=np.float64)
     wanted = kernel.pointers(tables), len(tables)
     return out[: kernel.call("gather_wanted", *kernel.signed(values, sign), *wanted, out, len(out))].copy()  # as above
