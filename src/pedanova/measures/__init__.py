@@ -1,1 +1,1 @@
-"""Measures from counts: importance, intervals and p-values, pairs, effects; and models."""
+"""Measures from counts (importances, intervals and p-values, interactions, effects) and from models."""

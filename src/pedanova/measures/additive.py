@@ -1,9 +1,9 @@
-"""Two-way tables of many pairs at once: how much rows and columns explain alone, added, and together.
+"""Two-way tables of many pairs of parameters: the variance that each one explains alone, both added, and the table.
 
-Cell (i, j) has t_ij target rows and c_ij region rows; m = Σt / Σc. The additive fit is the least-squares fit of
-t_ij/c_ij by row and column effects with weights c_ij. After eliminating the rows, the matrix of its normal equations is
-L = diag(column sums) - Cᵀ diag(1/row sums) C. With the pseudo-inverse of L, the sums of squares of many target tables
-over the same region are matrix products.
+Cell (i, j) of the table of two parameters has t_ij target rows (trials) and c_ij region rows; m = Σt / Σc. The additive
+fit is the least-squares fit of t_ij/c_ij by row and column effects with weights c_ij. After the row effects are
+eliminated, the matrix of its normal equations is L = diag(column sums) - Cᵀ diag(1/row sums) C. With the pseudo-inverse
+of L, the sums of squares of many target tables over the same region are matrix products.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn toge
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Region rows by (pair, cell, cell), and the matrices that all fits to them use."""
+    """The number of region rows by (pair, cell, cell), and the matrices that every least-squares fit uses."""
 
     region: Reals  # (…, cells, cells)
     by_cell: Reals  # 1 / region, 0 where it is empty
@@ -45,7 +45,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """The explained parts of the variance of "is the row in the target?": by the table, both margins, and each."""
+    """Fractions of the variance of "is the row in the target?" that the table, both effects, or each explain."""
 
     closed: Reals
     additive: Reals
@@ -58,12 +58,12 @@ class Explained:
 
     @property
     def of_the_rest(self) -> Reals:
-        """The interaction divided by the part that the additive fit leaves unexplained."""
+        """The interaction divided by the fraction of the variance that the additive fit leaves unexplained."""
         return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
 
 
 def design_of(region: NDArray[np.int64]) -> Design:
-    """The design of stacked tables, (pairs, cells, cells); empty rows and columns are allowed."""
+    """Make the design from region counts (pairs, cells, cells); empty rows and columns are allowed."""
     counts = region.astype(np.float64)
     rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
     by_row = inverse_of(rows)
@@ -87,7 +87,7 @@ def inverse_of(values: Reals) -> Reals:
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
-    """The parts that target tables (…, cells, cells) explain; there may be several tables for each pair."""
+    """The explained fractions of the variance for target counts (…, cells, cells), one or more tables per pair."""
     total = design.region.sum(axis=(-1, -2))
     part = target.sum(axis=(-1, -2)) / total
     beyond = target - part[..., None, None] * design.region
@@ -104,14 +104,14 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """Row sums, column sums, and the column sums that the rows do not account for."""
+    """The row sums and column sums of `beyond`, and the column sums minus those that the row effects predict."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected
 
 
 def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
-    """(…, cells, cells) The additive fit of t/c, clipped to 0 … 1."""
+    """(…, cells, cells) The target's fraction of each cell's rows by the additive fit, clipped to 0 … 1."""
     part = target.sum(axis=(-1, -2)) / design.region.sum(axis=(-1, -2))
     rows, _, rest = margins(design, target - part[..., None, None] * design.region)
     by_column = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
@@ -122,7 +122,7 @@ def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
 
 
 def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.random.Generator) -> float:
-    """The p-value of one pair: how often an additive table shows such a large interaction by chance.
+    """The p-value of one pair: how often chance gives such a large interaction if effects are additive.
 
     Target rows are drawn in every cell with the probabilities of the additive fit (a parametric bootstrap) and measured
     like the data. Drawing stops early for a pair whose p-value is clearly not small.
@@ -136,9 +136,9 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
-    """How often draws reach the observed value; drawing stops early if they often do.
+    """The p-value of `seen`: how often values from `again` are as large; drawing stops early if many are.
 
-    With `far`, a value ten deviations beyond the first thousand draws counts as never reached.
+    With `far`, drawing also stops if `seen` is more than ten standard deviations above the mean of the first 999 draws.
     """
     least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
     drawn: list[Reals] = []
@@ -157,7 +157,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` for many target tables of one pair; one matrix product gives all margins."""
+    """(draws,) `Explained.of_the_rest` for each target table (draws, cells, cells) of one pair, by matrix products."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -175,7 +175,7 @@ def rest_explained(design: Design, targets: Reals) -> Reals:
 
 
 def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
-    """(draws, …) Binomial counts, or normal numbers (ten times as fast) if the variance is large enough."""
+    """(draws, …) Random target counts by cell: binomial, or normal (faster) where the variance is large enough."""
     rows, chance = region.ravel(), chances.ravel()
     spread = rows * chance * (1.0 - chance)
     counts = np.zeros((draws, region.size))
@@ -187,7 +187,7 @@ def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Ge
 
 
 def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """(pairs,) How often a few draws reach each pair's interaction; all pairs share the random numbers."""
+    """(pairs,) How many of `FIRST_LOOK` random tables have at least the observed interaction of the pair."""
     cells = design.region.shape[-1]
     evens = random.random((FIRST_LOOK, cells, cells))
     normals = random.standard_normal((FIRST_LOOK, cells, cells))
@@ -203,7 +203,7 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
 
 
 def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
-    """(draws, pairs, cells, cells) Like `draw_targets`, from given random numbers."""
+    """(draws, pairs, cells, cells) Random target counts as in `draw_targets`, from given random numbers."""
     rows = design.region
     spread = rows * chances * (1.0 - chances)
     counts = normals[:, None] * np.sqrt(spread) + rows * chances
@@ -214,7 +214,7 @@ def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals)
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
-    """(draws, cells) Binomial counts with a small variance, by inversion of the distribution function."""
+    """(draws, cells) Binomial counts at the uniform random numbers `evens`, by inversion; for small variances."""
     turned = chances > 0.5  # the rarer outcome is counted, because that takes fewer steps
     rare = np.where(turned, 1.0 - chances, chances)
     steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
@@ -224,9 +224,9 @@ def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
 
 
 def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
-    """(cells, draws) The number of values of the distribution function below each number, at most `steps`.
+    """(cells, draws) How many values of the binomial distribution function, at most `steps`, are below each of `evens`.
 
-    A cell is finished once its largest number is reached; most cells need only a few steps.
+    A cell is finished when the distribution function exceeds its largest entry of `evens`.
     """
     counts = np.zeros(evens.shape)
     left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
@@ -248,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The region rows of one set, and the matrices that all fits to them use; empty cells are left out."""
+    """The region rows by cell of one set of parameters, and the matrices of all fits; empty cells are left out."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)
@@ -256,12 +256,12 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """The degrees of freedom of the whole table, and of the effects of smaller sets."""
+        """The degrees of freedom of the whole table, and of the fit by the effects of smaller sets."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 
 def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
-    """Make the design; `cells` (order, cells) has the position of each cell along every parameter."""
+    """Make the design; `cells` (order, cells) contains the index of each cell along every parameter."""
     full = np.flatnonzero(region > 0)
     rows = region[full].astype(np.float64)
     width = int(cells.max(initial=0)) + 1
@@ -278,7 +278,7 @@ def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
 
 
 def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
-    """The share that the set explains, and the share of its smaller sets, for one target table (full,) or many."""
+    """The fractions of the variance that the set and its smaller sets explain, for target counts (…, full)."""
     total = float(design.region.sum())
     part = target.sum(axis=-1) / total
     off = (target - part[..., None] * design.region) / np.sqrt(design.region)
@@ -289,13 +289,13 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
-    """The part that only the whole set explains, divided by the part that its smaller sets leave unexplained."""
+    """The variance that only the whole set explains, divided by what its smaller sets leave unexplained."""
     left = 1.0 - lower
     return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
 
 
 def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:
-    """How often chance gives such an interaction if smaller sets explain everything (parametric bootstrap)."""
+    """How often chance gives such a large interaction if smaller sets explain everything (parametric bootstrap)."""
     part = target.sum() / design.region.sum()
     root = np.sqrt(design.region)
     off = (target - part * design.region) / root

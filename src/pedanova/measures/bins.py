@@ -1,8 +1,8 @@
-"""Divide one parameter into bars or steps for a figure, and compute the range that chance would give in each.
+"""Divide one parameter into bins (bars or steps) for a figure, and compute the range that chance would give in each.
 
-If n′ of the region's n rows are drawn without replacement, the part of them in a bin has the region's part as its mean
-and the variance (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the region's part in cell j, and
-K_j the part of a row in cell j that the kernel puts into the bin.
+If n′ of the region's n rows are drawn without replacement, the mean of the fraction of them in a bin is the region's
+fraction, with variance (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the fraction of the
+region's rows in cell j, and K_j the fraction of a row in cell j that the smoothing kernel puts into the bin.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Z = 1.959964  # deviations around the mean that contain 95 % of a normal distrib
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Which bar or step each cell of a grid belongs to."""
+    """The bins of a parameter: which bar or step each cell of its grid belongs to."""
 
     kind: Kind
     groups: NDArray[np.int64]  # (cells,)
@@ -56,17 +56,17 @@ class Bins:
         return len(self.labels)
 
     def gather(self, parts: Reals | Counts) -> Reals:
-        """(bins,) The sum over the cells of each bin."""
+        """(bins,) For each bin, the sum of `parts` (cells,) over its cells."""
         return np.bincount(self.groups, weights=parts, minlength=len(self)).astype(np.float64)
 
     @property
     def bounds(self) -> NDArray[np.int64]:
-        """(bins + 1,) The first cell of each bin, if its cells are neighbours, and the number of all cells."""
+        """(bins + 1,) The first cell of each bin, then the number of cells; for bins of neighbouring cells only."""
         return np.searchsorted(self.groups, np.arange(len(self) + 1))
 
 
 def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) -> Bins:
-    """Bars for names and for up to 40 values, steps for more; `seen` has the rows by cell if they are known."""
+    """Bars for categories and for up to 40 values, steps for more; `seen` has the number of rows in each cell."""
     match parameter:
         case Categorical(labels):
             return _name_bins(labels, seen)
@@ -83,7 +83,7 @@ def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) 
 
 @lru_cache(maxsize=1024)
 def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
-    """The bins of a range, which are the same for every question."""
+    """The bins of a range, from its bounds only."""
     if not isinstance(parameter, Int):
         return _curve(parameter, points)
     few = (parameter.high - parameter.low) // parameter.step < MOST_BARS
@@ -92,9 +92,9 @@ def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
 
 
 def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ...]:
-    """The values of a range if the rows have only a few distinct ones; otherwise empty.
+    """The distinct values of a numeric parameter if its rows have only a few; otherwise empty.
 
-    A cell covers many values; the roundest one is used.
+    A cell of a continuous range is represented by the roundest number in it.
     """
     grid, cells = grid_of(parameter), np.flatnonzero(seen) if seen is not None else np.empty(0, dtype=np.int64)
     many = (parameter.high - parameter.low) // parameter.step + 1 if isinstance(parameter, Int) else grid.cells
@@ -109,7 +109,7 @@ def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ..
 
 
 def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: bool = False) -> Bins:
-    """A bar at every value; a cell belongs to the nearest one."""
+    """One bar for each of `values`; every cell belongs to the bar with the nearest value."""
     numbers, centres = np.array(values, dtype=np.float64), np.array(grid_of(parameter).centres(), dtype=np.float64)
     if scale_of(parameter) == "log" and not isinstance(parameter, Int):
         numbers, centres = np.log(numbers), np.log(centres)
@@ -154,7 +154,7 @@ def _whole_steps(parameter: Int, points: int) -> Bins:
 
 
 def _nearest(edges: Reals, wanted: Reals) -> NDArray[np.int64]:
-    """The index of the edge nearest to each wanted position."""
+    """For each position in `wanted`, the index of the nearest edge."""
     above = np.clip(np.searchsorted(edges, wanted), 1, len(edges) - 1)
     return np.where(wanted - edges[above - 1] < edges[above] - wanted, above - 1, above).astype(np.int64)
 
@@ -164,7 +164,7 @@ def _span(first: int, last: int) -> str:
 
 
 def _name_bins(labels: tuple[Label, ...], seen: Counts | None) -> Bins:
-    """A bar for each of the most frequent names; the others share one."""
+    """One bar for each of the most frequent categories, and one for all others together."""
     if len(labels) <= MOST_BARS:
         return Bins("bars", np.arange(len(labels)), tuple(short(label) for label in labels), values=labels)
     often = -seen if seen is not None else np.zeros(len(labels))
@@ -176,7 +176,7 @@ def _name_bins(labels: tuple[Label, ...], seen: Counts | None) -> Bins:
 
 
 def _ordered_bins(labels: tuple[Label, ...]) -> Bins:
-    """A bar for every value, or for several neighbours if there are too many."""
+    """One bar for every ordered value, or for several neighbouring values if there are too many."""
     together = math.ceil(len(labels) / MOST_BARS)
     groups = np.arange(len(labels)) // together
     if together == 1:
@@ -187,7 +187,7 @@ def _ordered_bins(labels: tuple[Label, ...]) -> Bins:
 
 
 def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
-    """The bins of every domain side by side, as bars."""
+    """The bins of every domain of a parameter with several domains, side by side, as bars."""
     room = max(4, MOST_BARS // len(parameter.regimes))
     groups: list[NDArray[np.int64]] = []
     labels: list[str] = []
@@ -200,7 +200,7 @@ def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """The rows that densities were computed from; only rows that have a value."""
+    """The row counts from which densities were computed; rows without a value are not counted."""
 
     target: NDArray[np.int64]  # (cells,) rows of the target
     region: NDArray[np.int64]
@@ -209,7 +209,7 @@ class Basis:
     modelled: bool = False
 
     def within(self, cells: slice, number: int) -> Basis:
-        """The part of the basis in one block."""
+        """The counts of one block: the cells of one of the parameter's domains, which has index `number`."""
         target, region = self.target[cells], self.region[cells]
         masses = [part.sum() / max(1, whole.sum()) for part, whole in ((target, self.target), (region, self.region))]
         rows = (self.rows[0] * float(masses[0]), self.rows[1] * float(masses[1]))
@@ -217,7 +217,7 @@ class Basis:
 
 
 def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tuple[float, ...]:
-    """The kernel widths for this number of rows with this distribution, which a model's densities use too."""
+    """The kernel's width in each block for `rows` rows with the distribution `parts` (cells,)."""
     widths = []
     for block in blocks:
         counts = rows * parts[block.cells]
@@ -229,10 +229,10 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """The ends (bins,) of the 95 % range of the target's part in each bin if only chance has an effect.
+    """The ends (bins,) of the 95 % range of the target's fraction in each bin if its rows were drawn at random.
 
-    `mean` is the baseline by bin, `parts` the baseline by cell before smoothing (by bin without `blocks`). A uniform
-    baseline (not `of_region`) has infinitely many rows. A single row is never beyond chance.
+    `mean` is the baseline's fraction by bin, `parts` by cell before smoothing (by bin without `blocks`). A uniform
+    baseline (not `of_region`) counts as infinitely many rows. A single row never lies outside the range.
     """
     inside, rows = basis.rows
     if inside < 1:
@@ -249,7 +249,7 @@ def chance_band(
 def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
     """The 95 % range of a positive quantity: the upper end is that of a gamma distribution, the lower of a normal one.
 
-    With few rows it is skewed: if one or two rows are expected, none or three are not unusual.
+    With few rows the distribution is skewed: if one or two rows are expected, none or three are not unusual.
     """
     deviation = np.sqrt(np.maximum(variance, 0.0))
     part = np.divide(deviation, mean, out=np.zeros(len(mean)), where=mean > 0)
@@ -280,7 +280,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
 
 
 def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:
-    """(bins, columns) The part of the mass of each cell in `columns` that the kernel puts into each bin."""
+    """(bins, columns) The fraction of the mass of each cell in `columns` that the kernel moves into each bin."""
     around = np.arange(-cells, 3 * cells) % (2 * cells)
     reached = np.concatenate([[0.0], np.cumsum(periodic_kernel(cells, width)[around])])
     places, column = bounds[:, None] + cells, columns[None, :]

@@ -1,4 +1,4 @@
-"""Densities of one parameter: the distribution of target rows and of all rows, and how they are drawn."""
+"""Densities of one parameter: its distribution in target and region, and how it is drawn in figures."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ class Densities(Table):
     name
         The parameter.
     cells
-        The label of each cell, or its middle.
+        The label of each cell; for a cell of a range, its middle.
     target, region, uniform
-        The part of the rows in each cell; each adds up to one over the rows that have a value.
+        The fraction of the rows in each cell, for the target, the region and a uniform draw from the space. Each sums
+        to one over the rows that have a value.
     edges
         The edges of the cells of a range, in units of the parameter; None for single values.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
-        The parts of the rows without a value, or with a value outside the space.
+        The fraction of the target's and of the region's rows without a value, or with a value outside the space.
     parameter
         The parameter that the cells belong to.
     basis
-        The rows that the densities were computed from.
+        The row counts that the densities were computed from.
     words
         The target and the region in words.
 
@@ -71,7 +72,7 @@ class Densities(Table):
     words: tuple[str, str] = ("target", "region")  # the target and the region in words
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
-        """The drawing: bars for names and up to 40 values, or at most `points` steps along a range.
+        """What a figure shows: bars for categories and up to 40 values, or at most `points` steps along a range.
 
         `like` is another drawing of this parameter whose bins are reused.
         """
@@ -79,13 +80,13 @@ class Densities(Table):
         return drawing_of(self, bins, baseline)
 
     def drawings(self, points: int = 60) -> list[Drawing]:
-        """One drawing for each domain, if there are several; each sums to 1."""
+        """One drawing for each domain of the parameter; the fractions of each drawing sum to 1."""
         if not isinstance(self.parameter, Switch):
             return [self.drawn(points)]
         return [self._domain(number).drawn(points) for number in range(len(self.parameter.regimes))]
 
     def _domain(self, number: int) -> Densities:
-        """The densities of one of its domains."""
+        """The densities within one of the parameter's domains."""
         parameter, block = self.parameter, grid_of(self.parameter).blocks[number]
         domain = parameter.regimes[number] if isinstance(parameter, Switch) else parameter
         cells, grid = block.cells, grid_of(domain)
@@ -97,7 +98,7 @@ class Densities(Table):
         return replace(whole, target=target, region=region, uniform=uniform)
 
     def panels(self, baseline: Baseline = "region") -> list[Panel]:
-        """One panel for each domain; if the rows have few distinct values, these are its cells."""
+        """One panel for each domain; if the rows have few distinct values, the panel has one cell for each value."""
         base = self.region if baseline == "region" else self.uniform
         panels = panels_of(self.name, self.parameter, self.cells, self.target, base)
         domains = self.parameter.regimes if isinstance(self.parameter, Switch) else (self.parameter,)
@@ -126,7 +127,8 @@ class Densities(Table):
         Returns
         -------
         list of Good
-            One item for each group of neighbouring cells: ``words``, and the parts of target and baseline in it.
+            One item for each group of neighbouring cells: its values in words, and the fractions of target and baseline
+            in it.
         """
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]
@@ -169,7 +171,7 @@ class Densities(Table):
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
-    """(label, target, region) of at most `most` groups of neighbouring cells of each panel."""
+    """(label, target fraction, region fraction) of at most `most` groups of neighbouring cells of each panel."""
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""
@@ -189,7 +191,7 @@ def densities_from(
     basis: Basis,
     words: tuple[str, str],
 ) -> Densities:
-    """Make densities; `parts` belong to target, region and a uniform draw, `missing` to target and region."""
+    """Make densities; `parts` has the cells' fractions for target, region and a uniform draw, `missing` for two."""
     grid, cells = contrast.grid, tuple(contrast.grid.centres())
     return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 
@@ -211,14 +213,14 @@ def densities_of(
 
 
 def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
-    """Parts by cell, smoothed inside each block."""
+    """The fractions `parts` (cells,), smoothed separately in each domain of the parameter."""
     pairs = zip(grid.blocks, widths, strict=True)
     return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """The parts of the rows by bar or step, with the band of chance and the good values."""
+    """The fraction of the rows in each bin (bar or step), the range that chance would give, and the good values."""
 
     bins: Bins
     target: Reals  # (bins,) parts of the rows; the sum is 1, as for region and uniform
@@ -243,7 +245,7 @@ class Drawing:
         return self.target < self.low
 
     def heights(self, parts: Reals) -> Reals:
-        """(bins,) The heights to draw: parts for bars; for steps, densities relative to an even spread (1)."""
+        """(bins,) The heights to draw: the fraction for a bar; for a step, the density relative to uniform (1)."""
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
@@ -272,7 +274,7 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
 
 
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:
-    """The parts of target and region at the few distinct values of the rows, without smoothing.
+    """The fractions of target and region in each bin without smoothing, if the rows have few distinct values.
 
     A model's points also lie between these values. So the model gives the relative frequency of the target at each
     value, and the rows give how often the value was tried.
@@ -289,7 +291,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
 
 
 def _spans(density: Densities, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
-    """The ends of the good ranges in the figure (values, or bars); a bar is good if all of its values are."""
+    """The first and last value (or bar) of each good range in the figure; a bar is good if all its cells are good."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

@@ -49,7 +49,7 @@ def _series(shape: float, x: float) -> float:
 
 
 def _fraction(shape: float, x: float) -> float:
-    """The complement as a continued fraction."""
+    """1 - P(shape, x) as a continued fraction."""
     start = x + 1.0 - shape
     terms = ((-n * (n - shape), start + 2.0 * n) for n in range(1, MOST_TERMS))
     return _front(shape, x) * continued_fraction(start, terms)
@@ -73,7 +73,7 @@ def _not_zero(value: float) -> float:
 
 
 def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
-    """The number above 0 at which a condition stops being true; the search extends beyond `high` if needed."""
+    """The number above 0 at which `too_low` becomes False, by bisection; the search extends beyond `high` if needed."""
     low = 0.0
     while too_low(high) and high < 1e300:
         high *= 2.0
@@ -120,7 +120,7 @@ def _poisson(n: float, mean: float) -> float:
 
 
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:
-    """The non-centrality for which values up to the statistic have this probability; 0 if there is none."""
+    """The non-centrality for which a value up to `statistic` has the probability `chance`; 0 if there is none."""
     if statistic > LARGE:
         z = NormalDist().inv_cdf(chance)  # of a normal law: solve statistic = f + λ + z · √(2f + 4λ) for λ
         root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
@@ -133,7 +133,7 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
 
 
 def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
-    """Chi-square of target against rest by cell, and its degrees of freedom."""
+    """The chi-square statistic of target rows against the other region rows by cell, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
     filled = region > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / (region[filled] / rows))) - 1.0
@@ -141,7 +141,7 @@ def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float
 
 
 def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95) -> tuple[float, float]:
-    """The confidence interval of the share from plain counts, by inversion of the non-central chi-square."""
+    """The confidence interval of the share from unsmoothed counts, by inversion of the non-central chi-square."""
     low, high = centre_interval(*pearson(target, region), level)
     rows = float(region.sum())
     return min(1.0, low / rows), min(1.0, high / rows)
@@ -150,7 +150,7 @@ def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, leve
 def divergence_interval(
     target: NDArray[np.int64], chances: NDArray[np.float64], *, level: float = 0.95
 ) -> tuple[float, float]:
-    """The confidence interval of the divergence of counts from known probabilities, by the same inversion."""
+    """The confidence interval of the chi-square divergence of counts from known probabilities."""
     inside = float(target.sum())
     filled = chances > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
@@ -167,21 +167,21 @@ def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float
 
 
 def normal_quantile(parts: NDArray[Any]) -> Reals:
-    """The standard normal quantile of each part between 0 and 1; equal parts are computed once."""
+    """The standard normal quantile of each probability in `parts`; equal probabilities are computed once."""
     distinct, places = np.unique(parts, return_inverse=True)
     return ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
 
 
 @lru_cache(maxsize=16)
 def ends_of(parts: tuple[float, ...]) -> Reals:
-    """Normal quantiles, cached: those of ranks without ties depend only on the number of rows."""
+    """The standard normal quantiles of probabilities, cached because ranks without ties often have the same ones."""
     return np.array([LAW.inv_cdf(part) for part in parts])
 
 
 def normal_below(values: NDArray[Any]) -> Reals:
     """The standard normal distribution function at each value, to seven digits.
 
-    It interpolates a table by a second-order expansion.
+    A table is interpolated by a second-order expansion.
     """
     clipped = np.clip(values, -REACH, REACH)
     nearest = np.rint((clipped + REACH) * (STEPS / (2.0 * REACH))).astype(np.int64)
@@ -204,9 +204,9 @@ HEIGHT: Reals = np.exp(-(GRID**2) / 2.0) / math.sqrt(2.0 * math.pi)
 def holm(
     p_values: Sequence[float] | NDArray[np.float64], tested: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """p-values adjusted by Holm's method: the smallest is multiplied by their number n, the next by n - 1, and so on.
+    """p-values adjusted by Holm's method: the smallest of n is multiplied by n, the next by n - 1, and so on.
 
-    Parameters that were not tested do not count; their p-value becomes 1.
+    p-values that are not `tested` do not count in n; they become 1.
     """
     p = np.asarray(p_values, dtype=np.float64)
     places = np.arange(len(p)) if tested is None else np.flatnonzero(tested)

@@ -1,8 +1,8 @@
 """Effects: how much of the variance of the objective each parameter explains (local f-ANOVA).
 
 With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their variance, Σ c_j/n ·
-(s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region. No model is needed. One kernel S smooths
-both rows and sums.
+(s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region. No model is needed. If there is a
+smoothing kernel, it is applied to both c and s.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Marginal(Table):
     name
         The parameter.
     cells
-        The label of each cell, or its middle.
+        The label of each cell; for a cell of a range, its middle.
     counts
         The number of rows in each cell.
     mean
@@ -99,8 +99,8 @@ class Effect:
     ratio
         Its `variance` divided by the sum over all parameters.
     share
-        The part of the objective's variance that it explains alone, corrected for chance. It may be slightly negative
-        if the parameter has no effect.
+        The fraction of the objective's variance that the parameter explains alone, corrected for chance. It may be
+        slightly negative if the parameter has no effect.
     raw_share
         ``variance / total_variance``, without the correction.
     variance
@@ -108,7 +108,7 @@ class Effect:
     bandwidth
         Width of the smoothing kernel in cells.
     marginal
-        The marginal means themselves, for plotting.
+        The mean objective in each cell of the parameter.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Objectives worse than `value` are replaced by `value`; they are in the levels from `level` on."""
+    """The limit for clipping: objectives in the levels from `level` on are worse than `value` and replaced by it."""
 
     level: int
     value: float
@@ -193,7 +193,7 @@ class Clip:
 
 
 def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
-    """The limit at which the objective is clipped."""
+    """The limit at which the objective is clipped: the worst objective in `region`."""
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
@@ -316,7 +316,7 @@ def marginal_of(
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
-    """Make a `Marginal`; `beyond`, `means` and `half` are relative to the mean, in units of 2 ** power."""
+    """Make a `Marginal`; `beyond`, `means` and `half` are relative to ``spread.mean``, in units of 2 ** power."""
     means, half = means[: grid.cells], half[: grid.cells]
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
@@ -352,9 +352,9 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
 def squares_of(
     tally: Tally, own: Sequence[ObjectiveSpread], outer: Range, cut: int, value: float, spread: ObjectiveSpread
 ) -> Reals:
-    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; levels from `cut` on count as `value`.
+    """(cells + 2,) Σ (objective - mean)² by cell, in units of 4 ** power; levels from `cut` on count as `value`.
 
-    `own` has the spread of each level before the cut.
+    Levels are ranges of the objective; `own` has the mean and variance of each level before `cut`.
     """
     there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
     every = tally.counts[:, there]
@@ -370,7 +370,7 @@ def squares_of(
 def scatter_of(
     counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
 ) -> Reals:
-    """(levels,) The part of each level's variance that its cells do not explain, in units of 4 ** power."""
+    """(levels,) The variance of the objective inside a level that its cells do not explain, in units of 4 ** power."""
     rows = counts.sum(axis=1)
     free = rows - np.count_nonzero(counts, axis=1)
     usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
@@ -382,10 +382,10 @@ def scatter_of(
 
 
 def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:
-    """(cells,) Half the width of the 95 % interval (Student) of each mean in one block; NaN below two rows.
+    """(cells,) Half the width of the 95 % interval (Student) of each mean in one block; NaN for fewer than two rows.
 
-    Rows and squares are smoothed, means are relative to the overall mean, and `squared` has the rows smoothed by the
-    squared kernel.
+    `rows` and `squares` are smoothed, `means` are relative to the overall mean, and `squared` has the rows smoothed by
+    the squared kernel.
     """
     many = ratio_of(rows**2, squared)  # the effective number of rows
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
@@ -401,7 +401,7 @@ def student(free: Reals) -> Reals:
 
 
 class BinnedMarginal(NamedTuple):
-    """The mean objective of every bar or step, with its interval; both are NaN if there are too few rows."""
+    """The mean objective of every bin (bar or step) of a figure, with its interval; NaN if there are too few rows."""
 
     rows: Reals
     mean: Reals

@@ -1,8 +1,9 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
 A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, it is constant between
-the sorted ends of the boxes. A box contributes its value times the part of the other parameters that it covers: this is
-added at its lower end and subtracted at its upper end. The cumulative sum over the ends is the marginal.
+the sorted ends of the boxes. A box contributes its value times the volume of the other parameters that it covers. This
+is added at the box's lower end and subtracted at its upper end; the cumulative sum over the sorted ends is the
+marginal.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MIDDLE = 0.5  # the position of rows without a value, as a part of the range
 
 @dataclass(frozen=True, slots=True)
 class ForestEffect:
-    """The effect of one parameter."""
+    """The variance of a random forest that one parameter explains."""
 
     name: str
     ratio: float  # its part of the sum of `share` over all parameters, which Optuna prints
@@ -152,10 +153,10 @@ def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple
 
 
 def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Sequence[Any], float]:
-    """The trees of a forest with Optuna's settings (bootstrap, deep, all parameters at every split), and the squared
-    unit of the objective, which is scaled to -1 … 1 so that squares do not overflow.
+    """The trees, fitted with Optuna's settings (bootstrap, deep, all parameters at every split), and a scale.
 
-    Deep trees fit all details; averaging over the other parameters and over trees removes the noise.
+    The trees predict the objective scaled to -1 … 1, so that squares do not overflow; variances must be multiplied by
+    the returned scale.
     """
     size, start = as_whole(trees, "trees", 1, 2**32), as_whole(seed, "seed", 0, 2**32)
     try:
@@ -178,14 +179,14 @@ class ColumnDomain:
     reached: Reals | None = None  # (cells + 1,) for a lattice: the weight of all cells before each, 0 … 1
 
     def below(self, thresholds: Reals) -> Reals:
-        """The part of the domain at or below each threshold; a cell of a lattice is never divided."""
+        """The fraction of the domain at or below each threshold; a value of a lattice is never divided."""
         if self.values is None or self.reached is None:
             return np.clip(thresholds, 0.0, 1.0)
         return self.reached[np.searchsorted(self.values.astype(np.float64), thresholds, side="right")]
 
 
 def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
-    """The variance of a scikit-learn tree over the space (0 for rounding errors), and the part of each parameter."""
+    """The variance of a scikit-learn tree over the space, and the variance of the marginal of each parameter."""
     low, high = leaf_boxes(tree, axes)
     value = tree.value[tree.children_left < 0, 0, 0]
     volume = (high - low).prod(axis=1)
@@ -197,7 +198,7 @@ def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Real
 
 
 def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
-    """(leaves, parameters) Both ends of every leaf as parts of the domain, found level by level."""
+    """The lower and upper ends of every leaf, both (leaves, parameters), as fractions of the domain."""
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     low, high = np.zeros((len(left), len(axes))), np.ones((len(left), len(axes)))
     nodes = np.zeros(1, dtype=np.intp)
@@ -212,7 +213,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
-    """The variance of a tree averaged over all other parameters; `mass` is the value times the volume of each leaf."""
+    """The variance of a tree averaged over all other parameters; `mass` is each leaf's value times its volume."""
     height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # 0 for leaves without volume
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))
@@ -253,7 +254,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
 
 
 def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
-    """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
+    """A mask of the rows that have a finite objective and lie in the space, and notes on the other rows."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
         raise QueryError(f"a forest takes one objective, not {len(names)}; take one with a.alone({names[0]!r})")
@@ -270,7 +271,7 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
 
 
 def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | None) -> Reals:
-    """The clipped objective of the rows; raises an error if there is nothing to explain."""
+    """The clipped objective of the rows; raises an error if it is constant or there are too few rows."""
     name = observed.name
     if len(rows) < FEWEST_ROWS:
         raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
@@ -290,7 +291,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
 
 
 def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
-    """The objective; values worse than the ⌈part · rows⌉-th best row are replaced by that row's value."""
+    """The objective, in which values worse than the ⌈part · rows⌉-th best are replaced by that value."""
     sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
@@ -300,7 +301,7 @@ def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
 def _encoded(
     column: Column, parameter: Parameter, cells: Cells, rows: NDArray[np.intp], objective: Reals
 ) -> tuple[Reals, ColumnDomain]:
-    """The numbers of one parameter, and its domain."""
+    """The values of one parameter as numbers for a tree, and their domain."""
     grid = grid_of(parameter)
     here = cells[rows]
     match parameter:
@@ -323,7 +324,7 @@ def _numbers(column: Column) -> Reals:
 
 
 def positions(values: Reals, parameter: Float | Int) -> Reals:
-    """The position of values between the bounds, 0 to 1; bounds of integers are first moved outwards by half a step."""
+    """The relative position of values between the bounds, 0 to 1; integer bounds are first widened by half a step."""
     half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
     low, high = parameter.low - half, parameter.high + half
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # in values that are not used
@@ -345,10 +346,10 @@ def _axis_of(parameter: Float | Int | Moving) -> ColumnDomain:
 
 
 def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDomain]:
-    """The cells as numbers: labels in their order, categories by their mean objective.
+    """Cells as numbers for a tree: ordered labels in their order, categories in the order of their mean objective.
 
-    Rows without a value are put in the middle of an order. If there is no middle, they are an additional cell, weighted
-    by their part of the rows.
+    A row without a value gets the middle of the order. If there is no middle, such rows form an additional cell, whose
+    weight is the fraction of rows without a value.
     """
     absent = cells == grid.missing
     if _has_middle(grid.parameter):
@@ -374,9 +375,9 @@ def _row_of(weights: Reals) -> ColumnDomain:
 
 
 def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
-    """(cells of the block,) The rank of each cell by the mean of its rows; a cell without rows counts as average.
+    """(cells of the block,) The rank of each category by the mean objective of its rows (of all rows without any).
 
-    Ties are broken by the order of the rows, because names and their order must not matter.
+    Ties are broken by the order of the rows, because the names of categories and their order must not matter.
     """
     size = len(block)
     mine = np.flatnonzero((cells >= block.start) & (cells < block.stop))

@@ -55,7 +55,7 @@ BEST_RUN = 200  # the number of best rows that are candidates for the best confi
 
 
 def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
-    """The model of the rows, or of a sample if there are many."""
+    """The model of all rows, or of a random sample of them if there are too many, with a note."""
     if data.levels.several:
         first = data.objective.split(", ")[0]
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
@@ -70,7 +70,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
 
 
 def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
-    """The model of the objective over the space; raises an error if no model is reliable."""
+    """The model that predicts the objective of any configuration; raises an error if it is not reliable."""
     rows = len(model.rows)
     fitted = model.fitted(seed)
     known = model.objective(seed)
@@ -81,7 +81,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
 
 
 def gains_of(data: TrialData, default: Mapping[str, object] | None, region: object, seed: int) -> Gains:
-    """The gains of tuning over a default, inside a region."""
+    """How much the objective improves by tuning, compared with a default configuration, inside a region."""
     base = data.resolve(region, "region")
     whole = bool(getattr(base, "is_all", False))
     inner = data if whole else data.within(base)
@@ -142,7 +142,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
 
 
 def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object]:
-    """The values of a tool's default that lie in the space."""
+    """Those values of a tool's default configuration that lie in the space."""
     known: dict[str, object] = {}
     for name, value in default.items():
         with suppress(PedanovaError):
@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """By parameter: the cells inside a box, or, for rows chosen in another way, the cells between their extremes."""
+    """By parameter, a mask of the cells in a box; for another region, of those between its extreme rows."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}
@@ -165,7 +165,7 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:
-    """The value in the type of the space: a number for a range (text is converted), or the listed value."""
+    """The value in the type of the parameter: a number for a range (text is converted), or the listed value."""
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
@@ -181,14 +181,14 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
 
 
 def points_of(model: RowModel, seed: int, *, count: int = FEWER_POINTS) -> Settings:
-    """(points, parameters) Configurations spread evenly over the space."""
+    """(points, parameters) The cells of configurations spread evenly over the space."""
     rows = model.rows
     places = even_points(rows.arrangement, rows.places, count=count, seed=seed, copies=model.dependence.copies)
     return in_space_order(model.space, rows.arrangement.cells(places))
 
 
 def run_settings(model: RowModel, rules: Rules) -> Settings:
-    """(rows, parameters) The best configurations that were run, without those outside the space."""
+    """(rows, parameters) The cells of the best configurations that were run; those outside the space are left out."""
     order = np.argsort(model.few.signed, kind="stable")[:BEST_RUN]
     settings = in_space_order(model.space, {name: cells[order] for name, cells in model.few.cells.items()})
     outside = np.array([grid.outside for grid in rules.grids])
@@ -202,7 +202,7 @@ def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
 
 
 def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: int) -> NextTrials:
-    """Configurations to run next."""
+    """Choose `n` configurations to run next, for one `goal` or both, in the region `within`."""
     many = as_whole(n, "n", 1, MOST_TRIALS)
     check_choice("goal", goal, Goal)
     part, notes = model_at_hand(data)
@@ -270,7 +270,7 @@ def needed_of(data: TrialData, width: object, question: Question) -> Needed:
 
 
 def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvice:
-    """Whether more trials would hardly change the ranking or the best value."""
+    """Whether further trials would hardly change the ranking or the best value."""
     model = None if data.levels.several else data.row_model
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)
@@ -279,7 +279,7 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
-    """A sentence if more trials would hardly change the answer; empty otherwise."""
+    """A sentence if further trials would hardly change the answer; an empty string otherwise."""
     if not first_stays(answer.rows):
         return ""
     advice = stop_of(data, with_intervals(answer.rows), seed)
@@ -287,9 +287,10 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """The possible improvement with four times as many trials, and how much better the best trial is than the median.
+    """How much the best value may improve with four times as many trials, and its distance from a typical value.
 
-    The improvement is exceeded in 5 % of the samples. Half of the new trials lie near good ones, the rest anywhere.
+    The improvement is the 95 % quantile over posterior samples. Half of the simulated trials lie near the best trials,
+    the others anywhere. A typical value is the median of the predicted objective over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

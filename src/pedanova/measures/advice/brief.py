@@ -1,4 +1,4 @@
-"""All results in at most 300 tokens: one line for each result, with the call that computes it."""
+"""A brief of an analysis in at most 300 tokens: one line for each result, with the call that computes it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One result.
+    """One line of a `Brief`.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class BriefLine:
     text
         The result in a few words.
     call, command
-        How to compute it: the method of the analysis, and the shell command.
+        How to compute the result: the Python call, and the shell command.
 
     Examples
     --------
@@ -88,12 +88,12 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Brief(Table):
-    """The results of an analysis in at most 300 tokens: print it, or use ``.to_json()``.
+    """The results of an analysis in at most 300 tokens: ``print(brief)``, or ``brief.to_json()``.
 
     Attributes
     ----------
     rows
-        The lines.
+        The lines, one `BriefLine` for each result.
     objective, direction, trials
         The objective, its direction and the number of trials.
 
@@ -148,7 +148,7 @@ def tokens_in(text: str) -> int:
 
 
 def cut(text: str, most: int = LINE_TOKENS) -> str:
-    """The first words of a text, as many as fit into `most` tokens."""
+    """Cut a text after the last word that fits into `most` tokens."""
     words = printable(" ".join(text.split())).split(" ")
     while len(words) > 1 and tokens_in(" ".join(words)) > most:
         words.pop()
@@ -161,7 +161,7 @@ def named(name: str) -> str:
 
 
 def brief_of(data: TrialData, seed: int) -> Brief:
-    """All results; if something is not known, its line says so."""
+    """Compute all results of the brief; the line of a result that cannot be computed says why."""
     question = Question(seed=seed, force=True)
     answer = importance_of(data, question)
     lines = [
@@ -196,7 +196,7 @@ def line(topic: str, text: str) -> BriefLine:
 
 
 def attempt(words: Callable[[], str]) -> str:
-    """The answer to a question, or the reason why there is none."""
+    """Return the text from `words()`, or the error message if it raises an error."""
     try:
         return words()
     except PedanovaError as error:

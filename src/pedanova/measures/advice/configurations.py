@@ -1,4 +1,4 @@
-"""Configurations as cells: the default, the values of cells, and children whose parents decide if they have a value."""
+"""Configurations as cells of the parameters' grids: defaults, the values of cells, and conditional parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_NAMES = 64  # the number of categories that are tried
 
 
 def cell_values(parameter: Parameter) -> list[Label]:
-    """A value of every cell: its middle on the scale of the parameter."""
+    """One value for every cell of a parameter: the middle of the cell on the scale of the parameter."""
     if isinstance(parameter, Switch):
         return [value for domain in parameter.regimes for value in cell_values(domain)]
     grid = grid_of(parameter)
@@ -35,7 +35,7 @@ def cell_values(parameter: Parameter) -> list[Label]:
 
 
 def whole_values(parameter: Int, grid: Grid) -> list[Label]:
-    """The integer on the lattice nearest to the middle of each cell, inside the cell if possible."""
+    """For each cell, the integer on the lattice nearest to its middle, inside the cell if possible."""
     edges = np.asarray(grid.edges)
     low, step = parameter.low, parameter.step
     first = np.ceil((edges[:-1] - low) / step)
@@ -46,7 +46,7 @@ def whole_values(parameter: Int, grid: Grid) -> list[Label]:
 
 
 def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
-    """(width,) For each cell of a parent: whether its value is one of these; False if the cell has no value."""
+    """(width,) For each cell of a parent parameter: whether its value is one of `values`; False for missing values."""
     grid, every = grid_of(parameter), cell_values(parameter)
     column = Column("", np.arange(len(every), dtype=np.int64), tuple(every))
     return np.concatenate([equals_any(column, values), np.zeros(grid.width - grid.cells, dtype=bool)])
@@ -54,7 +54,7 @@ def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """The rules for possible configurations: the space, and the typical values in the rows."""
+    """Makes configurations consistent with the conditions of the space, and knows the typical values of the rows."""
 
     space: Space
     cells: Mapping[str, Cells]  # (rows,) each
@@ -69,7 +69,7 @@ class Rules:
 
     @cached_property
     def typical(self) -> list[list[int]]:
-        """For each parameter and block: the median cell of the rows, or their most frequent category."""
+        """For each parameter and each of its domains: the median cell of the rows, or the most frequent category."""
         return [
             [typical_cell(grid, self.cells[name], i) for i in range(len(grid.blocks))]
             for name, grid in zip(self.names, self.grids, strict=True)
@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """By child and parent: (width of the parent,) the block that each parent cell requires, or INACTIVE."""
+        """By (child, parent): an array (width,) with the domain that each parent cell requires, or INACTIVE."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:
@@ -102,7 +102,7 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The block that the parents require, or INACTIVE or FREE."""
+        """(configurations,) The domain that the parents require; INACTIVE, or FREE if they do not decide."""
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
         own = isinstance(parameter, Switch) and parameter.by not in self.space
@@ -115,7 +115,7 @@ class Rules:
         return blocks
 
     def settled(self, settings: Settings) -> Settings:
-        """The configurations with consistent children: no value if inactive, the typical value if one is missing."""
+        """The configurations with inactive children removed; an active child without a value gets its typical one."""
         settings = settings.copy()
         for name in self.children:
             j = self.names.index(name)
@@ -136,7 +136,7 @@ class Rules:
         return self.settled(result)
 
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
-        """(1, parameters) The typical configuration, in which these values replace the typical ones."""
+        """(1, parameters) The typical configuration, in which `values` replace the typical ones."""
         if not isinstance(values, Mapping):
             raise QueryError(Arg(name, values), " must be a dict of values by parameter")
         for key in values:
@@ -187,7 +187,7 @@ class Rules:
         return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
 
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
-        """(values, parameters) A configuration with every value of one parameter; its original value is first."""
+        """(values, parameters) Copies of one configuration with all values of parameter `name`, its own first."""
         j = self.names.index(name)
         needed = int(self.needed_blocks(name, settings)[0])
         grid = self.grids[j]
@@ -206,7 +206,7 @@ class Rules:
 
 
 def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
-    """The median cell of a block, or the most frequent one if it has no order; the middle if it has no rows."""
+    """The median of the rows' cells in a domain, or their most frequent category; the middle cell without rows."""
     start, stop, ordered = grid.blocks[block].start, grid.blocks[block].stop, grid.blocks[block].ordered
     inside = np.sort(cells[(cells >= start) & (cells < stop)])
     if not len(inside):
@@ -215,7 +215,7 @@ def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
 
 
 def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
-    """The value at a position of a moving range; the position itself if its bounds are not parameters."""
+    """The value at a position from 0 to 1 in a range with moving bounds; the position if a bound is unknown."""
     ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
     if position is None or any(end is None for end in ends):
         return position

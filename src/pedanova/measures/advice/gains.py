@@ -1,7 +1,8 @@
-"""The gain of tuning over a default, in units of the objective: per parameter, in total, and step by step.
+"""Gains: how much tuning improves the objective over a default, per parameter, in total, and step by step.
 
-The lower end of an interval belongs to the value with the best median, so that choosing the best value does not inflate
-it. The upper end uses the best value of each sample.
+Gains come from posterior samples of the objective. The lower end of an interval is computed at the value with the best
+median, so that choosing a best value per sample does not inflate the gain. The upper end uses the best value of each
+sample.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Amount:
     Attributes
     ----------
     gain
-        In units of the objective.
+        The improvement, in units of the objective.
     low, high
-        Its 95 % interval.
+        The 95 % interval of `gain`.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class AblationPath(Table):
     Attributes
     ----------
     rows
-        The steps.
+        One `PathStep` for each changed parameter, in order.
 
     Examples
     --------
@@ -171,16 +172,16 @@ class Gains(NamedTable[Gain]):
     path
         The steps from the default to the best configuration, one parameter at a time.
     default, best
-        The values of both configurations by parameter; None for inactive parameters.
+        The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
-        The largest loss if all safe parameters stay at their defaults, and the limit for it: a tenth of the total gain,
-        or a fiftieth of the interquartile range of the objective.
+        `safe_loss`: the loss (its upper 95 % bound) if all safe parameters stay at their defaults. `tolerance`: the
+        limit for this loss, a tenth of the total gain or a fiftieth of the interquartile range of the objective.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
         Whether some row has exactly the default values; one such run about halves the error of the gains.
     default_source
-        Where the default comes from if none was given: the median of the trials, or the tool.
+        Where the default comes from if none was given: the median of the trials, or the tool that logged them.
 
     Examples
     --------
@@ -239,13 +240,13 @@ class Gains(NamedTable[Gain]):
 
 
 def default_in_words(gains: Gains, option: str) -> str:
-    """What the default is if none was given, and the option that sets another; empty if one was given."""
+    """A sentence on the default that was used if none was given, and the option that sets it; otherwise empty."""
     return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """Posterior samples of the objective at configurations around a default."""
+    """Evaluates configurations around a default with posterior samples of the objective."""
 
     rules: Rules
     objective: KnownObjective
@@ -254,7 +255,7 @@ class Tuning:
     seed: int
 
     def best_near(self, start: Settings) -> Settings:
-        """(1, parameters) The configuration reached by improving the median, one parameter at a time."""
+        """(1, parameters) The configuration found from `start` by improving one parameter at a time."""
         value = float(self.objective.middle(start)[0])
         near: Candidates | None = None
         for _ in range(CLIMBS * len(self.rules.names)):
@@ -279,21 +280,21 @@ class Tuning:
         return settings[np.logical_and.reduce(masks)] if masks else settings
 
     def drawn(self, *parts: Settings) -> list[Reals]:
-        """Samples (draws, configurations) for each group of configurations; every call draws the same functions."""
+        """Posterior samples of the objective, (draws, configurations) for each group of configurations."""
         rng = np.random.default_rng([self.seed, 0x6A1])
         values = self.objective.draw(np.concatenate(parts), DRAWS, rng)
         return np.split(values, np.cumsum([len(part) for part in parts])[:-1], axis=1)
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain with its interval, from samples (draws,) for one fixed choice and for the best choice in each sample."""
+    """A gain with its interval, from samples (draws,): `wins` at one fixed value, `most` at the best of each."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
 
 
 def quantiles(values: Reals, *parts: float) -> list[float]:
-    """The same as `np.quantile` for a few numbers, ten times as fast."""
+    """The quantiles `parts` of the values, as `np.quantile` computes them, but ten times as fast for a few."""
     ordered = np.sort(values).tolist()
     result = []
     for part in parts:
@@ -306,7 +307,8 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
     """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations spread over the space and those that were run; `spread` is the spread of the objective.
+    `points` are configurations spread over the space and those that were run; `spread` is the interquartile range of
+    the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
     points = tuning.inside(points)
@@ -331,7 +333,7 @@ def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GainsBySamples:
-    """The computed gains, before they are put into words."""
+    """The gains of all parameters, the total gain and the path, as numbers without text."""
 
     rows: list[Gain]
     total: Amount
@@ -343,7 +345,7 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples (draws,) of the objective: at the default, at the best configuration, and the minimum over all points."""
+    """Posterior samples (draws,) of the objective: at the default, at the best point, and the minimum."""
 
     base: Reals
     top: Reals
@@ -351,7 +353,7 @@ class Samples:
     misfit: float  # the deviation of the noise at the default, as the model estimates it
 
     def lost(self, behind: Reals) -> Amount:
-        """The loss if only some configurations can be chosen; `behind` has their objectives (draws, configurations)."""
+        """The loss if only some configurations may be chosen; `behind` (draws, configurations) has their objectives."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -361,7 +363,7 @@ class Samples:
 def safe_together(
     tuning: Tuning, good: Settings, rows: list[Gain], samples: Samples, tolerance: float
 ) -> tuple[set[str], float]:
-    """The parameters that may all stay at their defaults while the others are tuned, and the largest loss."""
+    """The parameters that may all stay at their defaults if the others are tuned, and the upper bound of the loss."""
     order = sorted(range(len(rows)), key=lambda j: (rows[j].left, rows[j].left_high))
     sets = [order[: k + 1] for k in range(len(order)) if rows[order[k]].left_high <= tolerance]
     drawn = tuning.drawn(*(put_back(tuning.rules, good, tuning.default, some) for some in sets)) if sets else []
@@ -376,7 +378,7 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """The gain of one parameter, from samples at all its values, and at good configurations with its default."""
+    """The gain of one parameter, from samples at its values (`along`) and at its default (`behind`)."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0
@@ -402,14 +404,14 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
 
 
 def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -> Settings:
-    """Good configurations with some parameters at their defaults."""
+    """Copies of the good configurations with the parameters `some` set to their defaults."""
     changed = good.copy()
     changed[:, some] = default[:, some]
     return rules.settled(changed)
 
 
 def path_between(tuning: Tuning, default: Settings, best: Settings) -> tuple[Settings, list[int]]:
-    """(steps + 1, parameters) The path from default to best, the largest gain first, and the parameter of each step."""
+    """The configurations (steps + 1, parameters) from default to best, and the parameter of each step."""
     rules, now = tuning.rules, default
     left = [j for j in range(len(rules.names)) if default[0, j] != best[0, j]]
     path, steps = [default], []

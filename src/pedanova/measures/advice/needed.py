@@ -1,7 +1,7 @@
 """How many more trials are needed, and whether to stop, from intervals of shares and samples of the objective.
 
-The width of an interval falls with a power of the number of trials, about its square root. The exponents 0.4 and 0.6
-give the interval of the estimate.
+The width of an interval falls with a power of the number of trials, about its square root. The interval of the
+estimated number of trials follows from the exponents 0.4 and 0.6.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class NeededTrials:
     name
         The parameter.
     share, width
-        Its share, and the width of its 95 % interval.
+        The share of the parameter, and the width of the share's 95 % interval.
     more, low, high
         Further trials until the interval is narrow enough; None if not known.
 
@@ -92,7 +92,7 @@ class StopAdvice:
     Attributes
     ----------
     settled
-        Whether ranking and best value would hardly change.
+        Whether further trials would hardly change the ranking and the best value.
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """The number of further trials until an interval is narrower by a factor; None if it is too large."""
+    """Further trials until a width that falls as trials^-power is smaller by `factor`; None if too many."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)
@@ -198,7 +198,7 @@ def deviation_of(row: Importance) -> float:
 
 
 def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
-    """Further trials until the difference of two shares is larger than its uncertainty."""
+    """The number of further trials until the difference of two shares is clearly larger than 0."""
     off = math.hypot(deviation_of(first), deviation_of(second))
     gap = first.share - second.share
 
@@ -210,7 +210,7 @@ def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
 
 
 def chance_of_staying(rows: Sequence[Importance]) -> float:
-    """The probability that the first share is larger than all others."""
+    """The probability that the share of the first row is larger than all others, from their intervals."""
     first, *others = rows
     if not others:
         return 1.0
@@ -220,18 +220,18 @@ def chance_of_staying(rows: Sequence[Importance]) -> float:
 
 
 def with_intervals(rows: Sequence[Importance]) -> list[Importance]:
-    """The rows of parameters that varied and have an interval."""
+    """The importances of parameters that varied and have an interval."""
     return [row for row in rows if row.varied and row.high is not None]
 
 
 def first_stays(rows: Sequence[Importance]) -> bool:
-    """Whether the first place is unlikely to change."""
+    """Whether the most important parameter is very likely to stay the most important one."""
     known = with_intervals(rows)
     return len(known) >= 2 and chance_of_staying(known) >= FIRST_STAYS
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """The advice from ranked shares, the possible improvement, and the distance from a typical value to the best."""
+    """Decide whether to stop, from ranked importances, the improvement `better`, and its scale `distance`."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

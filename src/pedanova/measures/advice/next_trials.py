@@ -1,7 +1,7 @@
-"""Choose configurations to run next: to learn more about the ranking, to find good ones, or both.
+"""Choose configurations to run next: to learn more about the ranking, to find better ones, or both.
 
-The ranking needs uncertain configurations near the edge of the best tenth (straddle); good ones have the largest
-expected improvement. A chosen configuration lowers the uncertainty of its neighbours for the next choice.
+For the ranking, uncertain configurations near the threshold of the best tenth are chosen (straddle); to find better
+ones, those with the largest expected improvement. Each choice lowers the uncertainty of similar configurations.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ class NextTrial:
 class NextTrials(Table):
     """Configurations to run next, in order: iterate over them, or write them as CSV or JSON.
 
-    Keep the column ``pedanova_next`` in your log: it tells a later analysis that these trials are not a random sample
-    of the space.
+    Keep the column ``pedanova_next`` in your log: from it, a later analysis knows that these trials are not a random
+    sample of the space.
 
     Attributes
     ----------
     rows
-        The trials.
+        One `NextTrial` for each configuration.
     parameters
         The names of the parameters, in the order of the space.
 
@@ -112,7 +112,7 @@ class NextTrials(Table):
         return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
 
     def to_json(self) -> str:
-        """A list with one object for each trial: its values and the mark ``pedanova_next``.
+        """The trials as a JSON list of objects, each with the values by parameter and ``pedanova_next``.
 
         Returns
         -------
@@ -136,7 +136,7 @@ def interval_of(trial: NextTrial) -> str:
 
 
 def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
-    """The configurations that lie in a region, and in a box or condition on their values."""
+    """Those configurations that lie in the cells `kept` and in the box or condition `within`."""
     for j, name in enumerate(rules.names):
         if name in kept:
             settings = settings[kept[name][settings[:, j]]]
@@ -151,7 +151,7 @@ def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: 
 
 
 def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settings:
-    """Good configurations in which one to three parameters are moved along their range or get another category."""
+    """Copies of the best configurations with one to three parameters moved, or set to another category."""
     many, moved = len(rules.names), np.repeat(best, MOVES, axis=0).tolist()
     for row in moved:
         for j in rng.permutation(many)[: int(rng.integers(1, 4))].tolist():
@@ -167,7 +167,7 @@ def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settin
 
 
 def distinct(settings: Settings, run: Settings) -> Settings:
-    """Each configuration once, without those that were run."""
+    """The configurations without duplicates, and without those that were already run."""
     known = {row.tobytes() for row in run}
     fresh = dict.fromkeys(row.tobytes() for row in settings)
     rows = [np.frombuffer(key, dtype=np.int32) for key in fresh if key not in known]
@@ -177,9 +177,9 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """A candidate for each goal: its index, goal and reason; with `gaps`, every other one fills a gap.
+    """The index, goal and reason of one candidate per goal; with `gaps`, every other one is the least certain.
 
-    `even` is the slice of the candidates that are spread over the space.
+    `even` is the slice of candidates that are spread evenly over the space.
     """
     process = model.process
     scores = process.jointly(model.embed(candidates))

@@ -1,7 +1,7 @@
-"""Find parameters that depend on each other: parents that activate others, copies, and correlated columns.
+"""Find dependent parameters: conditional ones, copies (two columns with the same information), correlated ones.
 
-The result uses all rows and does not depend on the question. A test never adjusts a parameter for one that it depends
-on: the children of a parent, or the copy of a column, would explain its effect away.
+All rows are used, whatever the target and region. A test of one parameter is never adjusted for another one that
+depends on it: its children (conditional parameters) or its copy would explain its effect away.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEWEST_BESIDE = 6  # rows in which one of two copies must differ from its most c
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A parameter that decides whether another one has a value."""
+    """The parameter `parent` decides whether `child` has a value."""
 
     parent: str
     child: str
@@ -61,7 +61,7 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The group of each row, one-hot, for several parameters side by side."""
+    """One-hot columns with the group (value or quantile) of each row, for several parameters side by side."""
 
     hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
@@ -110,7 +110,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedCells:
-    """The cells of several columns and the number of rows in each, so that results are computed once per cell."""
+    """The number of rows in each cell of several parameters, so that results are computed once per cell."""
 
     grids: Sequence[Grid]
     flat: NDArray[np.int64]  # (rows, parameters) cells, numbered consecutively over all parameters
@@ -142,7 +142,7 @@ def is_ordered(grid: Grid) -> bool:
 
 
 def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(width,) The group of each cell with rows: a value or a quantile of a range; rare levels share a group."""
+    """(width,) The group of each cell that has rows: a value or a quantile of a range; rare values share a group."""
     most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
     full = np.flatnonzero(counts)
     each, there = counts[full], full < grid.cells
@@ -166,7 +166,7 @@ def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
-    """(of, by) Goodman and Kruskal's τ minus its expectation by chance: how well groups `by` predict groups `of`."""
+    """(of, by) Goodman and Kruskal's τ minus its expectation by chance: how well `by` predicts the groups of `of`."""
     rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
     met = np.empty((len(of.starts), len(by.starts)))
     for first in range(0, len(met), AT_ONCE):  # in parts, to limit memory
@@ -192,7 +192,7 @@ def rank_squares(ranks: Reals) -> Reals:
 
 
 def monotone(squares: Reals, places: Places) -> Mask:
-    """(parameters, parameters) Whether one is a monotone function of the other, such as the same on another scale."""
+    """(parameters, parameters) Whether one parameter is a monotone function of the other, such as its logarithm."""
     result = np.zeros(squares.shape, dtype=bool)
     for i, j in np.argwhere(np.triu(squares >= MONOTONE, k=1)):
         order = np.lexsort((places[:, j], places[:, i]))
@@ -205,7 +205,7 @@ def monotone(squares: Reals, places: Places) -> Mask:
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
     """Whether two parameters also agree in rows where at least one differs from its most common value.
 
-    Two parameters that only share their defaults are not copies.
+    So two parameters that agree only at their defaults are not called copies.
     """
     common = np.array([np.bincount(column).argmax() for column in places.T])
     places = places[np.any(places != common, axis=1)]
@@ -221,7 +221,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 
 def holds(active: Mask) -> Mask:
-    """(child, parent) Whether the parent has a value in all rows in which the child has one, and in some other rows."""
+    """(child, parent) Whether the parent is active in all rows where the child is active, and in some other rows."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
@@ -239,7 +239,7 @@ def declared(space: Space, names: tuple[str, ...]) -> Mask:
 
 
 def chained(linked: Mask) -> Mask:
-    """Whether two parameters are linked directly or through others."""
+    """(parameters, parameters) Whether two parameters are linked directly or through others."""
     dependent = linked | np.eye(len(linked), dtype=bool)
     while True:
         further = (dependent.astype(np.float64) @ dependent.astype(np.float64)) > 0
@@ -249,7 +249,7 @@ def chained(linked: Mask) -> Mask:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """For each copy, its original: among all parameters that it directly copies, the one with most cells."""
+    """For each parameter that copies another one, its original: the one with most distinct cells of those it equals."""
     copies: dict[str, str] = {}
     left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
     while left:

@@ -1,8 +1,9 @@
-"""Compute p-values: is a parameter independent of being in this target, among the rows of this region?
+"""Compute p-values: is a parameter independent of being in the target, among the rows of the region?
 
-Each row has a score: the probability that it belongs to the best part of the population, which is uncertain for rows
-near the threshold. The prediction from independent parameters is subtracted first, and the order of the rows outside
-the target shows the direction to test. Then the scores are permuted. docs/how-sure.md lists the simulations.
+Each row has a score: the probability that it would be in the target if the threshold were that of the population, not
+of the sample. The prediction of the score from other, independent parameters is subtracted. The order of the rows
+outside the target suggests the direction of the effect. Then the scores are permuted. docs/how-sure.md lists the
+simulations.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutationTest:
-    """Permutation tests of some rows; results that do not depend on the target are cached by region."""
+    """Permutation tests on ranked rows; results that do not depend on the target are cached for each region."""
 
     rows: RankedRows
     dependence: Dependence
@@ -65,7 +66,7 @@ class PermutationTest:
         only: Sequence[str] | None = None,
         seed: int = 0,
     ) -> dict[str, float]:
-        """The p-value of each varying parameter, or of those in `only`; masks are over the rows.
+        """The p-value of each varying parameter, or of those in `only`; `target` and `region` are masks over the rows.
 
         With `blocks`, scores are permuted only among neighbouring trials and are not adjusted for other parameters:
         with an adaptive sampler, all values drift with the trial number.
@@ -98,7 +99,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Residual:
-    """Scores minus their prediction from other parameters."""
+    """The scores of the rows minus their prediction from other parameters."""
 
     rest: Reals  # (rows,) scores minus their prediction
     gap: Reals | None  # (quiet rows,) prediction minus normal scores; None if the order shows no direction
@@ -122,7 +123,7 @@ class Residual:
         return cls(rest, STEP * normal_height(member.cut) / (1.0 - member.part) * gap, quiet)
 
     def shift(self, design: Reals) -> Reals:
-        """(columns,) The direction of the effect, estimated from the order of the rows outside the target."""
+        """(columns,) The direction of a parameter's effect, estimated from the order of the rows outside the target."""
         if self.gap is None:
             return np.zeros(design.shape[1])
         return self.gap @ design[self.quiet]
@@ -130,7 +131,7 @@ class Residual:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionCache:
-    """Results for one region that do not depend on the target; `neighbours` are blocks to permute within.
+    """Results for one region that do not depend on the target.
 
     A configuration that was run several times counts once, with the mean of its rows.
     """
@@ -170,7 +171,7 @@ class RegionCache:
         return replace(member, score=score - score.mean(), inside=max(1, round(member.inside / repeats)))
 
     def permuted(self, side: int, seed: int) -> Permutations:
-        """side² random permutations of the rows."""
+        """Make, or take from the cache, side² random permutations of the rows."""
         key = side, seed
         if key not in self.permutations:
             self.permutations.clear()
@@ -180,7 +181,7 @@ class RegionCache:
 
 
 def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
-    """(rows,) The number of each row's configuration; configurations are numbered by mean rank."""
+    """(rows,) The index of each row's configuration; configurations are numbered by the mean rank of their rows."""
     _, owner = np.unique(keys, return_inverse=True)
     places = np.empty(owner.max() + 1, dtype=np.int64)
     places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
@@ -194,7 +195,7 @@ def mean_by(owner: Indices, values: Reals) -> Reals:
 
 
 def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
-    """(rows,) The block of neighbouring trials of each row; None if the order of the trials is unknown."""
+    """(rows,) The index of the block of consecutive trials that each row is in; None if trials are not numbered."""
     if rows.trials is None:
         return None
     places = np.empty(len(members), dtype=np.int64)
@@ -203,7 +204,7 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
 
 
 def design_columns(grid: Grid, places: Places) -> Reals:
-    """(rows, columns) Centred design columns of one parameter; no columns if all rows have the same cell."""
+    """(rows, columns) The centred regression columns of one parameter; no columns if all rows have the same cell."""
     regimes = regimes_of(grid, places)  # the domain of each row, if it has one
     columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
@@ -218,7 +219,7 @@ def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list
 
 
 def _waves(block: Block, places: Places) -> list[Reals]:
-    """Cosines of the mid-ranks of the rows in a block."""
+    """Regression columns of an ordered parameter: cosines of the mid-ranks of its values."""
     there = (places >= block.start) & (places < block.stop)
     rows = int(there.sum())
     if rows < 2:
@@ -236,7 +237,7 @@ def _waves(block: Block, places: Places) -> list[Reals]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Membership:
-    """The rows of a region, best first, and the degree to which each belongs to the target."""
+    """Scores of the rows of a region, best first: the centred probability that each row is in the target."""
 
     score: Reals  # (rows,) centred
     cut: float  # the normal score at the edge of the target
@@ -246,7 +247,7 @@ class Membership:
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
-    """Membership from ranks, where the best is ½; `certain` means that the target is a fixed set, not a quantile.
+    """Compute `Membership` from ranks (the best is ½); `certain` means that the target is a fixed set of rows.
 
     `repeats` is the number of rows that count as one independent row.
     """
@@ -266,14 +267,14 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """The probability that each row is among the best part of the population that these rows sample."""
+    """(rows,) The probability that each row is in the best inside/rows of the population that the rows sample."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """The normal score predicted for each row from other parameters, and the deviation of the error."""
+    """The normal score of each row, predicted from other parameters, and the standard deviation of the error."""
 
     mean: Reals  # (rows,)
     deviation: float
@@ -318,7 +319,7 @@ class OtherParameters:
 
 
 def _strength(normal: Reals, design: Reals) -> float:
-    """How much of the order a parameter explains beyond chance; 0 if nothing."""
+    """The sum of squares that a parameter's columns explain, divided by that of chance, minus 1; at least 0."""
     size = float((design**2).sum())
     if size == 0.0:
         return 0.0
@@ -327,7 +328,7 @@ def _strength(normal: Reals, design: Reals) -> float:
 
 
 def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) -> Prediction:
-    """Ridge regression of the scores, each row predicted from the other rows, and the deviation of the errors.
+    """Leave-one-out predictions of the scores by ridge regression, and the standard deviation of their errors.
 
     Generalised cross-validation chooses the penalty.
     """
@@ -351,8 +352,9 @@ def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) ->
 class Permutations:
     """Random permutations that all parameters and targets share.
 
-    They are the compositions of orders from two small sets, and are pairwise independent. With many target rows, the
-    products of permuted scores with design columns are normal, so only their covariance is needed.
+    Each permutation composes an order from one small set with an order from another one; they are pairwise independent.
+    With many target rows, the products of permuted scores and design columns are nearly normal, so only their
+    covariance is used.
     """
 
     rows: int
@@ -372,16 +374,16 @@ class Permutations:
 
     @cached_property
     def normals(self) -> Reals:
-        """(columns, side²) Standard normal numbers."""
+        """(columns, side²) Standard normal numbers, for statistics with many target rows."""
         rng = np.random.default_rng([self.seed, 0x9E5])
         return rng.standard_normal((self.columns, self.side**2))
 
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
         """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
-        The statistic is computed with and without the shift, because the order outside the target may show the opposite
-        direction: a model type that is never the best may be the safest choice. The smaller of the two p-values is
-        compared with its distribution under permutation.
+        `shift` is the direction of the effect that the rows outside the target suggest. As it may be wrong (a model
+        type that is never the best may be the safest choice), the statistic is also computed without it. The smaller of
+        the two p-values is compared with its distribution under permutation.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
@@ -394,7 +396,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; a shift adds a second row without it."""
+        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; the second line without `shift`."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -405,7 +407,7 @@ class Permutations:
         return np.stack([plain + 2.0 * along + shift @ shift, plain])
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
-        """The statistics of normal products with the covariance of the permuted products."""
+        """The statistics from normal random numbers that have the covariance of the permuted products."""
         columns = self.normals[: design.shape[1]]
         if self.neighbours is not None:
             return squares(_root(design * _deviations(scores, self.neighbours)[:, None]) @ columns, shift)
@@ -422,7 +424,7 @@ class Permutations:
         return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """The cached array, or a new one, which is cached while there is room; it is the same for every target."""
+        """An array that is the same for every target: from the cache, or made and cached while memory allows."""
         key = parameter, side
         if key in self._kept:
             return self._kept[key]
@@ -434,7 +436,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); a shift adds a second row without it."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); the second line without `shift`."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]
@@ -444,7 +446,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the smaller of two p-values; the one without the shift is doubled, because it is rarely needed."""
+    """The p-value of the smaller of two p-values; the one without the shift counts double, as it rarely matters."""
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
@@ -455,7 +457,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Whether each value is among the `most` largest; values tied with the next one are not."""
+    """(values,) Whether each value is among the `most` largest; values tied with the next smaller one are not."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most

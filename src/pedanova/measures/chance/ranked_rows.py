@@ -1,4 +1,4 @@
-"""The rows as cells and ranks in a canonical order: the input of models and p-values.
+"""Rows as cells and ranks in a canonical order, the input of models and p-values.
 
 Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
 rows, and rows by rank and then by content. So the results stay exactly the same for another order of rows or columns,
@@ -24,7 +24,7 @@ Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, with categor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
-    """The parameters of a space in a fixed order, and a fixed order of the cells of each."""
+    """The parameters of a space in a canonical order, and a canonical order of the grid cells of each."""
 
     space: Space
     names: tuple[str, ...]  # sorted; parameters that vary come first
@@ -33,23 +33,23 @@ class Arrangement:
     grids: tuple[Grid, ...]
 
     def places(self, cells: Mapping[str, Cells]) -> Places:
-        """(rows, parameters) The place of each row's cell in that order."""
+        """(rows, parameters) For each row, the position of its cell in the canonical order."""
         columns = [order[cells[name]] for name, order in zip(self.names, self.orders, strict=True)]
         return np.stack(columns, axis=1)
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The inverse of `places`: cells by parameter name, in the order of the space."""
+        """The grid cells for given positions, by parameter name in the order of the space: the inverse of `places`."""
         result = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
         return {name: result[name] for name in self.space}
 
     def back(self, j: int) -> Cells:
-        """(width,) The inverse of ``orders[j]``: place → cell of the grid."""
+        """(width,) The grid cell at each position of parameter `j`: the inverse of ``orders[j]``."""
         return np.argsort(self.orders[j]).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """All rows that count, best first."""
+    """The rows with a valid objective and configuration, from best to worst."""
 
     arrangement: Arrangement
     places: Places  # (rows, parameters)
@@ -64,11 +64,11 @@ class RankedRows:
 
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
-        """The first row of each configuration, the configuration of each row, and the number of rows of each."""
+        """The first row of each configuration, each row's configuration, and the number of rows by configuration."""
         return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
     def without(self, names: Collection[str]) -> RankedRows:
-        """The same rows, with these parameters treated as if they did not vary."""
+        """The same rows, with the parameters `names` treated as if they did not vary."""
         own = self.arrangement
         varying = [j for j in range(own.varying) if own.names[j] not in names]
         order = [*varying, *(j for j in range(len(own.names)) if j not in set(varying))]
@@ -83,7 +83,7 @@ class RankedRows:
 
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
-    """The ranked rows; a row whose objective is not a number counts as the worst."""
+    """Rank the rows; a row whose objective is not a number counts as the worst."""
     rows = ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
     return replace(rows, designed=few.designed)
 
@@ -97,7 +97,7 @@ def ranked(
     trials: Reals | None,
     exact: Mapping[str, NDArray[np.uint64]] | None = None,
 ) -> RankedRows:
-    """Rank rows, given by cells of the grids and an objective where lower is better.
+    """Rank rows, given their grid cells by parameter and `signed`, an objective where lower is better.
 
     `exact` distinguishes values within one cell, for parameters whose cells are ranges.
     """
@@ -127,12 +127,12 @@ def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrang
 
 
 def varying_names(space: Space, cells: Mapping[str, Cells]) -> tuple[str, ...]:
-    """The sorted names of parameters that have more than one cell."""
+    """The sorted names of the parameters whose rows lie in more than one cell."""
     return tuple(sorted(name for name in space if np.any(cells[name] != cells[name][:1])))
 
 
 def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
-    """(width,) The place of each cell: its number, except that categories are sorted by the mean rank of their rows."""
+    """(width,) The canonical position of each cell; only categories are reordered, by the mean rank of their rows."""
     order = np.arange(grid.width, dtype=np.uint16)
     for block in grid.blocks:
         if block.ordered:
@@ -148,7 +148,7 @@ def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
 
 
 def regimes_of(grid: Grid, cells: Places) -> Indices:
-    """The block of every cell; missing values and values outside the space come after the blocks."""
+    """The index of the block (domain) that each cell is in; missing and outside cells get the next two indices."""
     starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
     return np.searchsorted(starts, cells, side="right") - 1
 
@@ -168,7 +168,7 @@ def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArra
 
 
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash keys so that similar numbers become very different."""
+    """Hash integer keys, so that similar keys get very different values."""
     turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return turned ^ (turned >> np.uint64(32))
 
@@ -186,9 +186,9 @@ def doubled_ranks(values: NDArray[Any]) -> Indices:
 
 
 def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
-    """(values,) The index of each value among the distinct values, and how often each distinct value occurs.
+    """(values,) Each value's index among the sorted distinct values, and the number of occurrences of each of those.
 
-    Whole numbers are small here, so they are counted instead of sorted.
+    Integers are assumed to be small, so they are counted instead of sorted.
     """
     if values.dtype.kind == "f":
         return np.unique(values, return_inverse=True, return_counts=True)[1:]
