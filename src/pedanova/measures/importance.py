@@ -50,11 +50,11 @@ class Importance:
     ratio
         Its `share` divided by the sum over all parameters; negative shares count as zero.
     share
-        The part of the variance of "is this row in the target?" that it explains alone, corrected for chance. It may be
-        slightly negative if the parameter has no effect. For a conditional parameter it is the effect of its value
-        only: the effect of its presence belongs to the parent.
+        The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
+        chance. It may be slightly negative if the parameter has no effect. For a conditional parameter it is the effect
+        of its value only: the effect of its presence belongs to the parent.
     raw_share
-        The share without the correction for chance, and with the effect of its presence.
+        The share without the correction for chance, including the effect of whether the parameter has a value.
     raw_ratio
         Its `variance` divided by the sum over all parameters: the HPI ratio of the paper.
     divergence
@@ -66,10 +66,10 @@ class Importance:
     bandwidth
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
-        The two parts of the divergence: the effect of its value, and the effect of being active (or of having one of
-        several domains). Without conditions, `activity` is 0.
+        The two parts of `divergence`: the effect of the parameter's value, and the effect of being active (or of which
+        domain applies). `activity` is 0 for a parameter without conditions.
     value_share, activity_share
-        The same two parts for `raw_share`.
+        The same two parts of `raw_share`.
     low, high
         The 95 % interval of `share`; None without draws.
     p_value
@@ -128,7 +128,7 @@ class Importances(ShareTable[Importance]):
     estimator
         The estimator that was used: ``"counts"`` or ``"surrogate"`` (a model).
     whole
-        Whether the region is all rows.
+        Whether the region consists of all rows.
     trials
         If an adaptive sampler chose the trials: the same table for the best trials, compared with a uniform draw.
     copies
@@ -162,7 +162,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether the presence of some conditional parameter has an effect."""
+        """Whether it matters for some conditional parameter that it is active, apart from its value."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -170,16 +170,16 @@ class Importances(ShareTable[Importance]):
         return any(row.p_value is not None for row in self.rows)
 
     def printed_rows(self) -> Sequence[Importance]:
-        """All rows except copies, which are named with their originals."""
+        """The rows to print: all except copies, which are named in the row of their original."""
         return [row for row in self.rows if row.name not in self.copies]
 
     def name_of(self, row: Importance) -> str:
-        """The name of the parameter, with the names of its copies."""
+        """The name of the row's parameter, followed by the names of its copies."""
         copies = sorted(copy for copy, original in self.copies.items() if original == row.name)
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 
     def in_full(self) -> Importances:
-        """The same answer, printed with all columns, also ratio, divergence and raw share.
+        """The same table, which prints all columns, also ratio, divergence and raw share.
 
         Returns
         -------
@@ -273,7 +273,7 @@ class Importances(ShareTable[Importance]):
         return " ".join([*parts, f"{and_more(never)} {NEVER}."] if never else parts)
 
     def next_step(self) -> str:
-        """The next step in Python, in words."""
+        """A sentence that suggests the next call in Python."""
         if self._sure():
             wider = "" if max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1] else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
@@ -281,7 +281,7 @@ class Importances(ShareTable[Importance]):
         return f"Next: run more trials{wider}."
 
     def _sure(self) -> list[Importance]:
-        """The rows with a clear effect, the most important first; copies are part of their originals."""
+        """The rows with a clear effect, the most important first, without copies."""
         return sorted((row for row in self.printed_rows() if beats_chance(row)), key=lambda row: -row.share)
 
     def _short(self) -> dict[str, str]:
@@ -326,7 +326,7 @@ def is_faint(row: Importance) -> bool:
 
 
 def known_percent(row: Importance, part: float) -> str:
-    """A percentage, or the mark – for a parameter that never varied."""
+    """`part` as a percentage, or – for a parameter that never varied."""
     return percent(part) if row.varied else UNKNOWN
 
 
@@ -336,34 +336,34 @@ def marked_share(row: Importance) -> str:
 
 
 def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """The first names, and how many more there are."""
+    """The first `most` names, and how many more there are."""
     more = len(names) - most
     parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def is_narrow(answer: Importances) -> bool:
-    """Whether the target is narrower than the best 30 %, so that a wider one may show more."""
+    """Whether the target is narrower than the best 30 %, so that a wider target may show more effects."""
     parts = [row.n_target / row.n_region for row in answer.rows if row.n_region]
     return "of the space" in answer.target or max(parts, default=0.0) < 0.3
 
 
 def among_in_words(region: str) -> str:
-    """The words that describe a trial of a region: " among the best 30 %", " with layers in 1, 2"."""
+    """The region as words to put after "trial": " among the best 30 %", " with layers in 1, 2"."""
     return (
         f" {region.removeprefix('rows ')}" if region.startswith(("rows with ", "rows where ")) else f" among {region}"
     )
 
 
 def reached_in_words(target: str) -> str:
-    """The words for being in a target: "is in the best 10 %", "has objective ≤ 0.1"."""
+    """The target as words to put after "trial": "is in the best 10 %", "has objective ≤ 0.1"."""
     if target.startswith("rows with "):
         return f"has {target.removeprefix('rows with ')}"
     return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
 
 
 def presence_in_words(row: Importance) -> str:
-    """The part of the divergence that is due to the parameter being present, not to its value."""
+    """How much of the divergence is due to whether the parameter has a value, in words."""
     return percent(row.activity / row.divergence) if row.activity > 0 else ""
 
 
@@ -390,14 +390,14 @@ def p_in_words(row: Importance) -> str:
 def rank(
     contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
 ) -> tuple[Importance, ...]:
-    """The importance of every parameter, the most important first."""
+    """Compute the importance of every parameter, the most important first."""
     return ranked(measure_all(list(contrasts), baseline=baseline, smoothing=smoothing))
 
 
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
-    """The rows with their ratios, the most important first; parameters that never varied are last.
+    """The rows with ratios added, the most important first; parameters that never varied are last.
 
-    A copy of another parameter has a ratio but does not count in the sum.
+    The copy of another parameter gets a ratio, but its share does not count in the sum of shares.
     """
     own = [row for row in rows if row.name not in copies]
     # Exact sums, which do not depend on the order of the columns.
@@ -415,7 +415,7 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one regime (the cells of one domain) adds to the sums; α and β are the parts of target and region in it."""
+    """What the cells of one domain of a parameter add to the sums; α and β are the domain's fractions of the rows."""
 
     square: float  # Σ target² / base over its cells
     share_of_square: float  # α² / β: `square` if the whole regime were one cell
@@ -431,9 +431,9 @@ ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # contains all rows
 def pieces_of(
     contrasts: Sequence[Contrast], block: Block, baseline: str, smoothing: Smoothing, sizes: Sequence[tuple[int, int]]
 ) -> list[Piece]:
-    """What one block adds to the sums, for several parameters with the same blocks.
+    """What the cells of one block (domain) add to the sums, for several parameters with the same blocks.
 
-    `sizes` are the rows of target and region of each parameter.
+    `sizes` has the number of target rows and of region rows for each parameter.
     """
     regions = np.stack([contrast.region[block.cells] for contrast in contrasts])
     if not regions.any():
@@ -461,14 +461,14 @@ def pieces_of(
 
 
 def smooth_each(kernel: Callable[[Reals, float], Reals], masses: Reals, widths: Sequence[float]) -> Reals:
-    """(parameters, cells) Each row smoothed with its own width."""
+    """(parameters, cells) Smooth each line of `masses` with its own kernel width."""
     if not any(widths):
         return masses
     return np.stack([kernel(row, width) for row, width in zip(masses, widths, strict=True)])
 
 
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
-    """The kernel's width in a block, for the number of independent rows; 0 if it has no rows."""
+    """The kernel's width in a block, given its independent rows (repeats count once); 0 if the block has no rows."""
     target, region = (counts[block.cells] for counts in contrast.independent())
     return width_in(block, smoothing, target, region) if region.any() else 0.0
 
@@ -518,7 +518,7 @@ def importance_of(
     child: bool = False,
     repeats: float = 1.0,
 ) -> Importance:
-    """The importance from the pieces of all regimes; for a `child`, only its value counts.
+    """The importance of a parameter from its pieces, one per domain; for a `child`, only the effect of its value.
 
     `repeats` is the number of rows that count as one independent row.
     """
@@ -569,7 +569,7 @@ def chance_notes(rows: Sequence[Importance]) -> list[Note]:
 
 
 def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:
-    """Notes on parameters that had only one value, so that their effect is not known."""
+    """A note on the parameters `names`, which had only one value, so that their effect is not known."""
     named = listed(list(names), most=5)
     return [Note("answer", f"{NEVER} in these rows; {what}", subject=named)] if names else []
 
@@ -588,19 +588,17 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 
 
 def is_even(contrast: Contrast) -> bool:
-    """Whether the region's rows are so even that `sampler_notes` gives no note for any target.
+    """Whether the region's rows are so uniform that `sampler_notes` gives no note for any target.
 
-    If no cell has more than 1.5 times its uniform part, a divergence d becomes at most 1.5 · (d + 1) - 1 against a
-    uniform baseline. A note needs more than that: 2 · d + 0.5.
+    If no cell has more than 1.5 times its fraction of a uniform draw, a divergence d becomes at most 1.5 · (d + 1) - 1
+    against a uniform baseline. A note needs more than that: 2 · d + 0.5.
     """
     regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
 
 
 def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
-    """Notes on parameters for which a uniform baseline mostly shows the effect of the sampler; they are found by their
-    divergences. `against` is the baseline in use.
-    """
+    """Notes on parameters whose divergence from a uniform draw mostly shows where the sampler put its trials."""
     names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
         return []
@@ -614,7 +612,7 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A parameter that was behind another and is now clearly ahead of it."""
+    """A change in the ranking: one parameter was behind another and is now clearly ahead of it."""
 
     ahead: str
     behind: str
@@ -624,7 +622,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The ranking at the last look."""
+    """The ranking of a growing study when it was last read, and since when it has not changed."""
 
     order: tuple[str, ...]
     clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that differed clearly at some look, in the latest order
@@ -642,7 +640,7 @@ class Standings:
         return self.rows - self.since
 
     def then(self, importances: Importances, rows: int) -> Standings:
-        """The standings after another look; new parameters are added at the end."""
+        """The standings after the study was read again; parameters that were not ranked before are added at the end."""
         remembered = [name for name in self.order if name in importances]
         order = (*remembered, *(name for name in importances if name not in remembered))
         clear = clear_pairs(importances.rows)

@@ -1,8 +1,8 @@
 """P-values (by permutation) and intervals (by a shrunk bootstrap) of shares, from counts.
 
-Both need only the counts of target and region. The p-value: how often would a random part of the region give such a
-large share? The interval: how much would the share vary in other samples? docs/how-sure.md has the formulas and
-simulations.
+Both need only the counts of target and region by cell. The p-value says how often a random subset of the region would
+have such a large share, the interval how much the share would vary in other samples. docs/how-sure.md has the formulas
+and simulations.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MOST_CELLS = 400
 
 @dataclass(frozen=True, slots=True)
 class ShareMoments:
-    """Mean, deviation and skewness of the share of resampled rows."""
+    """The mean, standard deviation and skewness of the share if rows are resampled."""
 
     mean: float
     deviation: float
@@ -64,7 +64,7 @@ class ShareMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitLaw:
-    """The limit distribution of one parameter's share, for coarse cells and fixed kernels."""
+    """The distribution of one parameter's share for many rows, with merged cells and fixed kernel widths."""
 
     inside: float
     rows: float
@@ -78,7 +78,7 @@ class LimitLaw:
 
     @classmethod
     def of(cls, coarse: CoarseContrast, widths: Sequence[float]) -> LimitLaw | None:
-        """The limit law; None if there are too many cells for a matrix."""
+        """Compute the matrices of the limit law; None if there are too many cells for a matrix."""
         if len(coarse.region) > MOST_CELLS:
             return None
         rows = float(coarse.region.sum())
@@ -92,7 +92,7 @@ class LimitLaw:
     # --- resampled rows --------------------------------------------------------------------------
 
     def resampled(self, chances: Reals) -> ShareMoments | None:
-        """The moments of the share of resampled rows, given the target's probabilities; None if cells have few rows."""
+        """The moments of the share if target rows are drawn with probabilities `chances`; None for too few rows."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.region)
         away = self.kernel @ apart
@@ -110,7 +110,7 @@ class LimitLaw:
         return ShareMoments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
 
     def _is_poor(self, likely: Vector, line: Vector, variance: float) -> bool:
-        """Whether single rows have a large effect on the target's counts or on the base that they are divided by."""
+        """Whether single rows have a large effect on the share, so that the limit law is not accurate."""
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
         weights = (self.kernel_squared @ likely) * self.over
@@ -118,7 +118,7 @@ class LimitLaw:
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
-        """tr AC, tr (AC)² and g'CACg, where C is the covariance of t - b: diag(c) - α ll' - β bb'."""
+        """tr AC, tr (AC)² and g'CACg, with g = `line` and C the covariance of t - b: diag(c) - α ll' - β bb'."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
@@ -129,12 +129,12 @@ class LimitLaw:
         return free, squares, float(moved @ (self.bent @ moved))
 
     def _squares(self, weights: Vector) -> float:
-        """tr (A diag(c))² for weights c."""
+        """tr (A diag(weights))²."""
         weighted = self.bent * weights
         return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
-        """The variance of the part that is linear in t, in b, and in the number of rows of each."""
+        """The variance of the terms that are linear in t, in b, and in the number of rows of target and region."""
         n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
@@ -147,13 +147,13 @@ class LimitLaw:
         return own + 2.0 * along(likely, by_target, by_region) / rows + sizes
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
-        """The amount that the scatter of the base adds to the mean of the share."""
+        """How much the sampling variance of the baseline b adds to the mean of the share."""
         both = self.kernel_squared @ apart - (self.kernel @ likely) ** 2 + self.base**2
         alone = self.kernel_squared @ self.region - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
 
     def _noise(self, likely: Vector) -> float:
-        """The expected contribution of chance to the sum of squares, with equally likely rows in each cell."""
+        """The expected sum of squares by chance, if all rows of a cell are equally likely to be target rows."""
         part = self.inside / self.rows
         others = np.maximum(self.region - part * likely, 0.0)
         scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
@@ -162,7 +162,7 @@ class LimitLaw:
     # --- random parts of the region --------------------------------------------------------------
 
     def p_value(self, share: float) -> float | None:
-        """The probability that a random part of the region has at least this share; None if draws are more accurate."""
+        """The probability that a random subset of the region has at least `share`; None if draws are more accurate."""
         free, fewer = float(self.own @ self.region) - 1.0, min(self.inside, self.rows - self.inside)
         grain = float(self.own**2 @ self.region) / (2.0 * fewer)
         weighted = self.bent * self.region
@@ -181,9 +181,9 @@ def single(values: NDArray[Any]) -> Vector:
 
 
 def upper_tail(deviations: float, freedom: float) -> float:
-    """The probability that a sum of squares lies this many deviations above its mean.
+    """The probability that a sum of squares is more than `deviations` standard deviations above its mean.
 
-    Its cube root is nearly normal (Wilson and Hilferty).
+    The cube root of the sum is nearly normal (Wilson and Hilferty).
     """
     ratio, spread = max(0.0, 1.0 + deviations * math.sqrt(2.0 / freedom)), 2.0 / (9.0 * freedom)
     return 0.5 * math.erfc((ratio ** (1.0 / 3.0) - (1.0 - spread)) / math.sqrt(2.0 * spread))
@@ -214,7 +214,7 @@ HIDDEN = 0.5  # the hidden part of a small share, in deviations that chance alon
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """The interval, p-value and deviation of one parameter's share."""
+    """The 95 % interval, p-value and standard deviation of one parameter's share."""
 
     low: float
     high: float
@@ -232,7 +232,7 @@ def infer(
     seed: int = 0,
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
-    """The interval and p-value for every contrast; `rows` has the importances in the same order."""
+    """Compute interval and p-value for every contrast; `rows` has the importances in the same order."""
     inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([seed])
@@ -242,7 +242,7 @@ def infer(
     shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
-        """The result for one parameter; None if it needs draws and `draw` is False."""
+        """The result for parameter number `place`; None if it needs draws and `draw` is False."""
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
@@ -268,7 +268,7 @@ def infer(
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
-    """The rows with intervals and p-values, which are adjusted for all parameters that varied."""
+    """The rows with intervals, and with p-values adjusted for the number of parameters that varied."""
     adjusted = holm([one.p_value for one in sureness], np.array([row.varied for row in rows]))
     each = zip(rows, sureness, adjusted, strict=True)
     return [sure_of(row, one, p) if row.varied else row for row, one, p in each]
@@ -299,11 +299,12 @@ def permutation(
     *,
     draw: bool = True,
 ) -> float | None:
-    """How often a random part of the region has at least this share; the bandwidth is chosen again for each draw.
+    """The p-value: how often a random subset of the region has at least the observed share.
 
-    If the limit law applies, nothing is drawn; if it does not and `draw` is False, the result is None. Drawing stops
-    early if many draws reach the share. If none does, their tail is extrapolated, because with thousands of parameters
-    a p-value must be far smaller than one over the number of draws.
+    The bandwidth is chosen again for each draw. If the limit law applies, nothing is drawn; if it does not and `draw`
+    is False, the result is None. Drawing stops early if many draws reach the share. If none does, the tail of the draws
+    is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the number of
+    draws.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
@@ -350,7 +351,7 @@ def permutation_of_value(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomSubsets:
-    """Random targets, the same for every parameter: drawn rows if there are few, else normal approximations."""
+    """Random targets, the same for every parameter: sampled rows if there are few, else normal random numbers."""
 
     positions: NDArray[np.int64] | None  # (draws, target rows)
     normals: Singles  # (most cells, draws)
@@ -367,7 +368,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) The shares of some of the random targets."""
+        """(draws,) The shares of the random targets number `some`."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
@@ -381,7 +382,7 @@ class RandomSubsets:
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
-    """The probability of a score above all draws: an exponential tail fitted to their upper tenth.
+    """The probability of a value above `seen`, which exceeds all draws, by an exponential fit to their upper tenth.
 
     A sum of squares of normal numbers has such a tail or a lighter one. The tail of a single square is 20 % heavier
     than the fit, so a margin is added.
@@ -404,10 +405,11 @@ def interval(
     *,
     draw: bool = True,
 ) -> tuple[float, float, float] | None:
-    """The 95 % bounds of the share and its deviation, from draws of densities that are shrunk towards chance.
+    """The 95 % bounds of the share and its standard deviation, from resampled targets.
 
-    The upper bound uses densities that are shrunk a little less, because chance may have hidden part of a small share.
-    Without `draw`, the result is None if the limit law does not apply.
+    Targets are drawn from the target's density, shrunk towards the baseline so that draws have the estimated share on
+    average. For the upper bound it is shrunk less, because chance may have hidden part of a small share. Without
+    `draw`, the result is None if the limit law does not apply.
     """
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample
@@ -438,7 +440,7 @@ def interval(
 
 
 def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
-    """The interval if there are too few rows to resample: from plain counts, widened to contain the smoothed share."""
+    """The interval from unsmoothed counts if there are too few rows to resample; it contains the smoothed share."""
     if baseline == "region":
         low, high = share_interval(contrast.target, contrast.region)
     else:
@@ -450,6 +452,6 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
 
 
 def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """The factor that shrinks densities towards the baseline, so that draws have the estimated share on average."""
+    """The factor by which a density is shrunk towards the baseline, so that its draws have the share `believed`."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

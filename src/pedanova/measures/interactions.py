@@ -1,8 +1,9 @@
-"""Interactions: how much better two parameters explain being in the target than the sum of their effects does.
+"""Interactions: how much better parameters explain being in the target together than by the sum of their effects.
 
-closed = part of the variance of "in the target?" that the two explain together; additive = the part that the best sum
-of two single effects explains; interaction = closed - additive. If the parameters are independent, additive is the sum
-of the two shares. If they depend on each other in the rows, it is less, and the difference is their redundancy.
+closed = the fraction of the variance of "in the target?" that two parameters explain together; additive = the fraction
+that the best sum of two single effects explains; interaction = closed - additive. If the parameters are independent,
+additive is the sum of the two shares. If they depend on each other in the rows, it is less, and the difference is their
+redundancy.
 """
 
 from __future__ import annotations
@@ -53,16 +54,16 @@ class Interaction:
     names
         The parameters, in the order of the space; for a pair also `first` and `second`.
     interaction
-        The part of the variance of "is this row in the target?" that the parameters explain together, beyond the sum of
-        their separate effects (and those of smaller sets); corrected for chance, unless ``corrected=False``.
+        The fraction of the variance of "is this row in the target?" that the parameters explain together, beyond the
+        sum of their separate effects (and those of smaller sets); corrected for chance, unless ``corrected=False``.
     closed
-        The part that they explain together.
+        The fraction of this variance that the parameters explain together.
     additive
-        The part that the best sum of separate effects (and those of smaller sets) explains.
+        The fraction that the best sum of separate effects (and those of smaller sets) explains.
     redundancy
         For a pair: the sum of both shares minus `additive`, which is 0 for independent parameters.
     first_share, second_share
-        For a pair: the part that each parameter explains alone, with the same coarse cells.
+        For a pair: the fraction that each parameter explains alone, with the same coarse cells.
     p_value
         How often chance alone would give such a large interaction.
     p_adjusted
@@ -114,9 +115,9 @@ class Interactions(Table, Mapping[Names, Interaction]):
     target, region
         The target and the region, in words.
     cells
-        The largest number of cells for each parameter.
+        The largest number of cells into which a parameter is divided.
     corrected
-        Whether the part that is expected by chance was subtracted.
+        Whether the value that is expected by chance was subtracted.
     estimator
         ``"counts"`` or ``"surrogate"``; p-values always come from the rows.
 
@@ -204,7 +205,7 @@ def find_interactions(
     threads: int,
     counter: SetCounter | None = None,
 ) -> Interactions:
-    """Count and measure all sets; codes are 0 in the target, 1 elsewhere in the region, 2 outside.
+    """Count and measure all sets of `order` parameters; `codes` are 0 in the target, 1 elsewhere in the region, else 2.
 
     If a model answers, `counter` counts its points in the same coarse cells.
     """
@@ -227,9 +228,9 @@ def find_interactions(
 
 
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
-    """The number of cells for each parameter: as given, or by the number of target rows.
+    """The number of cells per parameter: `cells`, or if it is "auto", chosen by the number of target rows.
 
-    For larger sets it is limited by the size of the least-squares fit.
+    For sets of three or more parameters, the size of the least-squares fit limits it.
     """
     limit, enough = MOST_CELLS, ENOUGH_ROWS
     if order > 2:
@@ -245,7 +246,7 @@ def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
 
 
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
-    """The parameters to pair, in the order of the space."""
+    """The contrasts of the parameters in `params`, in the order of the space; all if it is None."""
     available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
         raise QueryError(Arg("params", params), " must be a list of two names or more; None means all pairs")
@@ -282,7 +283,7 @@ def measure_pairs(
 
 
 def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> list[Reals]:
-    """Interaction, closed, additive, redundancy and the two shares of every pair."""
+    """For every pair: interaction, closed, additive, redundancy and the two single shares, each (pairs,)."""
     raw = additive.explained(design, target)
     parts, interaction = [raw.closed, raw.additive, raw.first, raw.second], raw.interaction
     if corrected:
@@ -294,8 +295,9 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) p-values. A first look at all pairs is enough for p-values that are clearly not small; every other pair
-    gets its own draws, which do not depend on other pairs.
+    """(pairs,) p-values by random draws; a pair whose p-value is clearly not small after a few draws gets no more.
+
+    The later draws of a pair do not depend on other pairs.
     """
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # so the smallest p-value can pass the adjustment
     often = additive.first_look(design, target, np.random.Generator(np.random.PCG64([seed, additive.FIRST_LOOK])))
@@ -318,7 +320,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters of the strongest pairs, limited in number so that larger sets stay affordable."""
+    """The parameters in the strongest pairs, at most as many as larger sets can be computed for."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -357,7 +359,7 @@ def measure_sets(
 
 
 def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool) -> tuple[float, float, float]:
-    """The interaction, closed and additive parts of one set."""
+    """The `interaction`, `closed` and `additive` fractions of the variance for one set."""
     both = [float(part) for part in additive.set_shares(design, target)]
     if corrected:
         rows = max(1.0, float(design.region.sum()) - 1.0)
@@ -367,7 +369,7 @@ def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool)
 
 
 def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> list[Note]:
-    """Notes on sets of this order; `left` is the number of parameters left out."""
+    """Notes on interactions of `order` parameters; `left` is the number of parameters that were left out."""
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
     shape = f"set{plural} of {order}, at most {cells} cells of each parameter"

@@ -21,10 +21,10 @@ WORTH_A_RANGE = 0.05  # good values contain at least this much more of the targe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """The parts of the rows by cell in target and region.
+    """The fractions of target and region rows in each cell of one domain, to draw.
 
     domain
-        Which of several domains this is, in words; empty if there is only one.
+        The domain in words, if the parameter has several; otherwise empty.
     bounds
         The first cell of the parameter in each cell of the panel, which may contain several cells of the parameter.
     """
@@ -45,11 +45,11 @@ class Panel:
 
     @property
     def is_curve(self) -> bool:
-        """Whether neighbouring cells form a curve; names and few values are drawn as bars."""
+        """Whether to draw a curve; categories and few values are drawn as bars."""
         return self.scale != "names" and len(self.cells) > FEW_CELLS
 
     def span_of(self, cells: slice) -> str:
-        """Some neighbouring cells in words, in units of the parameter and within its bounds."""
+        """The range of neighbouring cells in words, in units of the parameter and within its bounds."""
         span = self.cells[cells]
         if self.edges is None or isinstance(span[0], int):  # each cell is a single value
             low, high = short(span[0]), short(span[-1])
@@ -64,7 +64,7 @@ class Panel:
         return low if low == high else f"{low} to {high}"
 
     def good(self) -> list[Good]:
-        """The cells where the target is clearly denser than the region, in order."""
+        """Groups of cells where the target is clearly denser than the region, in order."""
         bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
         return [
             Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
@@ -72,7 +72,7 @@ class Panel:
         ]
 
     def gathered(self, bins: Bins, target: Reals, region: Reals) -> Panel:
-        """The same panel with one cell for every single value."""
+        """The same panel with one cell for each bin, given the fractions of target and region in each bin."""
         values = bins.values if bins.values is not None else bins.labels
         start = 0 if self.bounds is None else int(self.bounds[0])
         return replace(
@@ -101,7 +101,7 @@ class Good:
 
 
 def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:
-    """Ranges with a clearly denser target: first cell, last + 1, parts of target and baseline; names are not merged."""
+    """Ranges where the target is clearly denser: first cell, last + 1, fractions of target and baseline in them."""
     better = np.flatnonzero(target > base)
     apart = np.flatnonzero(np.diff(better) > 1) + 1 if ordered else np.arange(1, len(better))
     runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(better, apart) if len(run)]
@@ -130,7 +130,7 @@ def _panel(
 
 
 def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
-    """Two significant digits, or more if rounding would exceed the bounds; a bound itself has three.
+    """The number with two significant digits, or more if rounding would exceed the bounds; a bound has three.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def _few_digits(value: int) -> int:
 
 
 def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
-    """(column, label) of round numbers along a range, as many as fit side by side."""
+    """(column, label) for round numbers on a text axis of `columns` characters, as many as fit."""
     if panel.edges is None:
         return _spread_labels(panel, columns)
     low, high = float(panel.edges[0]), float(panel.edges[-1])
@@ -168,7 +168,7 @@ def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[f
 
 
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
-    """Labels of ordered values, as many as fit side by side."""
+    """(column, label) for ordered values on a text axis of `columns` characters, as many as fit."""
     count, longest = len(panel.cells), max(map(len, panel.labels))
     step = max(1, -(-(longest + 2) * count // columns))
     marks = [(int((i + 0.5) / count * columns), panel.labels[i]) for i in range(0, count, step)]
@@ -182,7 +182,7 @@ def _fits(marks: list[tuple[int, str]], columns: int) -> bool:
 
 
 def _log_choices(low: float, high: float) -> list[list[float]]:
-    """Choices of ticks from many to few: 1, 2, 5 in every decade, every decade, every second decade …"""
+    """Lists of possible ticks, from many to few: 1, 2, 5 in every decade, every decade, every second decade …"""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     fine = [[m * 10.0**d for d in decades for m in some] for some in ((1, 2, 5), (1, 3))]
     rough = [[10.0**d for d in decades if d % step == 0] for step in (1, 2, 3, 4, 5, 10, 20, 50, 100)]

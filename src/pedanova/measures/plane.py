@@ -21,7 +21,7 @@ from pedanova.space.parameters import Int
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairDensity(Table):
-    """Rows of target and region by coarse cells of two parameters.
+    """The number of target and region rows in each coarse cell of two parameters.
 
     `lift` is the frequency of the target in a cell divided by its frequency in the whole region.
     """
@@ -41,12 +41,12 @@ class PairDensity(Table):
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """Target rows to expect in each cell if they were distributed like the rows of the region."""
+        """(first, second) The number of target rows in each cell if they were distributed like the region's rows."""
         return np.asarray(self.region * (self.target.sum() / max(1, self.region.sum())))
 
     @property
     def significant(self) -> NDArray[np.bool_]:
-        """(first, second) Cells whose target count is outside the 95 % range of random draws from the region."""
+        """(first, second) Whether the target rows in a cell are outside the 95 % range of random draws."""
         part, rows = self.region / max(1, self.region.sum()), int(self.region.sum())
         inside = int(self.target.sum())
         left = (rows - inside) / max(1, rows - 1)
@@ -70,7 +70,7 @@ class PairDensity(Table):
 
 
 def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDensity:
-    """The density from the counts of two parameters; empty coarse cells are left out."""
+    """Make a `PairDensity` from the counts of two parameters; empty coarse cells are left out."""
     pair, turned = (first.name, second.name), (second.name, first.name)
     place = tally.sets.index(pair if pair in tally.sets else turned)
     target, region = tally.target[place], tally.region[place]
@@ -84,7 +84,7 @@ def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDens
 
 
 def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str]:
-    """The name of each coarse cell: a range, some labels, "no value", or the distinct values if there are few."""
+    """A name for each coarse cell: a range, some labels, "no value", or the distinct values if there are few."""
     bins = bins_of(grid.parameter, seen)
     values = tuple(zip(np.flatnonzero(seen).tolist(), bins.labels, strict=True)) if bins.apart else ()
     return list(_names_of(grid, groups.tobytes(), values))
@@ -112,7 +112,7 @@ def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -
 
 
 def span_in_words(grid: Grid, first: int, last: int) -> str:
-    """Neighbouring cells of a range in words, in units of the parameter and within its bounds."""
+    """The range from cell `first` to `last` in words, in units of the parameter and within its bounds."""
     if grid.labels is not None:
         ends = short(grid.labels[first]), short(grid.labels[last])
     else:

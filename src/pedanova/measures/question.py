@@ -21,7 +21,7 @@ LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows, from which a small
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
-    """The option as an integer; raises an error for other values."""
+    """The option `name` as an integer; raises an error if it is not a whole number in the given limits."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
         limit = "" if most == math.inf else f" and below {most:,}"
         raise QueryError(Arg(name, value), f" must be a whole number of at least {least}{limit}")
@@ -68,7 +68,7 @@ class Question:
 
     @property
     def by_rows(self) -> bool:
-        """Whether counts must answer the question, not a model."""
+        """Whether the question must be answered from counts, not by a model."""
         return self.estimator not in ("auto", "surrogate")
 
     @property

@@ -1,8 +1,8 @@
-"""Random counts for p-values and intervals: subsets of the region, and rows resampled around an estimate.
+"""Random counts for p-values (random subsets of the region) and for intervals (rows resampled around an estimate).
 
 The cost does not grow with the number of rows. Up to `EXACT` target rows are drawn one by one; with more, counts by
-cell come from their limit distribution, in single precision, with random numbers that all parameters share. Stacks are
-(draw, cell); in single precision, the draws of a cell are contiguous in memory.
+cell come from their limit distribution, in single precision, with random numbers that all parameters share. Arrays of
+counts are (draws, cells); in single precision, the draws of a cell are contiguous in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STEPS = 1 << 16  # resolution of a look-up from uniform numbers to cells
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoarseContrast:
-    """A contrast whose neighbouring cells are merged within each block."""
+    """The target and region counts of a parameter, with neighbouring cells merged within each domain (block)."""
 
     blocks: tuple[Block, ...]
     steps: tuple[int, ...]  # the number of merged cells, for each block
@@ -64,11 +64,11 @@ class CoarseContrast:
         return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
-        """(draws,) The corrected share of every draw (draws, cells); bandwidths are chosen for each."""
+        """(draws,) The corrected share for each of the target counts (draws, cells), each with its own bandwidths."""
         return self.scores_by(self.widths(targets, smoothing), targets, baseline)
 
     def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
-        """(draws,) The corrected share of every draw with given bandwidths."""
+        """(draws,) The corrected share for each of the target counts (draws, cells), with the bandwidths `widths`."""
         prior, inside = self.prior_for(baseline), float(self.target.sum())
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
@@ -79,7 +79,7 @@ class CoarseContrast:
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
 
     def prior_for(self, baseline: str) -> Reals | None:
-        """The prior that `shares` needs for this baseline."""
+        """The probabilities of a uniform draw if this is the baseline; None for the region as baseline."""
         return None if baseline == "region" else self.prior
 
     @property
@@ -99,10 +99,10 @@ def same_widths(widths: Reals) -> Reals:
 
 
 def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContrast:
-    """Merge cells that the kernel of a random target would blur anyway.
+    """Merge cells that are narrow compared with the smoothing kernel of a random target.
 
-    The merge depends only on the region, never on the target, so that drawn targets and the observed one are measured
-    in the same way.
+    Which cells are merged depends only on the region, so that random targets and the observed target are measured in
+    the same way.
     """
     blocks = blocks_of(contrast.grid)
     wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows need wider kernels
@@ -118,7 +118,7 @@ def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContras
 
 
 def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[CoarseContrast, list[float]]:
-    """Merge cells as far as the kernel allows: two cells per bandwidth."""
+    """Merge cells until the kernel's width is about two merged cells; also returns the widths in merged cells."""
     blocks = blocks_of(contrast.grid)
     widths = [width_of(contrast, block, smoothing) for block in blocks]
     steps = []
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """The raw share, and the shares corrected by the observed scatter and by the scatter of a random target."""
+    """Three shares: uncorrected, corrected by the variance of the observed counts, and by that of a random target."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
@@ -141,7 +141,7 @@ def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedDraws:
-    """Random numbers that all parameters share, because drawing them for each would take most of the time."""
+    """Random numbers that all parameters share, because separate ones would take most of the computing time."""
 
     uniforms: NDArray[np.uint16] | None  # (draws, target rows); None if there are too many
     normals: Singles  # (most cells, draws)
@@ -157,7 +157,7 @@ class SharedDraws:
         return int(self.normals.shape[1])
 
     def halves(self) -> tuple[SharedDraws, SharedDraws]:
-        """Two halves that share no draws."""
+        """The first and the second half of the draws."""
         middle = -(-self.draws // 2)
         one, two = (
             SharedDraws(None if self.uniforms is None else self.uniforms[half], self.normals[:, half])
@@ -166,11 +166,11 @@ class SharedDraws:
         return one, two
 
     def first(self, cells: int, rng: np.random.Generator) -> Singles:
-        """(cells, draws) Normal numbers; new ones if there are too few to share."""
+        """(cells, draws) Shared standard normal numbers; new ones if there are more cells than shared numbers."""
         return self.normals[:cells] if cells <= len(self.normals) else self._fresh(cells, rng)
 
     def last(self, cells: int, rng: np.random.Generator) -> Singles:
-        """(cells, draws) Normal numbers from the end of the table, independent of those that `first` returns."""
+        """(cells, draws) Standard normal numbers that are independent of those that `first` returns."""
         return self.normals[::-1][:cells] if 2 * cells <= len(self.normals) else self._fresh(cells, rng)
 
     def _fresh(self, cells: int, rng: np.random.Generator) -> Singles:
@@ -178,7 +178,7 @@ class SharedDraws:
 
 
 def shrunk_chances(coarse: CoarseContrast, kept: float, baseline: str) -> Reals:
-    """(cells,) The target's densities, shrunk towards the baseline by the factor `kept`."""
+    """(cells,) The target's density times `kept`, plus the baseline's density times 1 - `kept`."""
     region, target = coarse.region / coarse.region.sum(), coarse.target / coarse.target.sum()
     base = region if baseline == "region" else coarse.uniform_chances
     chances: Reals = kept * target + (1.0 - kept) * base
@@ -193,7 +193,7 @@ def resampled_shares(
     baseline: str,
     rng: np.random.Generator,
 ) -> Reals:
-    """(draws,) The shares of resampled rows; target rows are drawn with these probabilities."""
+    """(draws,) The shares if rows are resampled; target rows are drawn with the probabilities `chances`."""
     inside = int(coarse.target.sum())
     if shared.uniforms is None:
         targets = stacked_counts(chances * inside, shared.last(len(chances), rng), rng)
@@ -211,7 +211,7 @@ def resampled_shares(
 
 
 def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """(draws, inside) The positions of random subsets of the rows; None if there are too many rows."""
+    """(draws, inside) The row indices of random subsets of `inside` rows; None if there are too many rows."""
     if inside > EXACT:
         return None
     if rows <= EXACT:
@@ -221,7 +221,7 @@ def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDA
 
 
 def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
-    """(draws, cells) The rows of random subsets of the region by cell (multivariate hypergeometric)."""
+    """(draws, cells) For each random subset of the region, its number of rows in each cell."""
     if region.sum() <= LISTED:
         return _by_draw(np.repeat(np.arange(len(region), dtype=np.int32), region)[positions], len(region))
     cells = np.searchsorted(np.cumsum(region), positions.ravel(), side="right")
@@ -229,7 +229,7 @@ def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
 
 
 def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
-    """(draws, cells) `subset_counts` from the limit distribution and normal numbers (cells, draws), never below 0."""
+    """(draws, cells) Approximate `subset_counts` from `normals` (cells, draws), never below 0, for many rows."""
     rows = int(region.sum())
     part = inside / rows
     spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))
@@ -244,14 +244,14 @@ def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.rando
 
 
 def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
-    """(draws, cells) Rows by cell, drawn with the given probabilities; `uniforms` is (draws, rows)."""
+    """(draws, cells) The number of rows in each cell if rows are drawn with probabilities `chances`."""
     ends = np.cumsum(chances) / chances.sum()
     table = np.searchsorted(ends, (np.arange(STEPS) + 0.5) / STEPS, side="right").astype(np.int32)
     return _by_draw(np.minimum(table, len(chances) - 1)[uniforms], len(chances))
 
 
 def stacked_counts(expected: Reals, normals: Singles, rng: np.random.Generator, *, rare: float = RARE) -> Singles:
-    """(draws, cells) Independent counts with these expectations: Poisson if small, else normal."""
+    """(draws, cells) Independent random counts with the means `expected`: Poisson for small means, else normal."""
     counts = _around(expected, np.sqrt(expected), normals)
     few = np.flatnonzero((expected < rare) & (expected > 0.0))
     if len(few):

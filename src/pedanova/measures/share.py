@@ -1,8 +1,8 @@
-"""The share: which part of the variance of "in the target?" is explained, beyond chance.
+"""The share: the fraction of the variance of "in the target?" that a parameter explains, beyond chance.
 
-One formula for single numbers and for stacks of draws, permutations, groups or samples of a model. PED + 1 = Σ
-(St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t and b are the parts of target and baseline by cell, π
-the parts that chance draws from, and S the kernel.
+The same formula is used for single targets and for arrays of many (draws, permutations, groups, model samples). PED + 1
+= Σ (St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t and b are the fractions of target and baseline in
+each cell, π those of the distribution that chance draws from, and S the smoothing kernel.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ShareTable(NamedTable[Row]):
 
 
 def ratio_of(above: Any, below: Any) -> Any:
-    """The quotient, with 0 for a division by 0, in the precision of the arguments."""
+    """above / below, with 0 for a division by 0, in the precision of the arguments."""
     if np.ndim(below) > 1 and below.min() > 0:
         return above / below
     shape = np.broadcast_shapes(np.shape(above), np.shape(below))
@@ -46,14 +46,14 @@ def ratio_of(above: Any, below: Any) -> Any:
 
 
 def summed_ratio(above: Any, below: Any) -> Any:
-    """Σ above / below over the cells (last axis); if a whole stack has the same base, its inverse is computed once."""
+    """Σ above / below over the cells (last axis); if `below` is the same for all draws, it is inverted only once."""
     if np.ndim(above) > np.ndim(below):
         return above @ ratio_of(1.0, below).astype(above.dtype)
     return ratio_of(above, below).sum(axis=-1)
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """The share minus the part that chance explains, rescaled; 0 if chance explains everything."""
+    """The share minus the share `chance` that is expected by chance, divided by 1 - `chance`; 0 if that is 0."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
     else:
@@ -69,7 +69,7 @@ def share_of(
     rows: float | Reals,
     baseline: str,
 ) -> Reals:
-    """The share from the divergence; `odds` are the odds of a region row to be one of the `inside` target rows."""
+    """The corrected share from a divergence; `odds` is the number of target rows divided by the other region rows."""
     if baseline == "region":
         return corrected(odds * divergence, (noise - 1.0) / (rows - 1.0))
     unbiased = (inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0
@@ -77,7 +77,7 @@ def share_of(
 
 
 def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
-    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one block (last axis); `base` is already smoothed.
+    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one domain (last axis); `base` is already smoothed.
 
     With t - b in place of t, the first sum over all blocks is the divergence itself, which stays precise if it is
     small.
@@ -88,7 +88,7 @@ def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> t
 
 
 class Shares(NamedTuple):
-    """(...,) The shares of a stack of targets."""
+    """The shares of many targets, (...,), raw and corrected for chance."""
 
     raw: Reals
     corrected: Reals
@@ -104,15 +104,15 @@ def shares(
     as_found: bool = False,
     inside: float | None = None,
 ) -> Shares:
-    """(draws,) The shares of targets (draws, cells) in one region each, or in one region (cells,) for all.
+    """The shares of targets (draws, cells), each in its own region, or all in one region (cells,).
 
     widths
         The kernel's width for each block: one width, or one for each draw.
     prior
         The probabilities of a uniform draw inside each block, if that is the baseline.
     as_found
-        Subtract the scatter of the observed target counts, not that of a random target: if one cell holds nearly all of
-        the target, the others have hardly any scatter.
+        Correct by the sampling variance of the observed target counts, not of a random target: if one cell has nearly
+        all target rows, the counts of the other cells hardly vary.
     inside
         The number of rows of every target, if the counts are not whole numbers and their sum is only nearly this
         number. With a prior, counts are divided by this number; otherwise by their sum.
@@ -151,7 +151,7 @@ def shares(
 
 
 def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
-    """The draws of each width (all draws if there is only one), with the kernel of that width."""
+    """For each kernel width, the indices of the draws that have it (all if there is only one), and the kernel."""
     cells, each = base.shape[-1], np.unique(width)
     for one in each.tolist():
         some = slice(None) if len(each) == 1 else np.flatnonzero(width == one)
@@ -164,7 +164,7 @@ def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel 
 
 
 def drawn(stack: Stack, some: Any) -> Stack:
-    """Some draws of a stack; the array itself if all draws share it."""
+    """The draws `some` of an array (draws, cells); the array itself if it is the same for all draws."""
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
     by_cell = stack.strides[0] < stack.strides[1]  # keeps the draws of a cell contiguous
@@ -173,9 +173,9 @@ def drawn(stack: Stack, some: Any) -> Stack:
 
 
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
-    """The variance of each cell's target rows, if all rows of the cell are equally likely to be target rows.
+    """The variance of the number of target rows in each cell, if all its rows are equally likely to be target rows.
 
-    In a cell with a single row, the probability is that of all rows.
+    For a cell with a single row, this probability is the target's fraction of all rows.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -33,10 +33,11 @@ Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # output cells, input cells
 
 
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
-    """(...,) Half of Scott's rule for rows by cell, in cells: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
+    """(...,) The bandwidth in cells for row counts by cell: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
 
-    With `fade`, it narrows faster beyond `MANY` rows. Shares are corrected for chance, so a narrow kernel only adds a
-    little scatter, but the bias of a wide one at jumps of the density would never vanish.
+    This is half of Scott's rule. With `fade`, the bandwidth falls faster with n beyond `MANY` rows. Shares are
+    corrected for chance, so a narrow kernel only adds a little scatter, but the bias of a wide one at jumps of the
+    density would never vanish.
     """
     total = counts.sum(axis=-1)
     rows = np.maximum(total, 2).astype(np.float64)
@@ -53,7 +54,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether there are so many rows that Scott's rule never gives a kernel, whatever their spread."""
+    """Whether there are so many rows that Scott's rule gives less than `NARROWEST` cells, whatever their spread."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
@@ -62,7 +63,7 @@ def is_too_narrow(counts: Stack, step: int) -> bool:
 def interquartile(counts: Stack) -> Any:
     """(...,) The interquartile range in cells, interpolated between rows like NumPy's percentile.
 
-    There is no interpolation in single precision, because such stacks have hundreds of rows.
+    In single precision there is no interpolation, because such arrays are used only for hundreds of rows.
     """
     if counts.dtype == np.float32:
         reached, total = _cumulated(counts), counts.sum(axis=-1)
@@ -81,14 +82,14 @@ def interquartile(counts: Stack) -> Any:
 
 
 def _cells_up_to(reached: Stack, ends: Any) -> Any:
-    """(...,) The number of cells before this many rows, given the cumulative rows up to each cell."""
+    """(...,) The number of cells before `ends` rows are reached, given the cumulative row counts `reached`."""
     if reached.ndim == 1:
         return np.searchsorted(reached, ends, side="right")
     return (reached <= ends[..., None]).sum(axis=-1, dtype=np.int16)
 
 
 def _cumulated(counts: Stack) -> Stack:
-    """Cumulative sums, computed cell by cell: much faster if the draws of a cell are contiguous."""
+    """Cumulative sums over the cells, computed cell by cell: faster if the draws of a cell are contiguous."""
     reached = np.empty_like(counts)
     reached[..., 0] = counts[..., 0]
     for cell in range(1, counts.shape[-1]):
@@ -97,11 +98,10 @@ def _cumulated(counts: Stack) -> Stack:
 
 
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
-    """(...,) The kernel's width in cells for target rows of a block; `step` cells are merged. The result is 0 for no
-    kernel.
+    """(...,) The kernel's width in cells, after `step` cells were merged, for target rows of a block; 0 for no kernel.
 
-    Scott's rule assumes a single peak. If the target differs from the `region` in finer detail than such a kernel
-    keeps, a narrower kernel is used.
+    Scott's rule assumes a single peak. If the target differs from the `region` in finer details than such a kernel
+    preserves, a narrower kernel is used.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
@@ -129,13 +129,13 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
 
 @lru_cache(maxsize=2048)
 def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_kind: str) -> float:
-    """The automatic width, cached because a parameter's shares, notes and densities use the same width."""
+    """The automatic kernel width, cached because a parameter's shares, notes and densities use the same one."""
     rows, base = np.frombuffer(target, dtype=kind), np.frombuffer(region, dtype=region_kind)
     return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
 
 
 def is_flat(cells: int, width: float) -> bool:
-    """Whether the kernel is so wide that the wrapped Gaussian is flat in double precision."""
+    """Whether the kernel is so wide that its smoothed densities are uniform in double precision."""
     return width > 4 * cells
 
 
@@ -159,7 +159,7 @@ def periodic_kernel(cells: int, width: float) -> Reals:
 
 
 def smooth(masses: Reals, width: float) -> Reals:
-    """S · masses, read-only: never negative, with the same total."""
+    """The smoothed masses S · masses (read-only): never negative, with the same sum."""
     if width == 0.0:
         return masses
     return _smoothed(np.asarray(masses, dtype=np.float64).tobytes(), width)
@@ -224,12 +224,12 @@ def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
 
 
 def _windows(values: Reals, size: int) -> Reals:
-    """(size, size) Sliding windows over new values, ten times as fast as `sliding_window_view`."""
+    """(size, size) A matrix of sliding windows over `values`, ten times as fast as `sliding_window_view`."""
     return np.ndarray((size, size), values.dtype, values, 0, 2 * values.strides)
 
 
 class Kernel(Protocol):
-    """The kernel S, applied to the last axis of a stack."""
+    """A smoothing kernel S that is applied to the last axis of an array."""
 
     def smooth(self, masses: Stack, /) -> Stack: ...
     def squared_smooth(self, masses: Stack, /) -> Stack: ...
@@ -237,14 +237,14 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
-    """The kernel S of one block as a matrix from cells with rows to the cells that these rows reach."""
+    """The kernel S of one block as a matrix, from the range of cells with rows to the cells that they reach."""
 
     cells: slice
     matrix: Stack  # (cells that hold rows, cells that are reached)
 
     @classmethod
     def of(cls, width: float, base: Reals) -> MatrixKernel:
-        """The kernel for the cells where the base (..., cells) is above 0."""
+        """The kernel for the cells where `base` (..., cells) is above 0."""
         full, reach = np.flatnonzero(base.reshape(-1, base.shape[-1]).any(axis=0)), math.ceil(REACH * width)
         cells = slice(int(full[0]), int(full[-1]) + 1)
         near = slice(max(0, cells.start - reach), cells.stop + reach)
@@ -260,7 +260,7 @@ class MatrixKernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BandedKernel:
-    """The kernel S of one block in single precision, for stacks of draws: matrix products that skip its zeros.
+    """The kernel S of one block in single precision, for many draws, by matrix products that skip its zeros.
 
     Single precision is enough for random draws, but it cannot represent small differences from 1. So the difference of
     two densities is smoothed, not each of them.
@@ -292,5 +292,5 @@ class BandedKernel:
 
 @lru_cache(maxsize=256)
 def cached_kernel(cells: int, width: float) -> BandedKernel:
-    """A kernel for random draws; their widths are rounded to a few values, so that the cache is small."""
+    """The kernel of a given width for random draws, cached because their widths are rounded to a few values."""
     return BandedKernel.of(cells, width)

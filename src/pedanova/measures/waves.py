@@ -1,6 +1,7 @@
 """Waves along a parameter: functions of its cells, orthonormal under its distribution, in octaves of rising frequency.
 
-The energy of a target in each octave, minus that of chance, shows how fine its structure is.
+Expanding a target's density in these functions shows how fine its details are: the squared coefficients in each octave
+are compared with those that chance gives.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
-    """Functions of the cells, orthonormal under `mass` and orthogonal to constants; for a child, only inside regimes.
+    """Functions of the cells, orthonormal under `mass` and with mean 0; for a `child`, mean 0 in each domain.
 
-    They are cached, because uniform parameters have the same functions, and so have all targets of one region.
+    The functions are cached, because all uniform parameters have the same ones, and so have all targets of one region.
     """
     return _waves_of(mass.tobytes(), tuple(blocks), child)
 
@@ -67,7 +68,7 @@ def orthonormal(raw: Reals, weights: Reals) -> Reals:
 
 
 def octaves(count: int) -> list[slice]:
-    """Slices of waves: 1 and 2, 3 and 4, 5 to 8, 9 to 16 and so on."""
+    """The slices of waves that form octaves: waves 1 and 2, 3 and 4, 5 to 8, 9 to 16 and so on."""
     ends = [0, min(2, count)]
     while ends[-1] < count:
         ends.append(min(max(4, 2 * ends[-1]), count))
@@ -81,7 +82,7 @@ UNSEEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 
 
 def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(..., waves) How much targets (..., cells) differ from their region in each wave; chance gives 1."""
+    """(..., waves) The squared coefficients of targets (..., cells) minus region by wave; chance gives 1 on average."""
     rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
@@ -94,9 +95,7 @@ def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(...,) The fastest wave of the last octave where targets (..., cells) differ from the region beyond chance; 0 if
-    there is none.
-    """
+    """(...,) The last wave in the fastest octave where targets (..., cells) differ from the region beyond chance."""
     energies = wave_energies(targets, region)
     fastest = np.zeros(targets.shape[:-1])
     for octave in octaves(energies.shape[-1]):
@@ -107,7 +106,7 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
-    """The most energy that a kernel of this width (in cells) may have removed from the waves up to any octave."""
+    """How much a kernel of this width (in cells) may have removed from the squared coefficients of the target."""
     energies = wave_energies(target, region)
     faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
     lost = 1.0 - np.exp(-(faster**2))

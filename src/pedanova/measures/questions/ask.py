@@ -108,7 +108,7 @@ def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
-    """The answers of `importance_of` at these targets, or at all quantiles that were counted."""
+    """The importances at the targets in `ladder`, or at all quantiles that were counted."""
     parts = None if ladder is None else as_parts(ladder)
     base = data.resolve(question.region, "region")
     words = str(base)
@@ -146,7 +146,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
 def effects_within(
     data: TrialData, region: object = DEFAULT.region, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
 ) -> Effects:
-    """The part of the objective's variance that each parameter explains inside a region."""
+    """The fraction of the objective's variance that each parameter explains inside a region."""
     from pedanova.measures.effects import effects_of
 
     if data.levels.several:
@@ -176,7 +176,7 @@ def interactions_of(
     corrected: bool = True,
     params: Iterable[str] | None = None,
 ) -> Interactions:
-    """How much sets of parameters explain together, beyond their smaller sets."""
+    """How much of the variance sets of parameters explain together, beyond what their subsets explain."""
     from pedanova.measures.interactions import MOST_ORDER, find_interactions
 
     size = as_whole(order, "order", 2, MOST_ORDER + 1)
@@ -200,7 +200,7 @@ Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], t
 
 
 def _counted(data: TrialData, question: Question) -> Located:
-    """The data inside the region, the question as rows, the code of every row, contrasts, words and notes."""
+    """Everything that counting pairs needs: data and question restricted to the region, row codes, contrasts, texts."""
     data.observed()  # raises an error if the rows are not available
     wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
     if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
@@ -215,7 +215,7 @@ def _counted(data: TrialData, question: Question) -> Located:
 def pair_planes(
     data: TrialData, names: Sequence[str] | None, question: Question, cells: object
 ) -> dict[tuple[str, str], PairDensity]:
-    """Target and region rows in the cells of every pair of parameters."""
+    """The numbers of target and region rows in the cells of every pair of parameters."""
     from pedanova.measures.plane import pair_density
 
     contrasts, tally = _count_pairs(data, names, question, cells)
@@ -223,7 +223,7 @@ def pair_planes(
 
 
 def pair_plane(data: TrialData, names: tuple[str, str], question: Question, cells: object) -> PairDensity:
-    """Target and region rows in the cells of one pair of parameters."""
+    """The numbers of target and region rows in the cells of one pair of parameters."""
     from pedanova.measures.plane import pair_density
 
     contrasts, tally = _count_pairs(data, names, question, cells)
@@ -252,7 +252,7 @@ def trial_table(
     sample: int | None = None,
     params: Sequence[str] | None = None,
 ) -> Trials:
-    """The rows with their parameters and objective; target rows are marked if there is a target."""
+    """A table of the rows with parameters and objective; if there is a target, a column says which rows are in it."""
     for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
         if value is not None or name == "offset":
             as_whole(value, name)
@@ -269,7 +269,7 @@ def trial_table(
 def trial_pieces(
     data: TrialData, question: Question, size: int, *, sort: str | None = None, descending: bool = False
 ) -> Iterator[Trials]:
-    """All rows as in `trial_table`, in pieces."""
+    """All rows as tables like `trial_table`, of `size` rows each."""
     observed = data.observed()
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
     shown = in_order(observed, rows, len(rows), sort, descending=descending)
@@ -285,7 +285,7 @@ def in_order(observed: Observations, rows: Indices, many: int, sort: str | None,
 
 
 def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None:
-    """Which of these rows lie in target and region."""
+    """Codes that say which of the rows lie in target and region; None without a target."""
     if question.target is None:
         return None
     resolved = data.resolved(question)
@@ -344,7 +344,7 @@ class Comparison(Table, Mapping[str, Answer]):
 
     @property
     def noise(self) -> dict[str, frozenset[str]]:
-        """The parameters without a clear effect, for each answer that has a test."""
+        """For each answer with p-values, the parameters without a clear effect."""
         known = {name: answer for name, answer in self.items() if isinstance(answer, Importances)}
         return {
             name: frozenset(row.name for row in one.rows if row.significant is False) for name, one in known.items()
@@ -371,7 +371,7 @@ class Comparison(Table, Mapping[str, Answer]):
         return columns
 
     def _shown(self, row: Any) -> str:
-        """The ratio or share as a percentage; – for the share of a parameter that never varied."""
+        """The ratio or share of a row as a percentage; – for the share of a parameter that never varied."""
         value = getattr(row, self.shown)
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
@@ -384,7 +384,7 @@ FOREST_VALUES = 100_000  # the largest number of values; a longer table is sampl
 def compare(
     data: TrialData, by: str, target: object, region: object = DEFAULT.region, top: object = TOP, **how: Unpack[How]
 ) -> Comparison[Any]:
-    """Several measures, or several objectives, side by side."""
+    """Compare importances side by side: of several measures, or for several objectives."""
     check_choice("by", by, By)
     if by == "objective":
         return compare_objectives(data, Question(target, region, **how))
@@ -394,7 +394,7 @@ def compare(
 
 
 def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: int) -> Comparison[Ranked]:
-    """PED-ANOVA and f-ANOVA, global and local, from counts and from a random forest."""
+    """Compare PED-ANOVA and f-ANOVA, over all rows and in the target, from counts and from a random forest."""
     from pedanova.measures.forest import forest_effects
 
     part = as_part(target, "target")
@@ -442,7 +442,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
 
 def needs_more(rows: int) -> tuple[str | Arg, ...]:
-    """Why the best tenth of the target has too few rows, and a target for which it has enough."""
+    """An error message: the best tenth of the target has too few rows, and which target would have enough."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
     return "left out, because a tenth of the target has too few rows; ", *remedy
@@ -451,7 +451,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """A sample of rows with the parameters that other measures rank first, because a large forest takes hours."""
+    """A sample of rows, with only the first-ranked parameters of `answers`, so that a forest does not take hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:

@@ -1,4 +1,4 @@
-"""The data of an analysis: tallies and rows. It finds the rows of a question and counts again if needed."""
+"""The data of an analysis: counts (tallies) and rows. Rows are counted again if a question needs other thresholds."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # the approximate size of the cache
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrialData:
-    """The tallies of every parameter, their levels, and the rows if they are available."""
+    """The counts of rows by cell and level (range of the objective) for every parameter, and the rows if available."""
 
     objective: str
     levels: Levels
@@ -77,7 +77,7 @@ class TrialData:
 
     @classmethod
     def of(cls, counted: Counted, threads: int) -> Self:
-        """The data from the result of counting."""
+        """Make the data from the result of counting the rows of a source."""
         source = counted.source
         return cls(
             objective=source.objective,
@@ -120,7 +120,7 @@ class TrialData:
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def moments_to_keep(self) -> Moments | None:
-        """The moments to save in a file or to add; None for several objectives."""
+        """The moments to save with the counts, or to merge with those of other data; None for several objectives."""
         at_hand = self._moments is not None or self.observations is not None
         return self.moments if at_hand and not self.levels.several else None
 
@@ -134,7 +134,7 @@ class TrialData:
 
     @cached_property
     def row_sample(self) -> RowModel | None:
-        """A sample if there are too many rows for a model, to find copies, repeats and an adaptive sampler."""
+        """A sample of the rows if there are too many for a model, to find copies, repeats and an adaptive sampler."""
         observed = self.observations
         if self._sample is not None:
             return self._sample
@@ -148,13 +148,13 @@ class TrialData:
 
     @cached_property
     def row_draw(self) -> RowModel:
-        """A random sample if there are too many rows for a model; advice uses a model of this sample."""
+        """A random sample of the rows if there are too many for a model; advice uses a model of this sample."""
         observed = self.observed()
         counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
 
     def lost_repeats(self, why: str) -> list[Note]:
-        """A warning before the rows are lost, if several rows have the same configuration."""
+        """A warning for operations that discard the rows, if several rows have the same configuration."""
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
@@ -164,9 +164,9 @@ class TrialData:
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
-        """The same data with only the rows that are in all of these regions, with new levels.
+        """The data restricted to the rows that are in all of the regions `rows`, with new levels.
 
-        `at` are values of the objective for later questions; their rows are counted in the same pass.
+        `at` has targets or regions of later questions; they are counted in the same pass.
         """
         if not rows:
             return self
@@ -188,7 +188,7 @@ class TrialData:
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
-        """Two masks (rows,): the rows that meet all of these choices, and all rows that count."""
+        """Two masks (rows,): rows that are in all of the regions `rows`, and all rows that are not dropped."""
         bases = [self.resolve(one, "within") for one in rows]
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
@@ -200,7 +200,7 @@ class TrialData:
         return replace(inner, _model=self.model_of(mask), _sample=self.sample_of(mask))
 
     def model_of(self, mask: Mask) -> RowModel | None:
-        """The model of all rows, restricted to some of them; None if there are too many rows."""
+        """The model of all rows, restricted to the rows in `mask`; None if there are too many rows."""
         model = self.row_model
         if model is None:
             return None
@@ -209,7 +209,7 @@ class TrialData:
         return result
 
     def sample_of(self, mask: Mask) -> RowModel | None:
-        """The rows of the sample that are among these rows; None if they are too few or there is no sample."""
+        """The rows of `row_sample` that are in `mask`; None if they are too few or there is no sample."""
         sample, many = self.row_sample, int(np.count_nonzero(mask))
         some = None if sample is None else mask[sample.few.rows]
         if sample is None or some is None or many <= MOST_ROWS or np.count_nonzero(some) < FEWEST_ROWS:
@@ -219,12 +219,12 @@ class TrialData:
     def goal_plane(
         self, target: object = DEFAULT.target, region: object = DEFAULT.region, axes: tuple[int, int] = (0, 1)
     ) -> GoalPlane:
-        """Rows of target and region on the plane of two objectives, with the Pareto front of all rows."""
+        """The rows of target and region by the values of two objectives, with the Pareto front of all rows."""
         codes = self.codes(self.resolve(target, "target"), self.resolve(region, "region"))
         return goal_plane(self.observed(), codes, axes=axes)
 
     def first(self, rows: int) -> Self:
-        """The same analysis of the first rows only, as if the trials had ended there."""
+        """The same analysis of only the first `rows` rows, as if the study had ended after them."""
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or not 2 <= rows <= self.rows:
             raise QueryError(Arg("rows", rows), f" must be a whole number from 2 to {self.rows:,}")
         observed = self.observed()
@@ -261,7 +261,7 @@ class TrialData:
         return as_rows(value, name, observed.table, len(observed))
 
     def contrasts(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
-        """Target and region rows by cell, target and region in words, and notes."""
+        """The counts of target and region rows by cell, target and region in words, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(wanted, RowSet):
             contrasts = from_codes(self.observed(), self.codes(wanted, base), threads=self.threads)
@@ -281,12 +281,12 @@ class TrialData:
         return self.inputs(contrasts, wanted, base), words, notes
 
     def is_alone(self) -> bool:
-        """Whether these rows are a selection and no model of the other rows is available."""
+        """Whether the rows are a selection from a table for which no model is available."""
         model = self.row_model
         return restricted(self.observations) and (model is None or model.around is None)
 
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """A question with the counts and models that can answer it."""
+        """The target and region with the counts and models that can answer it."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).inputs(contrasts, wanted, 1.0)
@@ -326,17 +326,17 @@ class TrialData:
         return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """The question with quantiles of the space, if an adaptive sampler ran, replaced by values of the objective."""
+        """The question; with an adaptive sampler, quantiles of the space are replaced by values of the objective."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
-        """The targets inside a region at these quantiles, or at all that were counted; see `slices_of`."""
+        """The targets in the region `base` at the quantiles `parts`, or at all that were counted; see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self.cut_at(base, *(as_region(part, "target") for part in wanted))
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
-        """The objective of the last row in the best part, and the number of rows in that part.
+        """The objective of the last row in the best `part`, and the number of rows up to it.
 
         ``of="space"`` is the default meaning of a quantile in `importance`.
         """
@@ -354,7 +354,7 @@ class TrialData:
         return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
 
     def codes(self, wanted: Region | RowSet, base: Region | RowSet, rows: NDArray[np.int64] | None = None) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside; for all rows, or for some that count."""
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside; for all rows, or for those in `rows`."""
         observed = self.observed()
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
             codes = codes_of_rows(observed, wanted, base, self.levels.nan)
@@ -363,7 +363,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """The tallies, with thresholds where the question needs them, and the levels of target and region."""
+        """Tallies with thresholds at the ends of target and region, and the ranges of levels of both."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -371,7 +371,7 @@ class TrialData:
         return tallies, inner, outer
 
     def cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
-        """Levels and tallies with a threshold at the end of each of these regions; counted again if needed."""
+        """Levels and tallies with a threshold at the end of each of the regions; rows are counted again if needed."""
         source = self._source
         if source is None or self.has_counts_for(*regions):
             self._find_all(regions)
@@ -381,7 +381,7 @@ class TrialData:
         return recount
 
     def has_counts_for(self, *bands: Region) -> bool:
-        """Whether the available counts are enough for these parts or values of the objective."""
+        """Whether the regions `bands` end at thresholds that were counted."""
         try:
             self._find_all(bands)
         except LevelsError:
@@ -406,7 +406,7 @@ class TrialData:
 
     @cached_property
     def excerpt(self) -> Self | None:
-        """The same data for a sample of the rows if counting all takes long; None otherwise."""
+        """The data of a sample of the rows, if counting all of them takes long; None otherwise."""
         if self.observations is None or self.rows <= LARGE:
             return None
         rows = np.flatnonzero(counted_rows(self.observations, self.levels.nan))
@@ -434,7 +434,7 @@ class TrialData:
     def at_once(
         self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
     ) -> Glance:
-        """The answer of ``within(*within)`` as fast as possible, for all parameters or some."""
+        """The answer for the rows in `within` as fast as possible, for all parameters or those in `names`."""
         question, target, region = question.without_draws(), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
@@ -447,7 +447,7 @@ class TrialData:
         return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
-        """Whether these regions are values of the objective, so that they do not depend on the rows."""
+        """Whether the regions `bands` are given by values of the objective, not by quantiles of the rows."""
         direction = self.levels.direction
         return all(
             isinstance(band, Region) and not any(isinstance(cut, Quantile) for cut in band.cuts(direction))
@@ -457,9 +457,9 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """Count only target and region, not all levels, in one pass: the same counts in half the time.
+        """Count only target and region among the rows in `within`, not all levels, in half the time.
 
-        None if this saves nothing, or if the normal way must raise an error.
+        The result is None if this saves nothing, or if `query` would raise an error.
         """
         mask, counted = self.mask_of(within)
         if np.count_nonzero(mask) == np.count_nonzero(counted):  # the mask contains all rows that count
@@ -483,7 +483,7 @@ class TrialData:
 
 
 def restricted(observed: Observations | None) -> bool:
-    """Whether rows were left out by their position."""
+    """Whether the observations are a selection of the rows of a table."""
     return observed is not None and observed.restricted
 
 
@@ -496,6 +496,6 @@ def first(tallies: Tallies) -> Tally:
 
 
 def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """`TrialData.near_targets` through a weak reference, so that a cached question does not keep the data alive."""
+    """`TrialData.near_targets` for a weak reference, so that a cached question does not keep the data alive."""
     there = data()
     return None if there is None else there.near_targets(target, region)

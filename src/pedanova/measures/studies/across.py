@@ -35,7 +35,7 @@ from pedanova.space.parameters import Space, in_words
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """One study and its agreement with the others."""
+    """One study, and how well its ranking agrees with the others."""
 
     name: str
     n_region: int
@@ -48,7 +48,7 @@ class StudyRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Studies(NamedTable[StudyRow]):
-    """`StudyRow` by name, in the order given."""
+    """A table with one `StudyRow` per study, in the given order."""
 
     rows: tuple[StudyRow, ...]
 
@@ -87,7 +87,7 @@ NAMED, KINDS = 5, 3  # the number of studies, and of kinds of difference, in a n
 
 
 def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
-    """A note on a property in which studies differ, with the studies of each kind."""
+    """A note if studies differ in the property `what`, with the names of the studies for each value."""
     kinds: dict[str, list[str]] = {}
     for study, kind in by_study:
         kinds.setdefault(kind, []).append(study)
@@ -109,7 +109,7 @@ def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
 
 
 def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mapping[str, Space]) -> Iterable[Note]:
-    """Notes on parameters that are missing, did not vary, or have another domain in some studies."""
+    """Notes if the parameter `name` is missing, did not vary, or has another domain in some studies."""
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
     if missing:
@@ -161,7 +161,7 @@ class PooledShare:
     rank
         Its mean rank; None if too few studies have the parameter.
     first
-        The part of the studies in which it is among the first three.
+        The fraction of the studies in which the parameter is among the first three.
     studies
         The number of studies that have the parameter.
 
@@ -185,7 +185,7 @@ class PooledShare:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Pooling(NamedTable[PooledShare]):
-    """`PooledShare` rows by name, the most important first, and their answers; `Across` describes the fields."""
+    """A table of `PooledShare` rows, the most important first, and the answers by study; see `Across`."""
 
     rows: tuple[PooledShare, ...]
     answers: Mapping[str, Importances] = field(compare=False)
@@ -212,7 +212,7 @@ class Pooling(NamedTable[PooledShare]):
 
 
 def pooled_interval(row: PooledShare) -> str:
-    """The interval, limited to 100 %."""
+    """The interval of the pooled share as text, limited to 100 %."""
     return interval(row.low, None if row.high is None else min(row.high, max(1.0, row.share)))
 
 
@@ -227,9 +227,7 @@ class Matrix:
     variances: Reals  # sampling variances of the shares
 
     def block(self) -> tuple[list[int], list[int]]:
-        """The studies and parameters to rank together: parameters of at least half of the studies, and studies that
-        have all of these parameters.
-        """
+        """The indices of studies and parameters to rank: parameters that most studies have, and studies with all."""
         known = np.isfinite(self.shares)
         columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
         rows = np.flatnonzero(known[:, columns].all(axis=1)) if len(columns) else np.array([], dtype=int)
@@ -241,7 +239,7 @@ def pooled_studies(
 ) -> dict[str, Any]:
     """The fields of a `Pooling`, from the answers of all studies (or of their selected rows) to the same question.
 
-    With more than `SURE` studies, most answers have no intervals.
+    With more than `SURE` studies, intervals are computed only for some of them.
     """
     selection = as_selection(within, parts)
     answers, left, aims, spaces = ask_all(studies, question, selection, parts)
@@ -278,7 +276,7 @@ def pooled_studies(
 
 
 def as_selection(within: object, parts: str) -> tuple[object, ...]:
-    """The rows of each study to use: one selection, or several that must all be met; None for all rows."""
+    """`within` as a tuple of conditions that the rows must all meet; empty for all rows."""
     selection = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
     check_choice("parts", parts, Parts)
     for one in selection:
@@ -289,7 +287,7 @@ def as_selection(within: object, parts: str) -> tuple[object, ...]:
 
 
 def question_in_words(answers: Mapping[str, Importances], question: Question, parts: str | None) -> tuple[str, str]:
-    """Target and region in words for all studies; `parts` says what quantiles of selected rows refer to."""
+    """Target and region in words, for all studies; `parts` says whether quantiles refer to selected or to all rows."""
     if parts is None:
         targets, regions = ({getattr(one, name) for one in answers.values()} for name in ("target", "region"))
         return (
@@ -303,7 +301,7 @@ def question_in_words(answers: Mapping[str, Importances], question: Question, pa
 
 
 def chosen(names: list[str]) -> set[str]:
-    """The studies for which draws are computed: all, or some if there are many."""
+    """The studies whose answers get intervals: all, or some if there are many."""
     most = SURE if len(names) <= MANY else SURE_OF_MANY
     return {names[i] for i in np.unique(np.linspace(0, len(names) - 1, most).round().astype(int))} if names else set()
 
@@ -344,7 +342,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) The sampling variances of shares for each study's number of rows, from mean deviations."""
+    """(studies, parameters) The sampling variance of each share, from the mean deviation and the study's rows."""
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):
@@ -370,7 +368,7 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
 
 
 def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
-    """The interval of a mean, widened for errors that all studies share, which do not average out."""
+    """The interval of a pooled mean, widened for model errors that all studies share and that do not average out."""
     if mean.low is None or mean.high is None:
         return None, None
     off = max(FINEST, ALIKE * abs(mean.value))
@@ -378,7 +376,7 @@ def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
 
 
 def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.Disagreements) -> Studies:
-    """Each study compared with the mean of all others."""
+    """One row for each study, which compares its shares with the mean of all other studies."""
     rows = []
     known = np.isfinite(matrix.shares)
     own = np.where(known, matrix.ranks, 0.0)
@@ -413,9 +411,9 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """Some rows, given by a slice or by positions; several objectives are ordered again.
+    """The observations of some rows, given by a slice or by indices; several objectives are ranked again.
 
-    A column that is used several times is copied once.
+    A column that occurs in several fields is copied only once.
     """
     taken: dict[int, NDArray[Any]] = {}
 
@@ -451,7 +449,7 @@ Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if ro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupData(Mapping[str, TrialData]):
-    """The data of every group of a table, counted at first use; only the latest are kept in memory."""
+    """A mapping from the name of each group of rows to its data, counted at first use; only the latest are cached."""
 
     observed: Observations
     order: Codes | None  # (rows,) rows sorted by group; None if they already are
@@ -491,7 +489,7 @@ class GroupData(Mapping[str, TrialData]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups(Mapping[str, Made]):
-    """An object for every group of a table, made at first use."""
+    """A mapping from the name of each group of rows to an object, which is made at first use."""
 
     data: GroupData
     make: Callable[[TrialData], Made]
@@ -512,7 +510,7 @@ class Groups(Mapping[str, Made]):
 def grouped(
     observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
 ) -> tuple[GroupData, list[Note]]:
-    """Sort rows into groups; each group is then counted from its own rows."""
+    """Split the rows by the values of `column`; each group is counted separately."""
     codes, labels = codes_of(column)
     counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is for rows without a value
     order = None
@@ -535,7 +533,7 @@ def grouped(
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """The data of every study that a column of the table names; the last two columns are cached."""
+    """The data of every study, where `column` names the study of each row; cached for the last two columns."""
     return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
 
 
@@ -551,7 +549,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """Some rows of a study, and the question for them; a quantile of all rows becomes a value of the objective."""
+    """The selected rows of a study, and the question for them; quantiles of all rows become values of the objective."""
     target, region = question.target, question.region
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of

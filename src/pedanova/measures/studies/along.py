@@ -1,8 +1,8 @@
 """Importances at several budgets, and how well their rankings agree with that of the full budget.
 
-For the interval of Spearman's correlation, shares are drawn within their intervals, as if both answers had no row in
-common; if they share trials, the interval is wider than necessary. Parameters without a clear effect in both answers
-share the last rank.
+For the interval of Spearman's correlation, the shares of both rankings are drawn independently within their intervals.
+If the rankings share trials, this makes the interval wider than necessary. Parameters without a clear effect in both
+answers share the last rank.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NUMBERS = ("share", "low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of one ranking with another."""
+    """How well one ranking of parameters agrees with another."""
 
     spearman: float | None  # rank correlation of the shares, with its 95 % interval
     low: float | None
@@ -47,10 +47,9 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the two rankings are the same, different, or not known.
+        """Whether the two rankings are the same (``"same"``), differ (``"other"``), or it is unknown (``"unsure"``).
 
-        The observed correlation must also be above 0.6, so that two rankings do not count as the same only because
-        there are few rows.
+        The correlation must be above 0.6 for ``"same"``, so that wide intervals with few rows are not enough.
         """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"
@@ -86,7 +85,7 @@ def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, se
 
 
 def turned_pairs(pairs: Sequence[tuple[Importance, Importance]]) -> tuple[tuple[str, str], ...]:
-    """Pairs of parameters whose difference is clear in both answers, but with the opposite sign."""
+    """Pairs of parameters that are in clearly opposite order in the two answers."""
     turned = []
     for one, two in combinations(pairs, 2):
         here, there = (recovered(one[place], two[place]) for place in (0, 1))
@@ -100,7 +99,7 @@ def _is_noise(row: Importance) -> bool:
 
 
 def _shares(rows: Sequence[Importance], noise: NDArray[np.bool_]) -> Reals:
-    """(1, parameters) The shares, with 0 for noise."""
+    """(1, parameters) The shares, with 0 where `noise` is True."""
     shares = np.array([[max(0.0, row.share) for row in rows]])
     return np.where(noise, 0.0, shares)
 
@@ -114,7 +113,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
 
 
 def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> list[Importance]:
-    """The shares of `centre` with the intervals of `rows`."""
+    """The shares of `centre` with intervals as wide as those of `rows`."""
     return [
         replace(mid, low=mid.share + (row.low or 0.0) - row.share, high=mid.share + (row.high or 0.0) - row.share)
         for row, mid in zip(rows, centre, strict=True)
@@ -137,7 +136,7 @@ class AtBudget:
 
 @dataclass(frozen=True, slots=True)
 class TooFew:
-    """A budget with too few rows, and why."""
+    """A budget with too few rows for an answer, and the reason."""
 
     budget: float
     rows: int
@@ -189,7 +188,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which the ranking is that of the full budget; None if there is none."""
+        """The lowest budget from which the ranking is that of the full budget; None if only the full one has it."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -198,7 +197,7 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """The cost of trials at this budget, as a part of the full cost; None if a budget is not above 0."""
+        """The budget divided by the full budget; None if a budget is not above 0."""
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
@@ -255,7 +254,7 @@ class Along(Table):
         ]
 
     def first(self, step: AtBudget) -> str:
-        """The most important parameter with a clear effect at this budget, if there is one."""
+        """The most important parameter with a clear effect at one budget; an empty string if there is none."""
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
@@ -318,7 +317,7 @@ def along_of(
     seed: int = 0,
     followed: bool = True,
 ) -> Along:
-    """Compare the answers of all budgets (lowest first) with that of the highest."""
+    """Compare the ranking at each budget in `answers` (lowest first) with that at the highest."""
     if not answers:
         raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
     full = answers[-1][2]
@@ -363,7 +362,7 @@ def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
 
 
 def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """Notes on problems at budgets, with the name of the budget unless all have the problem."""
+    """The warnings of the answers, each with the budgets that it applies to, unless it applies to all."""
     found: dict[Note, list[str]] = {}
     for step in steps:
         for note in step.importances.notes:

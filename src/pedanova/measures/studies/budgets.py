@@ -1,4 +1,4 @@
-"""Find the rows at each budget, and compute the importances there."""
+"""Find the rows at each budget, and compute the importances at each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Among: TypeAlias = Literal["all", "full"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Budgets:
-    """A table with all budgets, and the rows of each."""
+    """The records of all budgets, the values of the budget, and a function that finds the rows of each."""
 
     name: str
     values: Reals  # ascending
@@ -55,7 +55,7 @@ class Budgets:
     notes: tuple[Note, ...] = ()
 
     def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
-        """The rows at one budget, optionally only of some configurations."""
+        """The rows at one budget; with `within` (rows,), only those that are True in it."""
         rows, values = self.at(budget)
         if within is not None:
             rows, values = rows[within[rows]], None if values is None else values[within[rows]]
@@ -63,7 +63,7 @@ class Budgets:
         return replace(prepare(*select_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
-        """Whether trials were stopped early: fewer have the highest budget, and some of these also the lowest."""
+        """Whether trials were stopped early: fewer trials have the highest budget, and some of them also the lowest."""
         if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
             return False
         lowest = self.at(float(self.values[0]))[0]
@@ -110,7 +110,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
 
 
 def ends_there(column: Column, curves: Curves) -> bool:
-    """Whether the column only contains the last step of each trial."""
+    """Whether the column contains the last step of each trial's learning curve."""
     if column.labels is not None:
         return False
     reached = curves.reached(len(column))
@@ -119,7 +119,7 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """The rows that count, for data without the rows of the source or with a later selection."""
+    """Make the records from the counted rows, if the original source is not available or rows were selected later."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
@@ -131,7 +131,7 @@ def picked(observed: Observations, nan: NanPolicy) -> Origin:
 
 
 def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> Budgets:
-    """Budgets of a table with one row for every configuration and budget."""
+    """The budgets of a table with one row for each configuration and budget."""
     records, request = widened(origin, observed, space, name)
     column = records.columns[name]
     if column.labels is not None or column.is_time:
@@ -152,7 +152,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
 
 
 def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None) -> Budgets:
-    """Budgets from the intermediate values of all trials, also of pruned ones."""
+    """The budgets of a log with intermediate values of all trials, also of pruned ones."""
     if curves is None:
         raise QueryError("the source has no intermediate values of this objective; name a column of budgets")
     check_several(STEP, curves.budgets, len(curves.rows))
@@ -175,7 +175,7 @@ def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curv
 def with_values(
     records: Records, request: TableOptions, rows: Indices, values: Reals, metric: str | None = None
 ) -> Records:
-    """The records with these values of the objective in some rows, and NaN in all others."""
+    """The records with the objective set to `values` in `rows`, and to NaN in all other rows."""
     name = metric if metric is not None else str(request.objective)
     column = np.full(records.rows, np.nan)
     column[rows] = values
@@ -183,7 +183,7 @@ def with_values(
 
 
 def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
-    """The records with all budgets and the values of pruned trials, and options with one space for all of them."""
+    """The records with all budgets and pruned trials, and options whose space contains all their values."""
     records, request = origin.records, origin.request
     rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)
@@ -277,7 +277,7 @@ def along_budgets(
 
 
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
-    """A function that answers at one budget. The first budget with enough rows counts as the full one."""
+    """A function that computes the answer at one budget. The first budget with enough rows is taken as the full one."""
     within: list[NDArray[np.bool_]] = []
 
     def answer(budget: float) -> Answer:
@@ -293,8 +293,7 @@ def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str
 
 
 def check_parts(target: object, region: object) -> None:
-    """Raise an error for a value of the objective as target, because values of different budgets are not
-    comparable."""
+    """Raise an error if target or region is a value of the objective, which differs between budgets."""
     for name, rows in (("target", target), ("region", region)):
         plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
         if not plain or as_region(rows, name).kind != "quantile":
@@ -305,7 +304,7 @@ def check_parts(target: object, region: object) -> None:
 
 
 def part_of(target: object) -> float:
-    """The part of the rows that are in the target."""
+    """The fraction of the rows that are in the target."""
     region = as_region(target, "target")
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
 
@@ -313,7 +312,7 @@ def part_of(target: object) -> float:
 def refined(
     answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
 ) -> Along:
-    """Add budgets around the one at which the ranking becomes that of the full budget."""
+    """Compute more budgets around the one at which the ranking becomes that of the full budget."""
     answers, others = list(answers), list(others)
     while True:
         enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])

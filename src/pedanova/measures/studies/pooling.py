@@ -1,7 +1,8 @@
 """Statistics over studies: random-effects means (Paule and Mandel 1982), rank tests and disagreements.
 
-All studies are given the same sampling variance per row: a share near 0 varies little, so weights from each study's own
-variance would pull the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for few studies.
+Every study is given the same sampling variance per row of data: a share near 0 has a small variance, so weights from
+each study's own variance would pull the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for
+few studies.
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ def _beta_terms(x: float, a: float, b: float) -> Iterator[tuple[float, float]]:
 
 
 def student_tail(value: float, freedom: float) -> float:
-    """The probability that Student's t is further from 0 than the value, on either side."""
+    """The two-sided p-value of a t statistic: the probability that |t| is larger than |value|."""
     return fisher_tail(value * value, 1.0, freedom)
 
 
 @cache
 def student_end(freedom: float, level: float = 0.95) -> float:
-    """The value that |t| (Student) stays below with probability `level`."""
+    """The quantile of |t| (Student) at probability `level`."""
     return bisected(lambda value: 1.0 - student_tail(value, freedom) < level, 1.0, within=1e-11)
 
 
 def fisher_tail(value: float, first: float, second: float) -> float:
-    """The probability of a larger value of Fisher's F with these degrees of freedom."""
+    """The probability that F is larger than `value`, with `first` and `second` degrees of freedom."""
     below = first * value / (second + first * value)
     if below < 0.5:  # a small probability is precise if computed directly
         return 1.0 - beta_below(below, first / 2.0, second / 2.0)
@@ -62,7 +63,7 @@ def fisher_tail(value: float, first: float, second: float) -> float:
 
 
 def range_below(value: float, count: int) -> float:
-    """The probability that the range of `count` standard normal values is smaller."""
+    """The probability that the range of `count` standard normal values is smaller than `value`."""
     z, step = np.linspace(-REACH, REACH, POINTS, retstep=True)
     height = np.exp(-(z**2) / 2.0) / math.sqrt(2.0 * math.pi)
     inside = np.clip(normal_below(z) - normal_below(z - value), 0.0, 1.0)
@@ -80,7 +81,7 @@ STEPS = 60  # steps of the search for the spread
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of several studies with a 95 % interval; `spread` is the deviation between studies beyond chance."""
+    """The pooled mean of studies with a 95 % interval; `spread` is the standard deviation between studies."""
 
     value: float
     low: float | None
@@ -111,7 +112,7 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
 
 
 def spread_between(found: Reals, own: Reals) -> float:
-    """The variance between studies that explains their scatter (Paule and Mandel)."""
+    """The variance between studies (Paule and Mandel), given their values and sampling variances."""
     free = len(found) - 1
     if free < 1:
         return 0.0
@@ -131,7 +132,7 @@ def spread_between(found: Reals, own: Reals) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankTest(Table):
-    """Mean ranks of parameters over studies, best first, and a test of whether they differ."""
+    """Mean ranks of parameters over studies, best first, and Friedman's test of whether they differ."""
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]  # 1 is the most important
@@ -156,7 +157,7 @@ class RankTest(Table):
 
 
 def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
-    """The test of shares (studies, parameters); the largest share has rank 1, and ties have their mean rank."""
+    """Friedman's test on shares (studies, parameters); the largest share has rank 1, and ties get their mean rank."""
     ranks = np.stack([mid_ranks(-row) for row in shares])
     many, count = ranks.shape
     means = ranks.mean(axis=0)
@@ -184,7 +185,7 @@ def friedman(ranks: Reals) -> tuple[float, float]:
 
 
 def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
-    """The longest runs of sorted ranks that span less than the critical difference; single ranks are not runs."""
+    """(first, last) of the longest runs of sorted mean ranks that differ by at most `critical`; not of single ranks."""
     runs: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):
         last = max(place for place, other in enumerate(ranks) if other - rank <= critical)
@@ -201,7 +202,7 @@ def spearman(one: Reals, other: Reals) -> Reals:
 
 
 def _ranks(values: Reals) -> Reals:
-    """(..., parameters) The number of smaller values; equal ones count half."""
+    """(..., parameters) The rank of each value along the last axis, from ½; tied values get their mean rank."""
     mine, others = values[..., :, None], values[..., None, :]
     ranks: Reals = (mine > others).sum(axis=-1) + 0.5 * (mine == others).sum(axis=-1)
     return ranks
@@ -231,7 +232,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Disagreements(Table):
-    """Parameters that matter clearly more or less in one study than in all others, the clearest first."""
+    """Table of `Disagreement` rows: parameters whose share in one study clearly differs from the others."""
 
     rows: tuple[Disagreement, ...]
 
@@ -257,7 +258,7 @@ class Disagreements(Table):
 
 
 def disagreements(studies: list[str], names: list[str], shares: Reals, variances: Reals) -> Disagreements:
-    """The disagreements, from shares (studies, parameters), which may be NaN, and their sampling variances."""
+    """Test each share (studies, parameters) against the other studies; NaN if a study lacks the parameter."""
     others, p_values = np.full(shares.shape, np.nan), np.full(shares.shape, np.nan)
     for column in range(len(names)):
         known = np.flatnonzero(np.isfinite(shares[:, column]))
@@ -275,7 +276,7 @@ def disagreements(studies: list[str], names: list[str], shares: Reals, variances
 
 
 def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
-    """For each value, the mean of all others and the p-value of the difference (Student).
+    """For each study, the mean of all other studies, and the p-value of the difference (Student).
 
     The spread between studies is estimated without the study in question (DerSimonian and Laird), because an outlier
     would otherwise inflate the spread and be missed.
@@ -294,7 +295,7 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
 
 
 def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
-    """The mean of the other studies and its variance, with weights from their own spread."""
+    """For each study, the weighted mean of the other studies and its variance; `between` is their spread."""
     means, errors = np.empty(len(values)), np.zeros(len(values))
     for place, spread in enumerate(between.tolist()):
         variances = own + spread

@@ -38,7 +38,7 @@ PSEUDO_ROWS = 1.0  # rows added evenly to target and region, so that a value tha
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterPrior:
-    """The density of good values of one parameter."""
+    """The probability density of good values of one parameter."""
 
     name: str
     parameter: Domain
@@ -57,7 +57,7 @@ class ParameterPrior:
         return self.uniform * self.lift
 
     def mixed(self, safety: float) -> Reals:
-        """(cells,) Probabilities of a draw that is uniform with probability `safety`."""
+        """(cells,) Probabilities of a draw that is uniform with probability `safety`, else from `density`."""
         return (1.0 - safety) * self.density + safety * self.uniform
 
     @property
@@ -66,7 +66,7 @@ class ParameterPrior:
         return value_in(self.parameter, int(np.argmax(np.where(self.uniform > 0, self.lift, 0.0))))
 
     def bulk(self) -> list[tuple[int, int]]:
-        """The most likely cells that contain `MASS` of the density, as ranges (first, last + 1)."""
+        """The most likely cells, which contain `MASS` of the density, as ranges (first, last + 1)."""
         order = np.argsort(-self.lift, kind="stable")
         reached = np.cumsum(self.density[order])
         cells = np.sort(order[: int(np.searchsorted(reached, MASS - 1e-12)) + 1])
@@ -76,12 +76,12 @@ class ParameterPrior:
         return [(int(run[0]), int(run[-1]) + 1) for run in np.split(cells, breaks)]
 
     def in_words(self) -> str:
-        """The values of its most likely cells, in words."""
+        """The values of the most likely cells (`bulk`), in words."""
         return ", ".join(range_in_words(self.parameter, *run) for run in self.bulk()[:4])
 
     @property
     def size(self) -> float:
-        """The part of the domain that the most likely cells cover."""
+        """The fraction of the domain that the most likely cells (`bulk`) cover."""
         return float(sum(self.uniform[first:last].sum() for first, last in self.bulk()))
 
 
@@ -104,7 +104,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
     target
         The target, in words.
     safety
-        The part of all draws that is uniform.
+        The fraction of the draws that are uniform over the space.
     notes
         Studies that were left out, and domains that differ.
 
@@ -226,7 +226,7 @@ def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
 def densities_by_study(
     studies: Mapping[str, TrialData], question: Question
 ) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """The densities of each study; a study without an answer is left out with a note, unless none has one."""
+    """The densities of each study; one without an answer is left out with a note (an error if none has one)."""
     densities, errors = {}, {}
     for study in studies:
         try:
@@ -239,7 +239,7 @@ def densities_by_study(
 
 
 def lift_of(density: Densities) -> Reals:
-    """(cells,) The lift of one study; if it has few distinct values, each one represents the nearest cells."""
+    """(cells,) The lift of each cell in one study; between few distinct values, that of the nearest one."""
     rows = max(1.0, density.basis.rows[0])
     bins = bins_of(density.parameter, density.basis.region)
     if bins.apart:
@@ -255,7 +255,7 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) The lift on the common grid, 1 outside this study's domain; its mean over a uniform draw is 1."""
+    """(cells,) The lift of a study on the common grid: 1 outside the study's domain, with a prior mean of 1."""
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0
@@ -285,7 +285,7 @@ def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:
 
 
 def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(draws,) Cells drawn by inversion of the density, or of the uniform one."""
+    """(draws,) Cells drawn from the density, or uniformly where `uniform` is True, at the random numbers `heights`."""
     cells = np.empty(len(heights), dtype=np.int64)
     for density, mask in ((row.density, ~uniform), (row.uniform, uniform)):
         below = np.cumsum(density)
@@ -294,7 +294,7 @@ def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_])
 
 
 def value_in(parameter: Domain, cell: int, place: float = 0.5) -> Label:
-    """A value in a cell: its middle, or another position in it from 0 to 1."""
+    """The value at the relative position `place` (0 to 1) in a cell; by default its middle."""
     grid = grid_of(parameter)
     if grid.labels is not None or grid.edges is None:
         return grid.centres()[cell]

@@ -1,5 +1,4 @@
-"""From repeated configurations: the part of the variance that is due to the seed, and the rest that parameters can
-explain.
+"""How much of the variance is due to the random seed, from repeated runs; the rest is what parameters can explain.
 
 One-way random effects of unbalanced groups (Searle, Casella and McCulloch 1992), with intervals by a jackknife over
 configurations (Arvesen 1969) of log(mean square between / within), which is nearly normal.
@@ -41,7 +40,7 @@ ROUGH = 20  # with fewer repeated configurations, the numbers are called rough
 
 @dataclass(frozen=True, slots=True)
 class SeedPart:
-    """The part of one variance that is due to the seed, and the ceiling: the most that parameters can explain."""
+    """The fraction of a variance that is due to the seed, and `ceiling`, the most that parameters can explain."""
 
     name: str  # the objective, or "in the target"
     seed: float  # the part among rows of one configuration, with a 95 % interval
@@ -64,7 +63,7 @@ class SeedPart:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seeds(NamedTable[SeedPart]):
-    """The part of the variance that is due to the seed: ``seeds["loss"].seed``, ``seeds["in the target"].ceiling``.
+    """The fraction of the variance that is due to the seed: ``seeds["loss"].seed``, ``seeds["in the target"].ceiling``.
 
     Attributes
     ----------
@@ -110,7 +109,7 @@ class Seeds(NamedTable[SeedPart]):
         )
 
     def summary(self) -> str:
-        """The seed's part of the variance, and what that means for shares and effects."""
+        """The fraction of the variance that is due to the seed, and what it means for shares, in words."""
         *goals, reached = self.rows
         own = "; ".join(
             f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals
@@ -125,7 +124,7 @@ class Seeds(NamedTable[SeedPart]):
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The part of the variance that is due to the seed, for each entry of `varying`; `groups` are configurations."""
+    """The seed's fraction of the variance for each quantity in `varying`; `groups` has each row's configuration."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
@@ -197,11 +196,11 @@ class ConfigurationSums:
         return float((total - (self.rows**2).sum() / total) / (len(self.rows) - 1))
 
     def ratio(self) -> float:
-        """The variance between configurations divided by the variance within; by chance it may be negative."""
+        """The variance between configurations divided by the variance within; the estimate may be negative."""
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """For each entry of `out`: the ratio without that configuration if it is 1, the ratio of all if it is 0."""
+        """(configurations,) The ratio without configuration i where ``out[i]`` is 1; with all where it is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2
@@ -215,7 +214,7 @@ class ConfigurationSums:
         return ratios
 
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the ratio, by leaving out each configuration in turn (jackknife)."""
+        """The 95 % interval of `ratio`, by a jackknife over configurations."""
         runs, count = self.runs(), len(self.rows)
         whole, others = (
             np.log(np.maximum(1.0 + runs * self._ratios(out), LEFT)) for out in (np.zeros(count), np.ones(count))
@@ -229,7 +228,7 @@ class ConfigurationSums:
 
 
 def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None) -> Seeds:
-    """The part of the variance that is due to the seed, from configurations that were run several times."""
+    """The fraction of the variance that is due to the seed, from configurations that were run several times."""
     observed, notes = without_seeds(single_runs(data.observed()), exclude)
     data = data.like(observed)
     observed, wanted = data.observed(), data.resolve(target, "target")
@@ -242,7 +241,7 @@ def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None)
 
 
 def single_runs(observed: Observations) -> Observations:
-    """The single runs, before repeated runs are averaged."""
+    """The observations with one row per run, if repeated runs were averaged."""
     origin = observed.origin
     if origin is None:
         return observed

@@ -1,7 +1,7 @@
 """Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
-Both answers are independent, so their variances add. Errors that a model makes in both studies cancel, so the
-deviations of the draws are not widened as for a single share.
+The answers of two studies are independent, so the variances of their shares add. Errors that a model makes in both
+studies cancel in the difference, so intervals are not widened for model errors as for a single share.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BINS, LEAST = 10, 5  # bins of a comparison of counts, and expected rows in each
 
 @dataclass(frozen=True, slots=True)
 class StudyRelation:
-    """The relation of the second study to the first; ``"unknown"`` if the rows are not available."""
+    """How two studies are related: same rows, one continues the other, same configurations run again, or unrelated."""
 
     kind: Relation
     common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
@@ -82,7 +82,7 @@ def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRela
 
 
 def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
-    """How two studies are related, the common part of the rows or configurations, and the longer one if continued."""
+    """The relation of two studies, the fraction of common rows or configurations, and the longer study, if any."""
     settings = [keys_of(one, names) for one in (a, b)]
     one, two = settings
     if one is None or two is None or not names:
@@ -101,7 +101,7 @@ def part_in(one: Keys, two: Keys) -> float:
 
 
 def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
-    """Two keys for every row: one for its configuration, one for configuration and objective."""
+    """Two hash keys for every row: of its configuration, and of configuration and objective; None without rows."""
     observed = a.observations
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
         return None
@@ -114,7 +114,7 @@ def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
 
 
 def bits_of(column: Column) -> Keys:
-    """Keys that are equal for equal values, for any type of column."""
+    """An integer key for each value of a column; equal values have equal keys, for any type of column."""
     if column.labels is not None:
         codes = [  # labels that are numbers have the same keys as numbers
             int(np.float64(label).view(np.uint64))
@@ -129,7 +129,7 @@ def bits_of(column: Column) -> Keys:
 
 
 def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameters whose rows are distributed differently over the same cells, by an adjusted chi-square test."""
+    """Parameters whose values are distributed differently in the two studies, by a chi-square test (Holm)."""
     same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
     if not same:
         return ()
@@ -138,7 +138,7 @@ def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> t
 
 
 def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
-    """The p-value that two samples of counts have the same distribution; ordered cells are merged."""
+    """The p-value of the hypothesis that two arrays of counts have the same distribution; ordered cells are merged."""
     both = one + two
     smaller = min(int(one.sum()), int(two.sum()))
     if smaller < 2 * LEAST:
@@ -164,7 +164,7 @@ FEWEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One parameter in two studies or two answers; a difference is the first minus the second.
+    """The shares of one parameter in two studies or two answers; `difference` is the first minus the second.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Difference:
     good, other_good
         The good values in each study, in words.
     overlap
-        The part of the target's density that both studies have in common, from 0 to 1; None if their cells differ.
+        The area that the target's densities of both studies have in common, from 0 to 1; None if their cells differ.
     moved_p_adjusted
         How often equal distributions of target rows would differ this much by chance, adjusted by Holm.
     matters
@@ -216,7 +216,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether the shares clearly differ, by `p_adjusted`."""
+        """Whether the shares clearly differ: `p_adjusted` is at most 0.05."""
         return self.p_adjusted is not None and self.p_adjusted <= LEVEL
 
     @property
@@ -308,9 +308,9 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 def recovered(one: Importance, two: Importance) -> Difference:
     """The difference of two shares, with an interval from their intervals.
 
-    It uses the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to
-    each end is the root of the sum of two squares, one from each share's interval. The shares are treated as
-    independent; if they come from the same rows, the interval is wider than necessary.
+    The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to each
+    end is the root of the sum of two squares, one from each share's interval. The shares are treated as independent; if
+    they come from the same rows, the interval is wider than necessary.
     """
     gap = one.share - two.share
     ends: Ends = (None, None)
@@ -354,7 +354,7 @@ def differences_of(
     densities: BothDensities,
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
 ) -> tuple[Difference, ...]:
-    """The differences of these parameters, with p-values adjusted for their number."""
+    """The differences of the parameters `names`, with p-values adjusted for their number."""
     known = [name for name in names if one[name].varied and two[name].varied]
     rows = [difference_of(one, two, name, densities) for name in known]
     both = [{contrast.name: contrast for contrast in some} for some in contrasts]
@@ -392,7 +392,7 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
-    """The interval of a difference; None if a deviation is not known."""
+    """The 95 % interval of the difference `gap`, given both standard deviations; None if one is not known."""
     if first is None or second is None or math.isnan(first + second):
         return None, None
     half = NORMAL * math.hypot(first, second)
@@ -400,7 +400,7 @@ def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
 
 
 def p_of(gap: float, low: float | None, high: float | None) -> float | None:
-    """The p-value that belongs to an interval: at most 0.05 if the interval excludes 0."""
+    """The p-value of a difference from its interval: at most 0.05 if the interval excludes 0."""
     if low is None or high is None:
         return None
     deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
@@ -408,7 +408,7 @@ def p_of(gap: float, low: float | None, high: float | None) -> float | None:
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:
-    """The p-value that target rows have the same distribution, from plain counts; None if cells differ."""
+    """The p-value of the hypothesis that target rows have the same distribution in both; None if cells differ."""
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
     first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))

@@ -1,4 +1,4 @@
-"""Build the answers that users see: importances with notes, densities and pairs."""
+"""Build the results that users see: importances with notes, densities, and counts for interactions."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def answer(
     """The importances from counts or from a model; `whole` means that the region is all rows.
 
     A `brief` answer has the same numbers without notes, which take longer to compute. A `narrowed` answer has only some
-    of the parameters, so its ratios are relative to these, and it does not say which ones are copies of others. If an
-    adaptive sampler chose the trials, the answer also contains the result for the best trials.
+    of the parameters, so its ratios are relative to these parameters, and it does not say which parameters are copies
+    of others. If an adaptive sampler chose the trials, the answer also contains the result for the best trials.
     """
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
@@ -69,7 +69,7 @@ def answer(
 def check_notes(
     query: Query, question: Question, result: ShareEstimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
-    """Notes on how far these numbers can be trusted."""
+    """Notes on how reliable the importances are."""
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
@@ -100,7 +100,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the points of the model in coarse cells; None if counts answer."""
+        """A function that counts the model's points in coarse cells of sets of parameters; None if rows are counted."""
         model_query = self.model_query
         return (
             None
@@ -126,7 +126,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region in words: parts of the space, each with its limit of the objective and its number of trials."""
+    """Target and region in words: fractions of the space, the objective at their ends, and their numbers of trials."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -141,7 +141,7 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
 
 
 def sampler_check_notes(query: Query, question: Question, result: ShareEstimate, *, whole: bool) -> list[Note]:
-    """Notes on how an uneven choice of rows affects this answer."""
+    """Notes on how the importances are affected by a sampler that did not draw values uniformly."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
         words = "so the best part of the search space is used, as a model estimates it; "
@@ -185,7 +185,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """A question without draws and notes, for immediate answers on a page; answers are computed at first use."""
+    """A question that is answered quickly, without intervals, p-values and notes, for a page; computed at first use."""
 
     query: Query
     question: Question
@@ -194,23 +194,23 @@ class Glance:
     narrowed: bool = False  # whether only some of the parameters are included
 
     def of(self, names: Collection[str]) -> Glance:
-        """The same question for some of the parameters only; their ratios are not meaningful."""
+        """The same question for the parameters `names` only; their ratios are not meaningful."""
         some = [one for one in self.query.contrasts if one.name in names]
         return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 
     @property
     def rows(self) -> int:
-        """The number of all rows, inside and outside the region."""
+        """The number of rows of the table, also outside the region."""
         return self.query.count
 
     @cached_property
     def importances(self) -> Importances:
-        """The answer of `importance` with ``draws=0``, without its notes."""
+        """The result of `importance` with ``draws=0``, without notes."""
         told = {"objective": self.objective, "whole": False, "brief": True, "narrowed": self.narrowed}
         return answer(self.query, self.question, self.words, (), **told)  # type: ignore[arg-type]
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
-        """The answer of `densities` for all parameters."""
+        """The result of `densities` for all parameters."""
         plain = replace(self.question, baseline="region", smoothing="auto", force=True)
         return density_answer(self.query, plain, self.words, objective=self.objective)

@@ -38,7 +38,7 @@ Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a quantile of the rows, an
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A question with the counts and the model that can answer it."""
+    """A target and a region, with the counts and the model from which importances can be computed."""
 
     contrasts: Sequence[Contrast]
     target: Region | None  # None for rows given by a mask, which are in `masks`
@@ -54,11 +54,11 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The model that finds copies, repeated configurations and adaptive samplers."""
+        """The rows in which copies, repeated configurations and adaptive samplers are searched."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as ranges of ranks; None if they are not such ranges."""
+        """Target and region as ranges of ranks of the objective; None if they are other sets of rows."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
@@ -75,13 +75,13 @@ class Query:
 
     @property
     def foreign(self) -> bool:
-        """Whether the quantiles were computed from other rows."""
+        """Whether quantiles refer to the rows of other data, not to these rows."""
         return not self.levels.own and self.by_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelQuery:
-    """A question to a model: its samples, and the ranges of ranks that are target and region."""
+    """A question to a fitted model: its posterior samples, and target and region as ranges of ranks."""
 
     fitted: FittedModel
     samples: PosteriorSamples
@@ -112,7 +112,7 @@ def estimate(query: Query, question: Question) -> ShareEstimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model, or None if counts answer; with a note on the reason if it matters."""
+    """The question to the model, or None to use counts, with notes on the reason if it matters."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -134,7 +134,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """The reason why no model can be fitted (empty if there is none), and whether only the rows are missing."""
+    """The reason why no model can be fitted (empty if one can), and whether it is only that rows are not available."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -151,7 +151,7 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
 def model_query_of(
     query: Query, question: Question, fitted: FittedModel, samples: PosteriorSamples
 ) -> ModelQuery | None:
-    """The question for a fitted model; None if counts answer it.
+    """The question for a fitted model; None if counts must be used.
 
     If an adaptive sampler chose the trials, a quantile refers to the space, unless the question is about rows.
     """
@@ -206,7 +206,7 @@ def with_threshold(
 ) -> list[Sureness]:
     """Widen intervals because the threshold is a quantile of a sample and would differ in another sample.
 
-    The shares at a stricter and a wider target show the size of this effect.
+    How much the share depends on the threshold is seen from a stricter and a wider target.
     """
     near = query.near()
     if near is None:
@@ -228,7 +228,7 @@ def with_threshold(
 
 
 def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothing: Smoothing) -> Sureness:
-    """Widen the interval because the kernel may have smoothed several good ranges into one."""
+    """Raise the upper end of the interval, because the kernel may have smoothed several good ranges into one."""
     target, region = contrast.independent()
     rows = float(region.sum())
     if not row.varied or rows > MOST_ROWS:
@@ -244,7 +244,7 @@ def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothi
 
 
 def is_adaptive(query: Query, question: Question) -> bool:
-    """Whether an adaptive sampler chose the rows of a question about the space."""
+    """Whether an adaptive sampler chose the rows and the question is about the space."""
     return query.masks is None and question.of != "rows" and query.shown is not None and query.shown.adaptive
 
 
@@ -272,7 +272,7 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
-    """P-values from the rows; None if only counts can give them."""
+    """p-values by permutation of the rows; None if they must come from counts."""
     model = query.model
     if model is None:
         return None
@@ -286,7 +286,7 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
 
 
 def by_model(query: Query, question: Question, model_query: ModelQuery) -> ShareEstimate:
-    """The importances from the model, combined with counts if the rows were drawn evenly."""
+    """The importances from the model, corrected by the rows if these were sampled uniformly."""
     inside, rows = model_query.rows
     check_enough(inside, rows, query, question)
     samples, spans = model_query.samples, (model_query.target, model_query.region)
@@ -320,7 +320,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
 def modelled_row(
     name: str, rows: tuple[int, int], part: float, share: float, activity: float, active_share: float
 ) -> Importance:
-    """The importance of one parameter from a model, without its ratio; `part` is the target's part of the points."""
+    """The importance of one parameter by a model, without its ratio; `part` is the target's fraction of the points."""
     odds = part / (1.0 - part)
     floored = max(0.0, share)
     whole = max(floored, active_share) if activity > 0 else floored

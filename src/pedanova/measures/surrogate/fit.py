@@ -1,10 +1,10 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
 1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
-2. Scores are normal quantiles of the ranks; with an adaptive sampler, each row is weighted by the part of the space
-that is nearest to it.
-3. Functions are drawn at uniform points. The fitted noise is added in part: not to the first sample, fully to the last,
-   because misfit may be noise or structure.
+2. Scores are normal quantiles of the ranks; with an adaptive sampler, each row is weighted by the volume of the space
+   that is nearest to it.
+3. Functions are drawn at uniform points. Noise is added, from none in the first sample to all of the fitted noise in
+   the last, because a misfit may be noise or structure.
 4. In every other pair of samples, a second process, fitted to the best half of the rows, reorders the points of that
    half. A third process does the same for the best tenth, in as many pairs. The process of all rows is not enough: it
    mostly describes how bad rows differ, and treats a jump between good and bad as noise.
@@ -70,7 +70,7 @@ VORONOI = 4  # the nearest row is computed for every fourth point
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A best part of the space, in which some of the samples use a separate process."""
+    """The best fraction `part` of the space, in which some of the samples use a separate Gaussian process."""
 
     part: float
     rows: int  # the number of rows that it needs
@@ -86,7 +86,7 @@ LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much computation one fit may take."""
+    """How much computation one fit may take: limits on points, rows and search steps."""
 
     points: int  # the number of points at which functions are drawn
     rows: int  # the number of rows that the process is fitted to
@@ -101,7 +101,7 @@ QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # if the settings of a fit to more rows
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """How well the model predicts rows that were not used to choose its settings."""
+    """The correlation of predicted and observed scores in rows that were not used to choose the kernel's settings."""
 
     correlation: float  # in the half of the rows that is predicted worse
     rows: int
@@ -117,7 +117,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel:
-    """The result of a fit; `drawn` is None if the model is not reliable."""
+    """The result of a fit; `samples` is None if the model is not reliable."""
 
     skill: Skill
     sampler: SamplerEvidence
@@ -130,7 +130,7 @@ class FittedModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitData:
-    """The configurations and points of a fit as features."""
+    """The features of the configurations and of the points of a fit."""
 
     configurations: Configurations
     layout: FeatureLayout
@@ -146,7 +146,7 @@ class FitData:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
 
     def feature_weights(self, settings: KernelSettings) -> Reals:
-        """(features,) The weight of each feature."""
+        """(features,) The kernel weight of the parameter that each feature belongs to."""
         return settings.weights[self.layout.owners]
 
 
@@ -206,7 +206,7 @@ def with_samples(
     dependence: Dependence,
     rng: np.random.Generator,
 ) -> FittedModel:
-    """The model fitted to the chosen rows, starting from these settings, with posterior samples at all points."""
+    """The model fitted to the rows `chosen`, starting from `settings`, with posterior samples at all points."""
     sampler, configurations = model.sampler, data.configurations
     arrangement = configurations.arrangement
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
@@ -245,7 +245,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter, the part of the process's variance that changes if only this parameter is redrawn, 0 to 1."""
+    """For each parameter, the fraction (0 to 1) of the process's variance that redrawing this parameter changes."""
     positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
@@ -258,7 +258,7 @@ def influences(data: FitData, settings: KernelSettings) -> list[float]:
 
 
 def scores_of(levels: Indices, weights: Reals) -> Reals:
-    """Normal quantiles of the weighted ranks."""
+    """(rows,) Normal quantiles of the weighted ranks of `levels`, where 0 is the best."""
     mass = np.bincount(levels, weights=weights)
     middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
     least = 0.25 / len(levels)
@@ -266,12 +266,12 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
 
 
 def best_score(part: float) -> float:
-    """The normal score where the best `part` ends."""
+    """The normal score at the end of the best `part`: its normal quantile."""
     return float(normal_quantile(np.array([part]))[0])
 
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
-    """(configurations,) The part of the space that is nearest to each configuration, relative to the mean part."""
+    """(configurations,) The volume of the space that is nearest to each configuration, relative to the mean."""
     some = data.points.take(slice(None, None, VORONOI)).positions
     nearest = rational_quadratic(some, data.rows.positions, data.feature_weights(settings)).argmax(axis=1)
     rows = len(data.rows)
@@ -283,7 +283,7 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
 
 
 def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
-    """At most `most` rows: those nearest to evenly spread points, then others."""
+    """The indices of at most `most` rows: those nearest to evenly spread points, then others."""
     positions = data.rows.positions
     if len(positions) <= most:
         return np.arange(len(positions))
@@ -295,7 +295,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
 
 
 def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSettings]:
-    """The settings from each half of the rows, and how well they predict the other half."""
+    """How well settings from each half of the rows predict the other half, and the mean of both settings."""
     levels = np.unique(data.configurations.levels[chosen], return_inverse=True)[1]
     scores = scores_of(levels, np.ones(len(chosen)))
     side = np.arange(len(chosen)) % 2  # configurations are already in random order
@@ -315,7 +315,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 def leave_one_out(
     data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict every row from the other configurations, whether or not the process was fitted to the row."""
+    """Predict the score of every row from other configurations; the process may be fitted to some of the rows."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()
@@ -338,7 +338,7 @@ def order_points(
     *,
     adaptive: bool,
 ) -> NDArray[np.int64]:
-    """(draws, points) The points, best first, by the process of all rows; inside a layer, by its own process."""
+    """(draws, points) The points in each sample, best first; the best ones are reordered by the layers' processes."""
     order = argsort_draws(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     for layer in LAYERS:
         part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)
@@ -348,7 +348,7 @@ def order_points(
 
 
 def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) -> Singles:
-    """Add noise to the scores of points: none in the first sample, all of the process's noise in the last."""
+    """Add random noise to the scores (draws, points): none in the first sample, all of the fitted noise in the last."""
     steps = np.linspace(0.0, 1.0, len(scores))
     sizes = np.sqrt(process.noise * process.scale * steps).astype(np.float32)
     return scores + sizes[:, None] * rng.standard_normal(scores.shape, dtype=np.float32)
@@ -357,7 +357,7 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
 def argsort_draws(values: Singles) -> NDArray[np.int64]:
     """(draws, points) The indices that sort each line, lowest first and stable.
 
-    It sorts by the lower 16 bits and then by the upper 16 bits, because NumPy uses radix sort for 16 bits.
+    Values are sorted by their lower 16 bits and then by their upper 16 bits, because NumPy uses radix sort for 16 bits.
     """
     bits = values.view(np.int32)
     keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # integers in the same order as the numbers
@@ -370,7 +370,7 @@ def argsort_draws(values: Singles) -> NDArray[np.int64]:
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The rows of a layer and their scores within it; None if they are too few or all equal."""
+    """The indices of the rows in a layer, and their scores among these rows; None if too few or all equal."""
     top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None

@@ -1,4 +1,4 @@
-"""A Gaussian process with the kernel of `kernel.py`: its likelihood, its posterior, and functions drawn from it."""
+"""A Gaussian process with the kernel of `kernel.py`: likelihood, posterior, and random functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SMALL = 48  # a triangle with at most this many rows is inverted as a full matri
 
 @dataclass(frozen=True, eq=False)
 class CholeskyFactor:
-    """The lower triangle L of a covariance L·Lᵀ, and functions that solve with it.
+    """The Cholesky factor L of a covariance L·Lᵀ, with functions that solve linear systems.
 
     NumPy has no triangular solver. With the inverses of small diagonal blocks, solving takes a few matrix products and
     is nearly as fast as LAPACK.
@@ -90,7 +90,7 @@ class CholeskyFactor:
 
     @cached_property
     def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
-        """Blocks on the diagonal, and their inverses."""
+        """The slices of the diagonal blocks of L, and the inverses of these blocks."""
         rows = len(self.lower)
         blocks = [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
         return blocks, [np.linalg.inv(self.lower[block, block]) for block in blocks]
@@ -118,7 +118,7 @@ STEP_TRIES = 6  # shorter steps tried before giving up
 
 
 def descend(loss: Loss, start: Reals, *, steps: int, least: float) -> Reals:
-    """The minimum of a smooth loss by quasi-Newton steps (BFGS); a relative decrease below `least` ends the search."""
+    """The minimum of a smooth loss by quasi-Newton steps (BFGS), until the relative decrease is below `least`."""
     place = start
     value, gradient = loss(place)
     inverse_hessian = np.eye(len(start)) / max(1.0, float(np.linalg.norm(gradient)))
@@ -138,7 +138,7 @@ def descend(loss: Loss, start: Reals, *, steps: int, least: float) -> Reals:
 def _line_search(
     loss: Loss, place: Reals, value: float, gradient: Reals, direction: Reals
 ) -> tuple[Reals, float, Reals] | None:
-    """The first point along the direction with a sufficient decrease, its value and gradient; None if there is none."""
+    """The first point along `direction` with a sufficient decrease, its loss and gradient; None if there is none."""
     predicted = float(gradient @ direction)
     if not predicted < 0.0:
         direction, predicted = -gradient, -float(gradient @ gradient)
@@ -153,7 +153,7 @@ def _line_search(
 
 
 def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: bool) -> Reals:
-    """The inverse Hessian after a step; unchanged if the step has no positive curvature."""
+    """The inverse Hessian after a step `moved` that changed the gradient by `turned`."""
     along = float(moved @ turned)
     if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
         return inverse_hessian
@@ -170,7 +170,7 @@ def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSettings:
-    """The fitted hyperparameters of the kernel; s² and the constant mean follow from them."""
+    """The hyperparameters of the kernel; the scale s² and the constant mean are computed from them."""
 
     weights: Reals  # (parameters,) w
     noise: float  # ν
@@ -178,12 +178,12 @@ class KernelSettings:
 
     @classmethod
     def initial(cls, parameters: int) -> KernelSettings:
-        """The start of the search, which is also the centre of the priors."""
+        """The hyperparameters at the start of the search, which are also the centre of their priors."""
         return cls(np.full(parameters, min(0.5, 4.0 / parameters)), NOISE, ADDITIVE)
 
     @classmethod
     def from_logs(cls, logs: Reals) -> KernelSettings:
-        """The inverse of `logs`."""
+        """Make the settings from the array that `logs` returns."""
         values = np.exp(logs)
         return cls(values[:-2], float(values[-2]) + LEAST_NOISE, float(values[-1]))
 
@@ -202,7 +202,7 @@ class KernelSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likelihood:
-    """The loss of the fit: the negative log likelihood of the scores plus weak priors on the settings."""
+    """The loss function of a fit: the negative log likelihood of the scores plus weak priors on the settings."""
 
     rows: Embedding
     owners: Indices
@@ -243,7 +243,7 @@ class Likelihood:
     def _gradient(
         self, settings: KernelSettings, kernel: Singles, inverse: NDArray[np.floating], solved: Reals
     ) -> Reals:
-        """½ tr(G · ∂K) with G = K⁻¹ - αα′, computed with matrix products only."""
+        """The gradient ½ tr(G · ∂K) with G = K⁻¹ - αα′, computed with matrix products only."""
         single = solved.astype(np.float32)
         gap = inverse - single[:, None] * single
         gradient = np.empty(len(settings.weights) + 2)
@@ -258,7 +258,7 @@ class Likelihood:
 
 
 def solve_residuals(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals, float]:
-    """K⁻¹ · (scores - mean), with the mean from generalised least squares, and s²."""
+    """K⁻¹ · (scores - mean), with the mean from generalised least squares, and the scale s²."""
     both = inverse @ np.stack([scores, np.ones(len(scores))], axis=1).astype(inverse.dtype)
     both = both.astype(np.float64)
     solved: Reals = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
@@ -270,7 +270,7 @@ def solve_residuals(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
-    """The process given the scores of some rows."""
+    """The Gaussian process, conditioned on the scores of some rows."""
 
     rows: Embedding
     weights: Reals  # (features,)
@@ -284,7 +284,7 @@ class Posterior:
     scale: float  # s²
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
-        """The score of each row predicted from the other rows, and its variance without noise; both (rows,)."""
+        """The score of each row predicted from the other rows, and its noise-free variance; both (rows,)."""
         half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
         sums = (half.T @ half.sum(axis=1)).astype(np.float64)
         squares = np.einsum("ij,ij->j", half, half).astype(np.float64)
@@ -292,14 +292,14 @@ class Posterior:
         return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
     def predict(self, points: Embedding) -> Reals:
-        """(points,) The mean of the score at other points."""
+        """(points,) The posterior mean of the score at each point."""
         solved = self.solved.astype(np.float32)
         kernel = rational_quadratic(points.positions, self.rows.positions, self.weights)
         additive = points.basis @ (np.float32(self.additive) * (self.rows.basis.T @ solved))
         return (kernel @ solved + additive).astype(np.float64) + self.mean
 
     def jointly(self, points: Embedding) -> JointScores:
-        """The joint distribution of noise-free scores at other points."""
+        """The joint posterior distribution of the noise-free scores at the points."""
         across = self.covariance_of(self.rows, points)
         half = self.factor.half_solve(across)
         off = 1.0 - self.factor.half_solve(np.ones((len(self.rows), 1))).T @ half  # because the mean is estimated too
@@ -311,7 +311,7 @@ class Posterior:
         return kernel + np.float32(self.additive) * (one.basis @ two.basis.T)
 
     def draw(self, points: Embedding | Configured, draws: int, rng: np.random.Generator) -> Singles:
-        """(draws, points) Draws of noise-free scores at other points, in pairs: the mean plus and minus a deviation."""
+        """(draws, points) Posterior samples of noise-free scores, in pairs: the mean plus and minus a deviation."""
         prior = PriorFunctions.drawn(self, draws // 2, rng)
         noise = math.sqrt(self.scale * self.noise)
         misfit = -prior.at(self.rows) - noise * rng.standard_normal((len(self.scores), draws // 2))
@@ -330,7 +330,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointScores:
-    """Scores at some points; parts of their covariance are computed when needed."""
+    """The joint posterior of scores at some points; parts of the covariance are computed when needed."""
 
     process: Posterior
     points: Embedding
@@ -340,14 +340,14 @@ class JointScores:
 
     @property
     def variance(self) -> Reals:
-        """(points,) The variance at each point."""
+        """(points,) The posterior variance of the score at each point."""
         own = 1.0 + self.process.additive * (self.points.basis.astype(np.float64) ** 2).sum(axis=1)
         known = np.einsum("ij,ij->j", self.half, self.half)
         variance: Reals = self.process.scale * (own - known + self.process.mean_variance * self.off**2)
         return variance
 
     def covariance(self, place: int) -> Reals:
-        """(points,) The covariance of each point with point `place`."""
+        """(points,) The posterior covariance of each point's score with that of point number `place`."""
         prior = self.process.covariance_of(self.points, self.points.take(slice(place, place + 1)))[:, 0]
         known = self.half.T @ self.half[:, place] - self.process.mean_variance * self.off * self.off[place]
         covariance: Reals = self.process.scale * (prior - known)
@@ -366,7 +366,7 @@ class PriorFunctions:
 
     @classmethod
     def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
-        """Draw functions; the kernel 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v."""
+        """Draw functions from the prior; the kernel 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v."""
         deviation = math.sqrt(process.scale)
         features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
         frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]
@@ -379,7 +379,7 @@ class PriorFunctions:
         return cls(*(part.astype(np.float32) for part in parts))
 
     def at(self, rows: Embedding) -> Singles:
-        """(rows, draws) The values of the functions."""
+        """(rows, draws) The value of each drawn function at each of `rows`."""
         waves = rows.positions @ self.frequencies
         waves += self.phases
         values: Singles = np.cos(waves, out=waves) @ self.amplitudes + rows.basis @ self.coefficients + self.constant

@@ -28,7 +28,7 @@ AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # so that 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedding:
-    """Configurations as features; both arrays are (configurations, features)."""
+    """The features of configurations: arrays `positions` and `basis`, both (configurations, features)."""
 
     positions: Singles  # squared distance 1 between the ends of a range, and between categories
     basis: Singles  # values of the basis functions of single parameters
@@ -42,7 +42,7 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureLayout:
-    """The features that describe the configurations of a study."""
+    """Which features describe a configuration, and the parameter that each feature belongs to."""
 
     grids: tuple[Grid, ...]  # the grids of the parameters that vary
     undecided: tuple[bool, ...]  # whether no parent determines the regime of a configuration
@@ -50,19 +50,19 @@ class FeatureLayout:
 
     @property
     def basis_owners(self) -> Indices:
-        """(features of `basis`,) The parameter of each feature."""
+        """(features of `basis`,) The index of the parameter that each feature belongs to."""
         each = zip(self.grids, self.undecided, strict=True)
         widths = [sum(f.shape[1] for f in features_by_cell(grid, undecided=some)[1]) for grid, some in each]
         return np.repeat(np.arange(len(widths)), widths)
 
     def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
-        """The positions and the basis functions of one cell of one parameter; both (features,)."""
+        """The features of one cell of parameter `j`: positions and basis functions, each (features,)."""
         columns = features_by_cell(self.grids[j], undecided=self.undecided[j])
         position, basis = (np.concatenate([column[place] for column in part]) for part in columns)
         return position, basis
 
     def embed(self, places: Places) -> Embedding:
-        """The features of configurations, given as the cell of each parameter."""
+        """The features of configurations, given as the cell of each parameter (configurations, parameters)."""
         each = zip(self.grids, self.undecided, strict=True)
         # Features of a cell are computed once and looked up for every configuration.
         by_cell = [features_by_cell(grid, undecided=undecided) for grid, undecided in each]
@@ -97,7 +97,7 @@ def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
 
 
 def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
-    """The layout for these configurations; a parameter that never varied has no features."""
+    """The layout for the configurations in `places`; a parameter that never varied has no features."""
     grids = arrangement.grids[: arrangement.varying]
     undecided, owners = [], []
     for j, grid in enumerate(grids):
@@ -109,7 +109,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 
 
 def is_decided(space: Space, name: str) -> bool:
-    """Whether other parameters decide if this one has a value, or which domain it has."""
+    """Whether other parameters decide if parameter `name` has a value, or which domain it has."""
     parameter: Parameter = space[name]
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False
@@ -118,7 +118,7 @@ def is_decided(space: Space, name: str) -> bool:
 
 @lru_cache(maxsize=256)
 def features_by_cell(grid: Grid, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
-    """The feature columns of every cell of one parameter."""
+    """The features of every cell of one parameter: columns of positions and of basis functions."""
     return features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
 
 
@@ -143,7 +143,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """The position within a block from 0 to 1 (½ outside of it), and whether the cell is inside; both (rows, 1)."""
+    """The relative position, 0 to 1, of each cell in its block (½ if in none), and whether it has one; (rows, 1)."""
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:
@@ -154,7 +154,7 @@ def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[n
 
 
 def one_hot(block: Block, cells: Places) -> Singles:
-    """(rows, categories) 1 for the category of a row; rows outside the block have the same number for each category."""
+    """(rows, categories) 1 for the row's category; a row outside the block has 1 / categories everywhere."""
     size = len(block)
     categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
     categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size

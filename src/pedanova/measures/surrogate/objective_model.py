@@ -1,4 +1,4 @@
-"""Predict the objective of any configuration, in its own units, with a process or from a complete table.
+"""Predict the objective of any configuration, in units of the objective, by a Gaussian process or a complete table.
 
 Scores are the objective itself or normal quantiles of its ranks, whichever predicts left-out rows better. If a table
 contains every configuration, the objective is looked up in it.
@@ -94,7 +94,7 @@ class ObjectiveModel:
         return self.curve.objective(self.process.predict(self.embed(settings)))
 
     def misfit(self, settings: Settings) -> float:
-        """The standard deviation of the process's noise at one configuration; this noise may also be structure."""
+        """The standard deviation of the fitted noise at one configuration, in units of the objective."""
         score, off = (
             self.process.predict(self.embed(settings)),
             0.5 * math.sqrt(self.process.noise * self.process.scale),
@@ -104,7 +104,7 @@ class ObjectiveModel:
 
 @dataclass(eq=False)
 class Candidates:
-    """Configurations that change in one parameter at a time; only the parts that depend on it are recomputed."""
+    """Configurations whose parameters are changed one at a time; predictions are updated, not computed anew."""
 
     model: KnownObjective
     settings: Settings
@@ -128,7 +128,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set one parameter to another cell in some configurations, which must all have the same value of it before."""
+        """Set parameter `j` to `cell` in the configurations `some`, which must all have the same value of it before."""
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -154,7 +154,7 @@ class ObjectiveTable:
     values: Reals  # (cells of the first parameter, cells of the second, …)
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:  # noqa: ARG002
-        """(1, configurations) The known objective; one sample is enough."""
+        """(1, configurations) The objective, in a single sample because it is known exactly."""
         return self.middle(settings)[None, :]
 
     def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
@@ -172,7 +172,7 @@ KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
 
 
 def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str, str]) -> ObjectiveModel | None:
-    """The process, reliable or not; None if no parameter varies."""
+    """The Gaussian process of the objective, reliable or not; None if no parameter varies."""
     configurations = configurations_of(rows.without(copies))
     if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
@@ -190,7 +190,7 @@ def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
 
 
 def mean_objectives(configurations: Configurations) -> Reals:
-    """(configurations,) The mean objective of each; values that are not finite count as the worst one."""
+    """(configurations,) The mean objective of each configuration; values that are not finite count as the worst."""
     signed, finite = configurations.signed, np.isfinite(configurations.signed)
     known = signed[finite] if finite.any() else np.zeros(1)
     sums = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
@@ -199,7 +199,7 @@ def mean_objectives(configurations: Configurations) -> Reals:
 
 
 def model_of(configurations: Configurations, known: KernelSettings | None) -> ObjectiveModel:
-    """The process with the scores that predict left-out rows better."""
+    """The Gaussian process, with the transform of the objective that predicts left-out rows better."""
     arrangement = configurations.arrangement
     layout = layout_of(arrangement, configurations.places)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
@@ -219,7 +219,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
 
 
 def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Settings that treat misfit as structure rather than noise, because the best value may depend on it."""
+    """Kernel settings that explain misfit by structure rather than noise, because the best value may depend on it."""
     likelihood = data.likelihood(chosen, scores[chosen])
     centre = likelihood.centre.copy()
     centre[-2] = np.log(USUAL_NOISE)
@@ -227,13 +227,13 @@ def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSet
 
 
 def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices:
-    """Rows spread over the space, plus the best rows."""
+    """The indices of rows to condition on: rows spread over the space, and the best ones."""
     spread = spread_rows(data, ROWS, data.feature_weights(settings))
     return np.union1d(spread, np.argsort(means, kind="stable")[: ROWS // 8])
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean absolute leave-one-out error, with the objective converted to normal scores (`ranked`)."""
+    """The mean absolute leave-one-out error, after predictions are converted to normal scores (`ranked`)."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

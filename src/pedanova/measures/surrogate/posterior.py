@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
-A sample is stored as the order of the points from best to worst. Questions about any target, region or box need only
-these orders (two bytes per point) and the cell of every point (one byte per parameter), but no rows.
+A sample is stored as the order of the points from best to worst. For any target, region or box, only these orders (two
+bytes per point) and the cell of every point (one byte per parameter) are needed, but no rows.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def even_points(
     like_rows: bool = False,
     copies: Mapping[str, str] | None = None,
 ) -> Places:
-    """(points, parameters) The cells of points spread evenly along every parameter and otherwise independent.
+    """(points, parameters) Cells of points that are uniform along every parameter and nearly independent between them.
 
-    Parents decide whether their children have a value. If no parameter of the space decides this (or which of several
-    domains applies), a parameter has a value as often as in the rows `seen`. With `like_rows`, the points follow the
+    Parents decide whether their children have a value. If no parent in the space decides whether a parameter has a
+    value (or which domain applies), it has one as often as in the rows `seen`. With `like_rows`, the points follow the
     distribution of the rows where it differs from that of the space. The cells of a copy follow from those of its
     original, before its children are drawn.
     """
@@ -100,9 +100,9 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy at the points, taken from the row whose original has the nearest cell.
+    """(points,) The cells of a copy, each taken from the row whose original has the cell nearest to that of the point.
 
-    `known` holds the cells of original and copy in the rows.
+    `known` has the cells of original and copy in the rows, `points` those of the original at the points.
     """
     order = np.argsort(known[0], kind="stable")
     original, copy = (column[order] for column in known)
@@ -114,11 +114,11 @@ def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
 
 @lru_cache(maxsize=512)
 def even_column(j: int, count: int, seed: int) -> Reals:
-    """Column j of an even design in the unit cube: one point in each of `count` equal parts, even in every pair of
-    columns.
+    """Column j of a uniform design in the unit cube: one number in each of `count` equal intervals.
 
-    It is an orthogonal array with shuffled symbols (Tang's designs). A lattice is as even, but its columns are linked
-    in threes, so an interaction of two parameters would look like an effect of a third.
+    Every pair of columns is uniform, too: the design is an orthogonal array with shuffled symbols (Tang). A lattice is
+    as uniform, but its columns are linked in threes, so an interaction of two parameters would look like an effect of a
+    third.
     """
     rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)
@@ -137,7 +137,7 @@ def even_column(j: int, count: int, seed: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnParent:
-    """The cells of a parent in the rows and at the points."""
+    """The cells of a parent parameter, in the rows and at the points."""
 
     arrangement: Arrangement
     number: int
@@ -145,9 +145,9 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where the parent has one of these values; a cell that contains a bound follows most of its rows.
+        """(points,) Where the parent has one of `values`; for a cell that contains a bound, as in most of its rows.
 
-        `there` marks the rows where the condition holds: those whose child has a value, or a value of one domain.
+        `there` is True for the rows whose child has a value (or a value of one domain), which meet the condition.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
@@ -172,9 +172,9 @@ def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
 
 
 def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there: Mask, count: int) -> Mask | None:
-    """(points,) Where the conditions of a parameter hold; None if it has none, or if a parent is not in the space.
+    """(points,) Where the parameter is active; None if it has no conditions, or if a parent is not in the space.
 
-    `there` marks the rows where it has a value.
+    `there` is True for the rows where the parameter has a value.
     """
     if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in drawn):
         return None
@@ -187,9 +187,9 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 
 
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
-    """(points,) The block of every point as its parents decide it; inactive points come after the last block.
+    """(points,) The index of the domain that the parents give each point; for inactive points, the number of domains.
 
-    `own` holds the blocks of the rows. None if the parameter's own value decides.
+    `own` has the domain index of each row. None if the parent that decides is not in the space.
     """
     if not isinstance(parameter, Switch):
         return np.where(active, 0, 1).astype(np.int32)
@@ -203,7 +203,7 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
-    """Blocks drawn as often as they occur in the rows, and the position of each point in its block; both (points,).
+    """For each point, a domain drawn as often as in the rows, and the relative position in it; both (points,).
 
     Without `outside`, only rows inside the space count.
     """
@@ -218,7 +218,7 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tu
 
 
 def margin(grid: Grid, seen: Places) -> Reals:
-    """(cells,) The prior of the grid, or the distribution of the rows if it differs from the prior beyond chance."""
+    """(cells,) The distribution to draw cells from: the prior, or that of the rows if it differs beyond chance."""
     moved = grid.prior.astype(np.float64)
     for block in grid.blocks:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
@@ -232,14 +232,14 @@ def margin(grid: Grid, seen: Places) -> Reals:
 
 
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The first and last cell that rows reach, extended to an end that they may have missed by chance."""
+    """The range of cells with rows, first and last + 1, extended to an end that may have no rows by chance."""
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
     return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The density of the rows relative to the prior, from the octaves of `waves` that exceed chance."""
+    """(cells,) The distribution of the rows in a block: the prior, changed by the `waves` that exceed chance."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -267,7 +267,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
-    """(points,) A cell in the block of every point, drawn from the prior `every`, (cells,)."""
+    """(points,) A cell for every point in its domain `regimes`, drawn with the probabilities `every` (cells,)."""
     cells = np.where(regimes > len(grid.blocks), grid.outside, grid.missing).astype(np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
@@ -282,7 +282,7 @@ def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cel
 
 
 def values_of(arrangement: Arrangement, j: int, places: Places) -> Column:
-    """The values of a parent at the points, which the conditions of its children need."""
+    """The values of parameter `j` for given cells, which the conditions of its children need."""
     grid, cells = arrangement.grids[j], arrangement.back(j)[places]
     codes = np.where(cells < grid.cells, cells, -1).astype(np.int32)
     return Column(arrangement.names[j], codes, tuple(grid.centres()))
@@ -295,7 +295,7 @@ ROUNDING = 1e-9  # because parts of the space are sums of weights
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveRanks:
-    """The distinct values of the objective, best first, with the rows and the part of the space up to each value.
+    """The distinct objectives, best first, with the number of rows and the fraction of the space up to each.
 
     A quantile or a threshold never separates rows with equal objectives.
     """
@@ -306,7 +306,7 @@ class ObjectiveRanks:
 
     @classmethod
     def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of these rows; `weights` are the parts of the space that they represent, equal by default."""
+        """The ranks of these rows; `weights` are the volumes of the space that they represent, equal by default."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
@@ -316,14 +316,14 @@ class ObjectiveRanks:
         return len(self.values)
 
     def range_of(self, region: Region, direction: Direction, *, of_space: bool = False) -> RankRange:
-        """The range of ranks in a region of the objective; its quantiles are parts of the rows or of the space."""
+        """The range of ranks in a region of the objective; its quantiles refer to the rows or to the space."""
         begin, end = region.cuts(direction)
         first = 0 if begin is None else self.up_to(begin, of_space=of_space)
         last = len(self) if end is None else self.up_to(end, of_space=of_space)
         return first, max(first, last)
 
     def up_to(self, cut: Cut, *, of_space: bool = False) -> int:
-        """The number of distinct values up to a cut, including the value at the cut."""
+        """The number of distinct objectives up to a quantile or threshold, including the one at it."""
         if not isinstance(cut, Quantile):
             return int(np.searchsorted(self.values, cut.signed, side="right"))
         if not of_space:
@@ -334,7 +334,7 @@ class ObjectiveRanks:
         return min(before + 1, len(self))
 
     def up_to_part(self, part: Fraction) -> int:
-        """The number of distinct values in the best part of the rows, including the value at its end."""
+        """The number of distinct objectives in the best `part` of the rows, including the one at its end."""
         rank = rank_of(part, int(self.rows[-1]))
         return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
 
@@ -348,7 +348,7 @@ class ObjectiveRanks:
         return self.rows_of(span[1]) - self.rows_of(span[0])
 
     def value_of(self, rank: int) -> float:
-        """The objective at the last of the first `rank` values; minus infinity for rank 0."""
+        """The objective of rank `rank`, counted from 1; minus infinity for rank 0."""
         return float(self.values[rank - 1]) if rank else -np.inf
 
 
@@ -360,7 +360,7 @@ COUNTED_CELLS = 50  # cells of a range for counting points
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoarseGrid:
-    """A grid whose neighbouring cells are merged. The last coarse cell is for missing values."""
+    """A grid whose neighbouring cells are merged. The last coarse cell contains missing values."""
 
     table: Cells  # (width,) cell of the grid → coarse cell
     blocks: tuple[Block, ...]  # blocks of coarse cells: one for each regime, and one for missing values
@@ -379,7 +379,7 @@ class CoarseGrid:
         return (first + inside).astype(np.int32)
 
     def to(self, other: CoarseGrid) -> Cells:
-        """(cells,) For each of these cells, the matching cell of a coarser merge of the same grid."""
+        """(cells,) For each coarse cell, the cell of `other`, a coarser merge of the same grid, that contains it."""
         cells = np.zeros(self.cells, dtype=np.int32)
         cells[self.table] = other.table
         return cells
@@ -387,7 +387,7 @@ class CoarseGrid:
 
 @lru_cache(maxsize=2048)
 def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
-    """The grid with at most `most` cells in every ordered regime; categories are never merged."""
+    """The grid with at most `most` cells in every ordered domain; categories are never merged."""
     table = np.empty(grid.width, dtype=np.int32)
     blocks: list[Block] = []
     priors: list[Reals] = []
@@ -430,15 +430,15 @@ class StackedGrids:
         return int(self.starts[-1])
 
     def by_block(self, values: Reals) -> Reals:
-        """(draws, blocks) Sums over the cells of each block."""
+        """(draws, blocks) The sums of `values` (draws, cells) over the cells of each block (domain)."""
         return np.add.reduceat(values, self.block_starts, axis=1)
 
     def by_parameter(self, values: Reals) -> Reals:
-        """(draws, parameters) Sums over the cells of each parameter."""
+        """(draws, parameters) The sums of `values` (draws, cells) over the cells of each parameter."""
         return np.add.reduceat(values, self.starts[:-1], axis=1)
 
     def blocks_by_parameter(self, values: Reals) -> Reals:
-        """(draws, parameters) Sums over the blocks of each parameter."""
+        """(draws, parameters) The sums of `values` (draws, blocks) over the blocks of each parameter."""
         first = np.flatnonzero(np.diff(self.block_owner, prepend=-1))
         return np.add.reduceat(values, first, axis=1)
 
@@ -471,7 +471,7 @@ class PosteriorSamples:
 
     @property
     def sources(self) -> list[int]:
-        """(parameters,) For each parameter, the parameter whose shares it gets: itself, or for a copy its original."""
+        """(parameters,) The index of the parameter whose shares each one gets: itself, or a copy's original."""
         index = {name: j for j, name in enumerate(self.space)}
         return [index[self.copies.get(name, name)] for name in self.space]
 
@@ -483,20 +483,20 @@ class PosteriorSamples:
         return int(self.order.shape[1])
 
     def point_grid(self, name: str) -> CoarseGrid:
-        """The grid whose cells are stored for the points of a parameter."""
+        """The merged grid of a parameter in which the cells of the points are stored."""
         return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
     def grids(self) -> StackedGrids:
-        """The grids whose cells are used to count points."""
+        """The merged grids of all parameters in which points are counted."""
         return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
 
     def cells(self, name: str) -> Cells:
-        """(points,) A grid cell for every point: the middle one of the merged cells."""
+        """(points,) The grid cell of every point; where cells are merged, the middle one."""
         cells: Cells = self.point_grid(name).middles[self.points[list(self.space).index(name)]]
         return cells
 
     def ends(self, span: RankRange) -> tuple[int, int]:
-        """Where a range of ranks begins and ends in the order of every sample."""
+        """The first and last + 1 position of a range of ranks in the order of the points."""
         first, last = (math.ceil(self.ranks.part_of(rank) * len(self) - 1e-6) for rank in span)
         return first, max(first, last)
 
@@ -517,7 +517,7 @@ class PosteriorSamples:
         return inside
 
     def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
-        """The samples at the points of a box only, with the ranks of the rows in it."""
+        """The samples at the points in `box` (points,) only, with the ranks of the rows in the box."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)
@@ -525,7 +525,7 @@ class PosteriorSamples:
         return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
 
     def count(self, span: RankRange, grids: StackedGrids) -> Counts:
-        """(draws, cells) The number of points in a range of ranks by cell; (1, cells) if the range is all points."""
+        """(draws, cells) The number of points of a range of ranks in each cell; (1, cells) for all ranks."""
         first, last = self.ends(span)
         if first == 0:
             return self._best(last, grids)
@@ -535,7 +535,7 @@ class PosteriorSamples:
         return self._best(last, grids) - self._best(first, grids)
 
     def _best(self, end: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) The counts of the best `end` points of every sample, from the nearest cached counts."""
+        """(draws, cells) The number of the best `end` points in each cell, computed from the nearest cached counts."""
         cached = self._counted.setdefault(grids.cells, {})
         if not cached:
             cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
@@ -549,7 +549,7 @@ class PosteriorSamples:
         return counts
 
     def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) The number of points in each cell that rank from `first` up to `last`."""
+        """(draws, cells) The number of points with ranks from `first` up to `last` in each cell."""
         flat = self.flat(grids)
         counts = np.empty((self.draws, grids.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
@@ -557,7 +557,7 @@ class PosteriorSamples:
         return counts
 
     def flat(self, grids: StackedGrids) -> Cells:
-        """(points, parameters) The counted cell of every point; cells are numbered across all parameters."""
+        """(points, parameters) The cell of every point, numbered across all parameters."""
         if grids.cells not in self._flat:
             each = zip(self.space, self.points, grids.grids, grids.starts, strict=False)
             columns = [self.point_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
@@ -565,7 +565,7 @@ class PosteriorSamples:
         return self._flat[grids.cells]
 
     def alone(self) -> Reals:
-        """(parameters,) The part of the variance of the points' mean rank that each parameter explains alone."""
+        """(parameters,) The fraction of the variance of the points' mean rank that each parameter explains alone."""
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()
@@ -580,7 +580,7 @@ class PosteriorSamples:
 
 
 def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
-    """By parameter, the coarse cells (points,) of all points, in the smallest integer type that fits."""
+    """For each parameter, the merged cells (points,) of all points, in the smallest integer type that fits."""
     points: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, parameter in space.items():
         grid = coarse_grid(grid_of(parameter), POINT_CELLS)

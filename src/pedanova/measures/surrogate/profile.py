@@ -18,7 +18,7 @@ USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # 
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
-    """The indices of the steps to show if there is little room, the most useful first."""
+    """The indices of the targets to show if there is little room, the most useful first."""
     if len(quantiles) <= len(USUAL):
         order = [*USUAL, *quantiles]
         return sorted(range(len(quantiles)), key=lambda i: order.index(quantiles[i]))
@@ -28,7 +28,7 @@ def chosen_places(quantiles: Sequence[float]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The importances at one quantile of the ladder."""
+    """The importances at one target of a profile."""
 
     quantile: Fraction  # the requested quantile
     effective: float  # the actual part of the rows, with ties
@@ -39,12 +39,12 @@ class Step:
 class Profile(Table):
     """The importance of every parameter at several targets inside one region.
 
-    If two quantiles have the same rows because of ties, only one is included, and `notes` say so.
+    If two quantiles select the same rows because of ties, only one is included, and `notes` say so.
 
     Attributes
     ----------
     steps
-        One step for each target: `quantile`, `effective` (the actual part of the rows, with ties) and `rows`.
+        One step for each target: `quantile`, `effective` (the actual fraction of the rows, with ties) and `rows`.
     region
         The region, in words.
     estimator
@@ -108,7 +108,7 @@ class Profile(Table):
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """The importances of each parameter at every usable step, sorted by importance at the default target."""
+        """For each parameter, its importances at every usable target; sorted by importance at the default target."""
         steps = self.usable()
         if not steps:
             return []

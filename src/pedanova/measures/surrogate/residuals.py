@@ -1,14 +1,14 @@
-"""Correct the model's shares by the residuals of the rows.
+"""Correct the shares that the model predicts by the residuals of the rows.
 
-Let h be the model's probability of being in the target as a function of one parameter, p the probability of a row as
-predicted from all other configurations, and y whether the row is in the target:
+Let h be the model's probability of being in the target as a function of one parameter, p the probability that a row is
+in the target, as predicted from all other configurations, and y whether it is:
 
     y = h(x) + [p - h(x)] + [y - p]
 
-If columns are independent, the second term does not vary with the parameter; if the model is right, neither does the
-third. Both are expanded in functions of the parameter that are orthonormal under its distribution: first the direction
-of h, then octaves of faster and faster waves. The coefficient along h is shrunk, by an amount that all parameters
-together determine; an octave counts only if it is far beyond chance.
+If parameters are independent in the rows, the second term does not vary with the parameter; if the model is right,
+neither does the third. Both are expanded in orthonormal functions of the parameter: first h itself, then octaves of
+waves of rising frequency. The coefficient of h is shrunk, by an amount that all parameters together determine; the
+coefficients of an octave count only if they are far beyond chance.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LEAST_PART = 1e-6  # the smallest part of the rows for which a threshold is sear
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut:
-    """The score of every row as predicted from the other configurations."""
+    """The mean and variance of every row's score, as predicted from the other configurations."""
 
     rows: Indices  # (rows,) rows of the table, ascending
     owner: Indices  # (rows,) configuration of each
@@ -52,12 +52,12 @@ class LeaveOneOut:
     noise: float  # the variance of the model's noise
 
     def take(self, rows: Indices) -> LeaveOneOut:
-        """The predictions of some rows of the table, in their order."""
+        """The predictions for the table's rows with indices `rows`, in this order."""
         places = np.searchsorted(self.rows, rows)
         return LeaveOneOut(rows, self.owner[places], self.mean[places], self.variance[places], self.noise)
 
     def chances(self, part: float) -> Reals:
-        """(rows,) The probability that each row is in the best part of these rows."""
+        """(rows,) The predicted probability that each row is in the best fraction `part` of all rows."""
         if part <= 0.0 or part >= 1.0:
             return np.full(len(self.mean), float(part >= 1.0))
         deviations = np.sqrt(self.variance + np.array(NOISE_PARTS)[:, None] * self.noise)
@@ -68,9 +68,9 @@ class LeaveOneOut:
         return normal_below((thresholds[:, None] - self.mean) / deviations)
 
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
-        """For each line of deviations, the score below which this part of the rows is expected to lie.
+        """For each line of `deviations`, the score below which the fraction `part` of the rows is expected.
 
-        The expected part is nearly a normal distribution function of the score, so a few steps find it.
+        The expected fraction is nearly a normal distribution function of the score, so a few steps find it.
         """
         spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
         wanted = LAW.inv_cdf(part)
@@ -83,7 +83,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over the rows of a region by cell, for all parameters side by side.
+    """Sums over the rows of a region in each cell, with the cells of all parameters in one array.
 
     Variances are sums over configurations, because rows of one configuration are not independent.
     """
@@ -98,12 +98,12 @@ class CellSums:
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: NDArray[np.int64]) -> CellSums:
-        """The sums of some cells; the index array may have any shape."""
+        """The sums of the cells with indices `cells`, an array of any shape."""
         return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 
 def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: Mask, cells: int) -> CellSums:
-    """The sums for a question; masks are over the rows, and `flat` is (rows, parameters)."""
+    """Make the sums; `target` and `region` are masks over the rows, `flat` (rows, parameters) has the rows' cells."""
     ends = [float(np.flatnonzero(mask)[place] + add) for mask in (target, region) for place, add in ((0, 0), (-1, 1))]
     first, last, begin, end = (predicted.chances(one / len(target)) for one in ends)
     inside = target[region].astype(np.float64)
@@ -132,14 +132,14 @@ def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: 
 
 
 def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
-    """(cells,) The weights of rows or points, summed by the cell of every parameter; `places` is (rows, parameters)."""
+    """(cells,) The sum of the weights of the rows in each cell; `places` (rows, parameters) has the rows' cells."""
     each = np.repeat(weights, places.shape[1])
     return np.bincount(places.ravel(), weights=each, minlength=cells).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The expansion of one residual of one parameter, in units of the target's variance."""
+    """The expansion of one residual of one parameter in waves, in units of the target's variance."""
 
     along: float  # the projection on the direction of the model's curve
     variance: float  # the variance of `along`, from the residuals
@@ -157,9 +157,9 @@ Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 def curve_of(
     samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
 ) -> tuple[Reals, Reals]:
-    """The mean number of points of target and region in every cell of every parameter, over the samples; both (cells,).
+    """The mean number of target points and of region points in every cell over all samples; both (cells,).
 
-    `numbers` is (cells,): the place of every cell.
+    `numbers` (cells,) has the position of every cell in the canonical order.
     """
     inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
     for each, span in ((inside, target), (mass, region)):
@@ -194,15 +194,15 @@ def corrected(
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
-    """The corrections of all parameters; the reliability of the model is estimated from all of them together.
+    """Correct the shares of all parameters; how reliable the model is, is estimated from all of them together.
 
     root, deviation
-        (parameters,) Roots of the model's shares and their standard deviations.
+        (parameters,) Square roots of the model's shares, and the standard deviations of these roots.
     together
-        The part of the objective's variance that is due to interactions. If it is large, a curve on which the samples
-        disagree is probably not the effect of one parameter.
+        The fraction of the objective's variance that is due to interactions. If it is large, an effect on which the
+        samples disagree is probably not the effect of one parameter alone.
     pairs
-        The expansions of both residuals; None for a parameter with a single cell.
+        For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """
     along, noise, turned, turned_variance = np.array([_along(pair) for pair in pairs]).reshape(-1, 4).T
     weight, left = relative_errors(root, along, noise)
@@ -226,10 +226,10 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
 
 
 def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
-    """The weight of each correction, and the variance that remains; both (parameters,).
+    """The weight of each parameter's correction, and the variance that remains after it; both (parameters,).
 
-    The roots of the model's shares are assumed to have a common relative error. Its posterior follows from the
-    corrections of all parameters, and the result is the mean over it.
+    The roots of the model's shares are assumed to have a common relative error. The posterior of this error follows
+    from the corrections of all parameters; the result is a mean over it.
     """
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
@@ -242,7 +242,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
-    """The misfit along the model's curve with its variance, and the effect of dependent columns with its variance."""
+    """The coefficients of h in the misfit and in the effect of dependent columns, each with its variance."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
     misfit, columns, _ = pair
@@ -250,11 +250,11 @@ def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
 
 
 def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
-    """The energy of the octaves that chance does not explain, and its variance.
+    """The sum of squared coefficients in octaves that chance does not explain, and its variance.
 
-    These octaves exceed both the scatter of the residuals and the scatter expected from a correct model. The threshold
-    is twice as high for dependent columns, whose effect is not random. Parts of the two residuals that cancel do not
-    count.
+    For the misfit, an octave must exceed both the variance of the residuals and the variance expected from a correct
+    model. The threshold is twice as high for dependent columns, whose effect is not random. What cancels in the sum of
+    both residuals does not count.
     """
     if pair is None:
         return 0.0, 0.0
@@ -273,7 +273,7 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
 def expansions(
     curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
 ) -> list[Residuals | None]:
-    """The three residuals of parameters with the same blocks; None for a parameter with a single cell.
+    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for a single cell.
 
     All arrays are (parameters, cells).
     """
@@ -314,7 +314,7 @@ def _expanded(
     expected: Reals,
     scale: float,
 ) -> list[Residuals]:
-    """The expansions of parameters with the same octaves; waves are (parameters, cells, functions)."""
+    """The expansions of parameters with the same octaves; `functions` (parameters, cells, waves) has the waves."""
     coefficients = np.matmul(own[:, None], functions)
     norm = np.sqrt((coefficients**2).sum(axis=2, keepdims=True))
     unit = np.where(norm > 1e-9, coefficients / np.maximum(norm, 1e-9), 0.0)  # (parameters, 1, functions)
@@ -340,7 +340,7 @@ def _expanded(
 
 
 def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals:
-    """(parameters, cells) The curve minus its mean over each regime."""
+    """(parameters, cells) `curve` minus its mean over each domain (block) of the parameter."""
     own = np.zeros(curve.shape)
     for block in blocks:
         whole = mass[:, block.cells].sum(axis=1, keepdims=True)
@@ -350,7 +350,7 @@ def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals
 
 
 def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
-    """Sums of residuals and of their squares, minus the mean of each regime; all are (parameters, cells)."""
+    """Sums of residuals and of squares by cell (parameters, cells), after the mean of each domain is subtracted."""
     residual, square = residual.copy(), square.copy()
     for block in blocks:
         cells = slice(None), block.cells

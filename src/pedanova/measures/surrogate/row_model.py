@@ -1,4 +1,4 @@
-"""The model, p-values and dependent parameters of a small table, each computed once."""
+"""The model of a small table, its p-values and its dependent parameters, each computed once and cached."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NO_PART = "after an adaptive sampler, some of the rows cannot represent the whol
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """How often configurations are repeated."""
+    """The number of rows, of distinct configurations, and of exact duplicates."""
 
     rows: int
     configurations: int
@@ -65,7 +65,7 @@ class Repeats:
 
 @dataclass(eq=False)
 class RowModel:
-    """The model of the available rows, and the tests on them."""
+    """The model of a set of rows, and permutation tests on these rows; results are cached."""
 
     space: Space
     few: FewRows
@@ -90,7 +90,7 @@ class RowModel:
 
     @cached_property
     def dependence(self) -> Dependence:
-        """Which parameters predict each other."""
+        """Which parameters depend on each other in the rows."""
         return dependence_of(self.rows)
 
     @cached_property
@@ -99,7 +99,7 @@ class RowModel:
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
-        """(rows,) The configuration of each of `rows`."""
+        """(rows,) The index of each row's configuration, in the order of `rows`."""
         return self.rows.distinct[1]
 
     @cached_property
@@ -114,7 +114,7 @@ class RowModel:
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """How many rows count as one independent row, for masks over `rows`; 1 without repeated configurations."""
+        """How many rows count as one independent row for target and region (masks over `rows`); 1 without repeats."""
         if not self.repeats.clustered:
             return 1.0
         inside = target[region].astype(np.float64)
@@ -128,7 +128,7 @@ class RowModel:
         return bool(self._fitted)
 
     def fitted(self, seed: int) -> FittedModel:
-        """The model of the rows; for a part of the rows, the model of all rows restricted to the box around them."""
+        """The model fitted to the rows; for a selection, the model of all rows restricted to the box around it."""
         if seed not in self._fitted:
             if self.around is None:
                 self._fitted[seed] = fit(self.rows, self.dependence, seed=seed, near=self.near)
@@ -137,7 +137,7 @@ class RowModel:
         return self._fitted[seed]
 
     def process(self, seed: int) -> ObjectiveModel | None:
-        """The process of the objective, reliable or not; None if no parameter varies."""
+        """The Gaussian process of the objective, reliable or not; None if no parameter varies."""
         from pedanova.measures.surrogate.objective_model import process_of
 
         if seed not in self._processes:
@@ -146,7 +146,7 @@ class RowModel:
         return self._processes[seed]
 
     def objective(self, seed: int) -> KnownObjective | None:
-        """The objective at any configuration; None if the model is not reliable and the table is not complete."""
+        """A predictor of the objective; None if the model is not reliable and the table lacks configurations."""
         from pedanova.measures.surrogate.objective_model import table_of
 
         whole = configurations_of(self.rows)
@@ -155,7 +155,7 @@ class RowModel:
         return None if self.fitted(seed).settings is None else self.process(seed)
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
-        """The model of some of the rows: a quicker fit, with settings near those of all rows."""
+        """The model of the rows in `some`: a quicker fit that starts from the settings for all rows."""
 
         def make() -> RowModel:
             fitted = self.fitted(seed)
@@ -172,7 +172,7 @@ class RowModel:
         return self
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
-        """The model of all rows, restricted to the box around these rows."""
+        """The model `around` of more rows, restricted to the box around the rows of this model."""
         fitted = around.fitted(seed)
         if fitted.samples is None:
             return fitted
@@ -186,7 +186,7 @@ class RowModel:
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
-        """The ranges of ranks that these rows of the table fill; None if other rows lie between them."""
+        """Target and region (masks over the table) as ranges of ranks; None if other rows lie between their rows."""
         first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
         return None if first is None or second is None else (first, second)
 
@@ -201,7 +201,7 @@ class RowModel:
     def corrected(
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
-        """The model's shares corrected by the residuals of the rows; None with an adaptive sampler."""
+        """The shares by the model, corrected by the residuals of the rows; None with an adaptive sampler."""
         key = target, region, seed
         fitted = self.fitted(seed)
         if fitted.predictions is None or fitted.samples is None:
@@ -241,7 +241,7 @@ class RowModel:
 
     @property
     def blocks(self) -> bool:
-        """Whether scores are permuted only among neighbouring trials."""
+        """Whether tests permute scores only among neighbouring trials."""
         return self.adaptive and self.rows.trials is not None
 
     @cached_property
@@ -257,7 +257,7 @@ class RowModel:
         return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
-        """p-values by permutation; children are tested among the rows where they have a value."""
+        """p-values by permutation; a conditional parameter is tested among the rows where it has a value."""
         test = partial(self.permutation_test.p_values, certain=certain, blocks=blocks, seed=seed)
         names, children = self.dependence.names, children_of(self.space)
         own = [name for name in names if name not in children]
@@ -278,7 +278,7 @@ class RowModel:
 
 
 def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[np.int64]:
-    """(cells,) The position of every stacked cell, with categories sorted by mean rank so that names do not matter."""
+    """(cells,) The position of every cell in the canonical order, which does not depend on names of categories."""
     numbers = np.arange(grids.cells)
     for name, coarse, start in zip(arrangement.space, grids.grids, grids.starts, strict=False):
         j = arrangement.names.index(name)
@@ -294,9 +294,9 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
 
 
 def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
-    """For each parameter, its grid cells in the box around some rows; None if other rows also lie in the box.
+    """For each parameter, a mask of its cells in the box around the rows `some`; None if the box has other rows.
 
-    A bound may cut a cell of a range; other rows in such a cell do not count as inside.
+    Other rows in an outermost cell of a range do not count, because the bound of the box may lie inside the cell.
     """
     inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     kept = {}
@@ -311,12 +311,12 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
-    """For each parameter, the grid cells between the extremes of some rows."""
+    """For each parameter, a mask of the cells between the extremes of the rows `some`."""
     return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
 
 
 def _hull(grid: Grid, cells: Cells) -> Mask:
-    """(width,) The cells from the lowest to the highest one in every ordered regime, and the categories that occur."""
+    """(width,) A mask of the cells between the extremes in every ordered domain, and of the categories that occur."""
     kept = np.zeros(grid.width, dtype=bool)
     kept[cells] = True
     for block in grid.blocks:

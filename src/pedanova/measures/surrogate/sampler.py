@@ -35,7 +35,7 @@ FEWEST_PAIRED = 5  # the fewest rows with values in both columns for a correlati
 class Configurations:
     """The configurations that were run, each once, in an order that does not depend on the objective.
 
-    Rows of one configuration are merged and have the mean of their ranks.
+    Rows with the same configuration are merged; their rank is the mean of the rows' ranks.
     """
 
     arrangement: Arrangement
@@ -60,7 +60,7 @@ def configurations_of(rows: RankedRows) -> Configurations:
 
 @dataclass(frozen=True, slots=True)
 class SamplerEvidence:
-    """Signs of an adaptive sampler, each in standard deviations under chance; None if there is no evidence."""
+    """Signs of an adaptive sampler, each in standard deviations of a random sampler; None if not known."""
 
     together: float  # rows have common values in several columns at once; negative: in all but one
     again: float  # better configurations were run more often
@@ -82,7 +82,7 @@ class SamplerEvidence:
 
 
 def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:
-    """The evidence from the configurations, and from the trial numbers if they are known."""
+    """Compute the evidence from the configurations, and from the trial numbers if they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
     # The rank correlation of objective and number of repeats; above 0, good configurations recur.
     again = 0.0
@@ -95,7 +95,7 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
-    """How often a row has common values in several columns at once: a sum over pairs of nearly independent columns.
+    """How often rows have common values in several columns at once, in standard deviations of a random sampler.
 
     Rows without a value in a column are left out.
     """
@@ -114,7 +114,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """The logarithm of the number of rows with the same value, NaN if missing; without columns with a moving range."""
+    """By column: the logarithm of the number of rows with the same value, for each row; NaN for missing values."""
     columns = {}
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
@@ -128,7 +128,7 @@ def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals
 
 
 def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
-    """The group of every row: neighbouring cells of a range are merged."""
+    """The group of every row's value; neighbouring cells of a range are merged into groups."""
     cells = places.astype(np.int64)
     if grid.cells <= GROUPS or not all(block.ordered for block in grid.blocks):
         return cells
@@ -159,7 +159,7 @@ def is_stepwise(configurations: Configurations) -> bool:
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
-    """How much values change with the trial number.
+    """How much parameter values change with the trial number, in standard deviations of a random sampler.
 
     A configuration that was run several times counts once, at its mean trial number.
     """
@@ -180,8 +180,8 @@ def column_drift(configurations: Configurations, number: Reals, usual: Sequence[
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
     """How much less common the values of the first trials are than those of later trials, over all columns.
 
-    An adaptive sampler starts anywhere and soon settles. The trial with the clearest change is used. The result is
-    corrected for the choice of this trial, by the distribution of the largest standardised step of a Brownian bridge.
+    An adaptive sampler starts anywhere and soon settles. The first trials end where the change is clearest; the result
+    is corrected for this choice, by the distribution of the largest standardised step of a Brownian bridge.
     """
     rows = len(number)
     if not usual or rows < 4 * FEWEST_FIRST:
@@ -212,7 +212,7 @@ def ordered_columns(configurations: Configurations) -> list[Reals]:
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
-    """Correlations times √rows, which are standard normal under independence, and √rows; both (columns, columns).
+    """Correlations times √n (standard normal under independence), and √n, for n common rows; both (columns, columns).
 
     `columns` is (columns, rows); rows where either column is NaN are left out.
     """

@@ -1,6 +1,6 @@
-"""Summaries of the posterior samples: shares, pairs and larger sets, and densities, by counting points.
+"""Summaries of posterior samples, by counting points: shares, counts for interactions, and densities.
 
-Shares are measured as in `importance.measure`, but without a kernel, because there are enough points.
+Shares are measured as in `importance.measure`, but without smoothing, because there are enough points.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ class SampledShares:
     inside: bool  # whether the region is not the whole space
 
     def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
-        """The estimate from the samples only; bounds are symmetric for the root of the share.
+        """The shares estimated from the samples only; bounds are symmetric for the square root of the share.
 
-        The share is that of the mean density, because the mean of all shares would count disagreement as an effect.
+        The share is computed from the mean density of all samples, because the mean of their shares would count
+        disagreement between samples as an effect.
         """
         middle, deviation = self.roots()
         below, above = (
@@ -80,7 +81,7 @@ class EstimatedShares(NamedTuple):
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
-    """Whether there are enough points in the target and in the rest of the region."""
+    """Whether target and rest of the region have enough points to estimate shares."""
     first, last = samples.ends(target)
     begin, end = samples.ends(region)
     return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
@@ -94,7 +95,7 @@ def sampled_shares(
     baseline: str = "region",
     children: Collection[str] = (),
 ) -> SampledShares:
-    """The shares for one question; for `children`, only the value counts, not whether they have one."""
+    """The shares for one target and region; for `children`, only the effect of the value, not of having one."""
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
@@ -114,7 +115,7 @@ def shares_of_counts(
     of_value: Mask,
     shared: float = 0.0,
 ) -> SampledShares:
-    """Shares from counts of points by cell, (draws, cells); the region is (1, cells) if samples share it.
+    """Shares from numbers of points (draws, cells); regions are (1, cells) if they are the same in all samples.
 
     of_value: (parameters,) whether only the value counts, not the presence of one. shared: the mean number of points
     that the targets of two samples share.
@@ -150,7 +151,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share from products of different samples only, so that the noise of single samples cancels."""
+    """(parameters,) The share of the mean density, from products of different samples, so that their noise cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
@@ -161,7 +162,7 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
 
 
 def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
-    """(draws, cells) A uniform density inside each regime; regimes are as frequent as among the points."""
+    """(draws, cells) A density that is uniform in each domain; domains are as frequent as among the points."""
     sizes = np.diff(np.r_[grids.block_starts, grids.cells])
     return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
 
@@ -172,7 +173,7 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """The mean number of points of target and region by the groups of every set; all sets have the same size."""
+    """The mean number of points of target and region in the cells (`groups`) of every set of parameters."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
@@ -211,7 +212,7 @@ def model_densities(
     words: tuple[str, str],
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
-    """The mean densities of every parameter over all samples; the contrasts contain its rows."""
+    """The densities of every parameter, averaged over all samples; `contrasts` have the row counts."""
     grids = samples.grids()
     targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
@@ -244,7 +245,7 @@ def density(
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
-    """(cells,) The part of the points in each cell; coarse cells are divided in proportion to the prior."""
+    """(cells,) The fraction of the points in each cell; merged cells are divided in proportion to the prior."""
     here = coarse.table[: grid.cells]
     mass = np.bincount(here, weights=grid.prior, minlength=coarse.cells)
     parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
@@ -253,7 +254,7 @@ def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
 
 
 def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
-    """For each block, the width of the kernel in cells; 0 if no cells are merged."""
+    """For each block, the kernel width (in cells) that smooths over merged cells; 0 if none are merged."""
     widths = []
     for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
         together = len(block) / len(merged)
