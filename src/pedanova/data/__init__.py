@@ -1,1 +1,1 @@
-"""From columns, objectives and conditions to `Observations`."""
+"""Read the columns and objectives of a table, apply conditions, and produce `Observations`."""

@@ -1,6 +1,6 @@
-"""One column of a table in memory: numbers, or codes with labels.
+"""One column of a table in memory: numbers, or integer codes with labels.
 
-Numbers stored as text (decimal commas, percent signs, 2k, units) are read in the first `Form` that fits every text.
+Text such as "1,5", "20%", "2k" or "3 ms" is read as numbers, in the first number format (`Form`) that fits all values.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ MANY_VALUES = 1 << 20  # more values are examined by the threads of the kernel
 class Column:
     """The values of one column.
 
-    ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is a missing value). NaN is
-    a missing value; ``missing`` marks further missing values. Dates and durations keep their NumPy type, so that they
-    are recognised; they cannot be counted.
+    ``values`` are numbers, or integer codes into ``labels`` if the column has labels. NaN, a negative code, and True in
+    ``missing`` mean a missing value. Dates and durations keep their NumPy type; they cannot be counted.
     """
 
     name: str
@@ -73,7 +72,7 @@ class Column:
 
 
 def as_column(name: str, values: object) -> Column:
-    """A column from an array, a list or any other one-dimensional sequence."""
+    """Make a column from an array, a list or any other one-dimensional sequence."""
     if isinstance(values, Column):
         return Column(name, values.values, values.labels, values.missing)
     mask = None
@@ -120,7 +119,7 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
 
 
 def recoded(column: Column) -> Column:
-    """The same column with empty texts as missing values."""
+    """The same column with empty texts replaced by missing values."""
     labels = column.labels or ()
     full = [not isinstance(label, str) or bool(label.strip()) for label in labels]
     if all(full):
@@ -132,7 +131,7 @@ def recoded(column: Column) -> Column:
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:
-    """Numbers if every value is a number, codes otherwise."""
+    """Make a column of numbers if every value is a number, otherwise of codes with labels."""
     plain = [plain_value(value) for value in rows]
     kinds = {type(value) for value in plain if value is not None}
     missing = np.array([value is None for value in plain], dtype=bool)
@@ -147,7 +146,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
 
 
 def encode(name: str, plain: Iterable[object]) -> Column:
-    """A column of codes, numbered in the alphabetical order of the labels; None is a missing value."""
+    """Make a column of integer codes; labels are in alphabetical order, and None is a missing value."""
     rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
     # The type is part of the key, so that True, 1 and '1' are three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
@@ -162,7 +161,7 @@ def encode(name: str, plain: Iterable[object]) -> Column:
 
 
 def plain_value(value: object) -> Label | None:
-    """None for missing values, text for values that are not plain Python values."""
+    """Convert a value to a plain Python number, boolean or text; None if it is missing."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -193,7 +192,6 @@ def some(mask: Mask) -> Mask | None:
 
 
 def all_finite(values: Numbers, *, threads: int = 1) -> bool:
-    """Whether all values are finite."""
     if values.dtype.kind != "f":
         return True
     if len(values) > MANY_VALUES and kernel.available() and kernel.is_usable(values):
@@ -220,7 +218,7 @@ LAST_PLACES = 2  # units in the last place by which a computed or stored double 
 
 
 def cells_of(column: Column, grid: Grid) -> Cells:
-    """The cell of every row, in plain NumPy; faster methods are tested against it."""
+    """The grid cell of every row, computed in plain NumPy; tests compare faster methods with this function."""
     if column.located:
         return column.values.astype(np.int32, copy=False)
     if column.is_coded or grid.inner is None:
@@ -245,9 +243,8 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """(rows,) Whether the column has one of the values, or a number in one of the ranges. Integers must be equal,
-    doubles may differ in the last digits; text is compared as text, or as numbers if both are numbers.
-    """
+    """Whether each row has one of `values`, or a number in a range among them; an array (rows,). Doubles may differ in
+    the last digits. Text is compared as text, or as numbers if both texts are numbers."""
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])
@@ -263,13 +260,13 @@ def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
 
 
 def in_interval(numbers: NDArray[Any], interval: Interval) -> Any:
-    """(rows,) Whether a number lies in the range; for arrays of any library."""
+    """Whether each number lies in the interval, as an array (rows,); works with arrays of any library."""
     above = numbers > interval.low if interval.open_low else numbers >= interval.low
     return above & (numbers < interval.high if interval.open_high else numbers <= interval.high)
 
 
 def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
-    """Whether a label equals a value of the same kind, has the same text or number, or lies in a range."""
+    """Whether a label equals one of the values in `every` (as text or as a number) or lies in one of its ranges."""
     if any(_as_number(label) in value for value in every if isinstance(value, Interval)):
         return True
     values = tuple(value for value in every if not isinstance(value, Interval))
@@ -283,7 +280,7 @@ def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
 
 
 def _as_number(value: Label) -> float | None:
-    """The number itself, or the number that a text represents; None for anything else."""
+    """The number, or the number that a text stands for; None for other text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
@@ -333,7 +330,7 @@ PEEK = 20  # the first texts, which are enough to recognise most columns of word
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The format in which the numbers of a column are written."""
+    """A format for numbers in text, such as decimal commas, percentages or numbers with a unit."""
 
     name: FormName
     unit: str = ""
@@ -367,7 +364,7 @@ PLAIN = Form("plain")
 
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
-    """The sum of amounts such as 1h 20m, in the base unit; 0 needs no unit."""
+    """Read text such as "1h 20m" as the sum of its amounts in the base unit; None if it is something else."""
     amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
     if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
@@ -397,13 +394,13 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """All formats in which every label is a number or a missing value, the most likely first."""
+    """All number formats that can read every label that is not a missing value, the most likely first."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Like `forms_of`, also with formats that plain numbers fit, because other rows of the column may need them."""
+    """Like `forms_of`, but also returns other formats for plain numbers, because other rows may need those."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)
@@ -429,7 +426,7 @@ def _texts(labels: Sequence[Label]) -> list[str]:
 
 
 def in_form(column: Column, form: Form) -> Column:
-    """The column as numbers; other texts become missing values."""
+    """Convert a text column to numbers in the given format; texts that do not fit become missing values."""
     read = [_number(label, form) for label in column.labels or ()]
     whole = all(isinstance(number, int) for number in read if number is not None)
     kind = np.int64 if whole else np.float64
@@ -445,7 +442,7 @@ def _number(label: Label, form: Form) -> Number | None:
 
 
 def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, Note] | None:
-    """A text column as numbers, with a note; None if some text is not a number."""
+    """Convert a text column to numbers, and return a note on it; None if some text is not a number."""
     forms = forms_of(column.labels) if column.labels else ()
     if not forms:  # the column has words, or no text at all
         return None
@@ -472,7 +469,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """The column in the form of its domain: text becomes numbers if needed, and an empty text may be a choice."""
+    """Convert a column for its domain: text to numbers for a numeric domain, missing values to an empty-text choice."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

@@ -1,6 +1,4 @@
-"""The role of a column, as far as its values show it. A measured number has many digits and differs in every row; a
-parameter has a few values, or round ones.
-"""
+"""Properties of a column's values that suggest its role; for example, parameters often have few or round values."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ SMOOTH = 0.1  # changes of direction per row, below which a column is smooth
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Properties of the values of a column."""
+    """The values of a column, with properties that help to guess its role."""
 
     kind: Literal["empty", "dates", "words", "flags", "numbers"]
     present: NDArray[Any]  # numbers, or codes of words
@@ -67,7 +65,7 @@ class Values:
 
     @property
     def is_few(self) -> bool:
-        """Whether there are few different values for this number of rows."""
+        """Whether the number of distinct values is small for the number of rows."""
         if self.kind == "words":
             return 2 * len(self.texts) <= len(self.present)
         return self.kind == "flags" or self.levels is not None
@@ -82,7 +80,7 @@ class Values:
 
     @property
     def is_balanced(self) -> bool:
-        """Whether there are several values, all equally frequent."""
+        """Whether there are several distinct values that all occur equally often."""
         levels = len(self.texts) or self.levels or 2
         if levels == 1 or len(self.present) % levels:
             return False
@@ -97,12 +95,13 @@ class Values:
 
     @property
     def are_round(self) -> bool:
-        """Whether people choose such numbers: most are round, or they are short and have equal steps between them."""
+        """Whether most numbers are round, or all have few digits and equal steps, as people choose them."""
         return _are_round(self._distinct()[0])
 
     @property
     def looks_chosen(self) -> bool:
-        """Whether people choose such values: words that repeat, round numbers, or few and equally frequent numbers."""
+        """Whether people seem to have chosen the values: repeated words, round numbers, or few equally frequent
+        numbers."""
         if self.kind != "numbers":
             return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
         distinct, times = self._distinct()
@@ -114,16 +113,16 @@ class Values:
         return (self.is_few and _are_short(distinct)) or _steps_equal(distinct)
 
     def _distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The distinct numbers of some rows, and how often they occur; empty if there are too many for a lattice."""
+        """The distinct numbers in a sample of the rows, and how often each occurs; empty if there are too many."""
         some = self.some.astype(np.float64) if self.kind == "numbers" else np.zeros(0)
         distinct, times = np.unique(some, return_counts=True)
         usable = 0 < len(distinct) <= (MOST_STEPS if self.is_few else FEW_NUMBERS * 4) and distinct[0] > -LARGEST
         return (distinct, times) if usable and distinct[-1] < LARGEST else (distinct[:0], times[:0])
 
     def looks_drawn(self, *, beside: bool) -> bool:
-        """Whether the numbers are spread evenly, on a linear or a log scale, like those of a random search.
+        """Whether the numbers are spread evenly on a linear or a log scale, as in a random search.
 
-        Few rows show it only if other columns were drawn as well (`beside`).
+        With few rows this is only accepted if other columns look random too (`beside`).
         """
         some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
         if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
@@ -141,7 +140,7 @@ class Values:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether each value is the value before plus one."""
+        """Whether each row's value is that of the previous row plus one."""
         return self._fills_a_range() and bool(np.all(np.diff(self.present.astype(np.int64)) == 1))
 
     @property
@@ -166,7 +165,7 @@ class Values:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether the values change smoothly from row to row, like a schedule."""
+        """Whether the values rarely change between rising and falling from row to row, like a schedule."""
         if self.kind not in ("numbers", "flags") or self.texts:
             return False
         steps = np.sign(np.diff(self.present.astype(np.float64)))
@@ -174,19 +173,19 @@ class Values:
 
 
 def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The digits of each number, as a number from 10,000 to 99,999; 0 for 0."""
+    """The first five digits of each number, as a number from 10,000 to 99,999; 0 for 0."""
     size = np.abs(numbers)
     with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double
         return np.where(size > 0, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
 
 
 def _are_short(numbers: NDArray[np.float64]) -> bool:
-    """Whether no number has more than three digits."""
+    """Whether no number has more than three significant digits."""
     return not np.any(_mantissas(numbers) % 100)
 
 
 def _are_round(distinct: NDArray[np.float64]) -> bool:
-    """Whether most numbers are round, or all are short and have equal steps between them."""
+    """Whether most numbers are round, or all have few digits and equal steps between them."""
     if not len(distinct):
         return False
     close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
@@ -196,8 +195,8 @@ def _are_round(distinct: NDArray[np.float64]) -> bool:
 
 
 def _is_round(numbers: NDArray[np.float64]) -> Mask:
-    """Which numbers have one digit (or are 1.25, 1.5, 2.5 or 7.5 times a power of ten), or differ from 1 by such a
-    number, or are 1, 3, 5 or 7 times a power of two."""
+    """Which numbers are round: they, or 1 minus them, have one digit or are 1.25, 1.5, 2.5 or 7.5 times a power of ten;
+    or they are 1, 3, 5 or 7 times a power of two."""
     digits = np.isin(_mantissas(np.stack([numbers, 1 - numbers])), ROUND).any(axis=0)
     halvings = np.log2(np.where(numbers >= 1, numbers, 0.3) / np.array([[1], [3], [5], [7]]))
     round_ones: Mask = digits | (halvings % 1 == 0).any(axis=0)
@@ -205,20 +204,20 @@ def _is_round(numbers: NDArray[np.float64]) -> Mask:
 
 
 def _spread(ordered: NDArray[np.float64]) -> float:
-    """Kolmogorov's statistic of ordered numbers, for a uniform distribution from the first to the last."""
+    """Kolmogorov's statistic of sorted numbers for a uniform distribution between the first and the last one."""
     places = (ordered - ordered[0]) / (ordered[-1] - ordered[0])
     distance = np.abs(places - np.linspace(0, 1, len(ordered))).max()
     return float(distance * np.sqrt(np.count_nonzero(np.diff(ordered))))  # equal numbers are one draw
 
 
 def _steps_equal(values: NDArray[np.float64]) -> bool:
-    """Whether there are equal steps between ordered numbers, on a linear or a log scale."""
+    """Whether sorted numbers have equal steps between them, on a linear or a log scale."""
     scales = [values, np.log(values)] if values[0] > 0 else [values]
     return len(values) > 2 and any(np.ptp(step) <= 0.01 * step.mean() for step in map(np.diff, scales))
 
 
 def is_mixed(labels: Sequence[object]) -> bool:
-    """Whether there are many different numbers and a few words such as "auto"."""
+    """Whether the labels are many different numbers and a few words such as "auto"."""
     words = sum(is_word(label) for label in labels)
     return 0 < words <= MOST_WORDS and len(labels) - words > FEW_NUMBERS
 
@@ -228,7 +227,7 @@ def is_word(label: object) -> bool:
 
 
 def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
-    """The distinct numbers if there are few for this number of rows (a lattice), otherwise None."""
+    """The distinct numbers, if they are few compared with the number of rows; otherwise None."""
     if len(finite) > A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
@@ -246,8 +245,7 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """The columns of a complete, balanced grid, and the columns that are not determined by them; empty if there is no
-    grid.
+    """Find columns that form a complete, balanced grid, and the columns that they do not determine; both may be empty.
 
     Examples
     --------
@@ -273,7 +271,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns with fewer distinct values that this column determines; constants are left out.
+    """Columns with fewer distinct values that are functions of the column `name`; constants are left out.
 
     Examples
     --------
@@ -287,7 +285,7 @@ def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:
-    """For each candidate, the numeric columns that rise or fall with it.
+    """For each candidate, the columns that have a strong rank correlation (of either sign) with it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Conditional parameters, parameters whose domain differs by row, and conditions guessed from rows."""
+"""Conditional parameters, parameters whose domain depends on the row, and conditions guessed from missing values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 def place_columns(
     space: Space, columns: Mapping[str, Column], table: Mapping[str, Column]
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
-    """The columns to count, notes, and parameters whose condition is never true. Parents come first."""
+    """Prepare the columns of the parameters for counting; also return notes, and parameters with a false condition."""
     placed: dict[str, Column] = {}
     parents = dict(table)  # parents: first the columns of the table, then the columns as they are counted
     notes: list[Note] = []
@@ -64,7 +64,7 @@ def column_named(name: str, table: Mapping[str, Column], *, needed_by: str) -> C
 def _silenced(
     column: Column, parameter: Parameter, table: Mapping[str, Column], notes: list[Note]
 ) -> tuple[Column, bool]:
-    """The column with missing values where a condition is false, and whether it is true anywhere."""
+    """Set values to missing where the parameter's condition is false; also return whether it is true in any row."""
     active = np.ones(len(column), dtype=bool)
     for parent, values in parameter.when:
         active &= equals_any(column_named(parent, table, needed_by=column.name), values)
@@ -87,7 +87,7 @@ def condition_in_words(parameter: Parameter) -> str:
 
 
 def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """The position of each value between its own bounds, 0 to 1; NaN without a value."""
+    """The relative position (0 to 1) of each value between the bounds of its row; NaN for a missing value."""
     values = as_reals(column)
     ends = []
     for bound in (parameter.low, parameter.high):
@@ -140,7 +140,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """The cells of the joint grid, in the domain that the row's switch selects, or in the first domain that fits."""
+    """The cells in the joint grid of a `Switch`, in the domain that the row selects or in the first one that fits."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -169,7 +169,7 @@ ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows witho
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """For each column with few values: the rows with each value, and how many of them have no value in another one."""
+    """For each possible parent: the number of rows with each value, and in how many of them a child has no value."""
 
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
@@ -215,7 +215,7 @@ class Presence:
         return cls(rows, every, gone, spans)
 
     def condition(self, child: str) -> Condition | None:
-        """The first column whose values, or a threshold on it, determine exactly where another column is missing."""
+        """The condition on another column that is true exactly where `child` has a value; None if there is none."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers come before texts
@@ -242,7 +242,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The values of a parent in rows where a child has a value, and in rows where it has none."""
+    """The range of a parent's values in rows where a child has a value, and in rows where the child has none."""
 
     present: tuple[int, float, float] = (0, math.inf, -math.inf)  # number of rows, smallest and largest number
     gone: tuple[int, float, float] = (0, math.inf, -math.inf)
@@ -266,7 +266,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range of the parent in exactly the rows where the child has a value; None if there is none."""
+        """The range of the parent that contains exactly the rows where the child has a value; None if there is none."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -277,7 +277,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """The range of numbers for every kind; None if ranges overlap or there are too few rows."""
+    """Disjoint ranges of `numbers`, one for each of `kinds`; None if ranges overlap or a kind has too few rows."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))
@@ -300,7 +300,7 @@ def _span(numbers: NDArray[Any]) -> tuple[int, float, float]:
 
 
 def _between(low: float, high: float) -> float:
-    """The roundest number from `low` to below `high`, because most conditions use round numbers."""
+    """The roundest number x with `low` ≤ x < `high`, because most conditions use round numbers."""
     if low <= 0.0 < high:
         return 0.0
     low = high - max(1.0, abs(high)) if math.isinf(low) else low
@@ -320,7 +320,7 @@ def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> By
 
 
 def may_decide(column: Column, parameter: Parameter) -> bool:
-    """Whether a column can decide if other parameters have a value: by some of its values, or by a threshold."""
+    """Whether other parameters may be conditional on this column, by some of its values or by a threshold."""
     if isinstance(parameter, Categorical | Ordinal):
         return True
     return not column.is_coded and column.values.dtype.kind in "biuf"

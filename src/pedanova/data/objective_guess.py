@@ -25,7 +25,7 @@ LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The column that is most likely the objective, and a note; None if there is none, or if several are possible.
+    """The column that is most likely the objective, and a note; None if no column or more than one is likely.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
-    """Numeric columns whose names suggest a result, except standard deviations; if there are none, columns with a
-    general name such as `value` or `objective`."""
+    """Numeric columns whose names suggest a result but not a standard deviation. If there are none, numeric columns
+    with a general name such as `value` or `objective`."""
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
@@ -55,7 +55,7 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether a column has numbers in more than a few rows, and too many distinct ones for a parameter."""
+    """Whether at least half of the rows have a number, and the distinct numbers are too many for a parameter."""
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
     if column.labels is not None or column.is_time or column.values.dtype.kind == "b":
@@ -67,7 +67,7 @@ def _differs(name: str, column: Column) -> bool:
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """The candidates of each rule, in turn; a rule decides only if it has a single candidate."""
+    """Yield the candidates of each rule, and its reason; the first rule with exactly one candidate decides."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
@@ -88,7 +88,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
 
 
 def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
-    """Whether all results rank the rows (best first) with at least this rank correlation."""
+    """Whether all result columns rank the rows similarly: every rank correlation is at least `least`."""
     ranks = []
     for name in names:
         column, direction = columns[name], direction_by_name(name)

@@ -1,4 +1,4 @@
-"""The objective or objectives: columns, arrays or a condition, each with its direction."""
+"""Read the objectives from columns, arrays or a condition, and find the direction of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIRECTIONS: dict[str, Direction] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """One objective."""
+    """One objective: its name, values and direction."""
 
     name: str
     values: NDArray[Any]  # (rows,) numbers of any type
@@ -44,7 +44,7 @@ class Goal:
 def read_goals(
     table: Mapping[str, Column], rows: int, objective: object, direction: object, *, decimal: str | None = None
 ) -> tuple[Goal, ...]:
-    """One goal for each objective; a list of names means several objectives."""
+    """Read each objective; a list of names means several objectives."""
     if objective is None:
         likely = likely_objectives(table)
         likely += [name for name in table if name not in likely]
@@ -126,10 +126,10 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
 
 
 def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:
-    """A text column as numbers, and notes; words for the state of a trial, and a few other words, become missing
-    values.
+    """Convert a text column to numbers, with notes. Words for the state of a trial, and a few other words, become
+    missing values.
 
-    None for any other column.
+    None if too many values are words, or if the column is not text.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
 
 
 def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
-    """The number format that fits most labels, and the indices of those that do not fit."""
+    """The number format that can read most labels, and the indices of the labels that it cannot read."""
     forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled")]
     texts = {code: label for code, label in enumerate(labels) if isinstance(label, str) and not is_gap(label)}
     no_numbers = {form: [code for code, text in texts.items() if form.read(text) is None] for form in forms}
@@ -174,8 +174,7 @@ A_LOOK = 100  # checked first, because these rows often exclude a column
 
 
 def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
-    """Whether the column is a strictly increasing or decreasing function of the objective (checked on up to 100,000
-    rows)."""
+    """Whether the column is a strictly monotone function of the objective (checked on up to 100,000 kept rows)."""
     if column.labels is not None or column.values.dtype.kind not in "iuf":
         return False
     for most in (A_LOOK, MOST_ROWS):  # first a few rows, then all
@@ -203,7 +202,7 @@ SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+"
 
 
 def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
-    """Numeric columns with one result for each of several seeds, such as acc_seed0 to acc_seed4."""
+    """Numeric columns that contain the result `name` for several seeds, such as acc_seed0 to acc_seed4."""
     behind = [other for other in columns if other.startswith(name) and SEEDS.fullmatch(other[len(name) :])]
     numbers = [other for other in behind if columns[other].labels is None and not columns[other].is_time]
     return numbers if len(numbers) > 1 else []
@@ -212,7 +211,7 @@ def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
 def guess_directions(
     objective: object, columns: Collection[str], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
 ) -> tuple[object, list[Note]]:
-    """The direction of each objective, with a note if it is guessed; `by_rows` guesses from the rows."""
+    """The direction of each objective, and notes on guesses; `by_rows` guesses if the name does not show it."""
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]
@@ -223,7 +222,7 @@ def guess_directions(
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
-    """The known direction of each objective and of each other metric, by name; objectives come first."""
+    """The directions that the source gives, by name of the objective or metric; objectives come first."""
     names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
     return dict(zip(names, metadata.directions, strict=False))
 

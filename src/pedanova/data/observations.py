@@ -1,4 +1,4 @@
-"""Observations: the columns of the parameters, the objective and the space. This module reads and writes no files."""
+"""Observations: columns of parameters, objectives and the space of a table, ready to be counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pedanova.space.values import Label, shown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """The data to be counted: parameters, objective and space. The columns are never changed."""
+    """The data to be counted: parameters, objectives and space. The columns are never changed."""
 
     columns: Mapping[str, Column]  # one for each parameter of the space, ready to be counted
     goals: tuple[Goal, ...]
@@ -45,12 +45,12 @@ class Observations:
 
     @property
     def objective(self) -> NDArray[Any]:
-        """The objective of each row, or the rank if there are several objectives."""
+        """The objective of each row; with several objectives, the rank by Pareto front."""
         return self.goals[0].values if len(self.goals) == 1 else self.ranked
 
     @property
     def ranked(self) -> NDArray[Any]:
-        """The numbers from which the levels are computed, one per row."""
+        """The number by which each row is ranked: its objective, or its Pareto rank; NaN for the worst rows."""
         return self.goals[0].values if self.order is None else self.order
 
     @property
@@ -59,12 +59,12 @@ class Observations:
 
     @property
     def direction(self) -> Direction:
-        """The direction of `ranked`; ranks of several objectives are minimised."""
+        """The direction of `ranked`; Pareto ranks are minimised."""
         return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
-    """The first row of a column with a value outside the space, in words; `placed` is the column as counted."""
+    """A description of the first row with a value outside the space; `placed` is `column` prepared for counting."""
     grid = grid_of(parameter)
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
     rule = in_words(parameter, digits=6)
@@ -77,7 +77,7 @@ MOST_ROWS = 1_000_000
 
 
 def rows_kept(observed: Observations) -> Attachment:
-    """All rows and columns, for a saved file."""
+    """Convert all rows and columns to a section of a saved file."""
     if len(observed) > MOST_ROWS:
         raise DataError(
             f"a file keeps at most {MOST_ROWS:,} rows, not {len(observed):,}; leave ", Arg("rows", True), " out"
@@ -110,7 +110,7 @@ def rows_kept(observed: Observations) -> Attachment:
 
 
 def rows_from(attachment: Attachment, space: Space) -> Observations:
-    """Read the content that `rows_kept` wrote, with checks."""
+    """Read and check the section that `rows_kept` made."""
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) for array in arrays.values()):

@@ -1,4 +1,4 @@
-"""Two groups of options of `analyze`: how text and rows are read, and how large tables are read."""
+"""Two groups of options of `analyze`: `Reading` for text and failed rows, `Scan` for large tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Engine: TypeAlias = Literal["cpu", "cuda"]
 
 
 def check_choice(name: str, value: object, choices: object) -> None:
-    """Raise an error if the value is not one of the allowed ones."""
+    """Raise an error if `value` is not one of `choices`."""
     known = get_args(choices)
     if not isinstance(value, str) or value not in known:
         *others, last = map(repr, known)
@@ -27,7 +27,7 @@ def check_choice(name: str, value: object, choices: object) -> None:
 
 
 def as_names(names: object, argument: str) -> list[str] | None:
-    """Names of columns, one or several, as a list."""
+    """Convert one column name or several to a list; raise an error for other values."""
     if names is None or isinstance(names, str):
         return None if names is None else [names]
     if not isinstance(names, Iterable):
@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` if some rows may count as the worst, otherwise the value of `nan`."""
+        """``"worst"`` if any option lets rows count as the worst, otherwise the value of `nan`."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 
@@ -154,5 +154,5 @@ class Scan:
 
     @property
     def in_parts(self) -> bool | None:
-        """Whether the table must be read in parts; None if that depends on its size."""
+        """Whether the options require that the table is read in parts; None if the size of the table decides."""
         return True if self.executor or self.pushdown else self.stream

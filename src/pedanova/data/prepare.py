@@ -1,6 +1,6 @@
-"""From records to observations: apply all options for rows and columns.
+"""Convert records to observations: apply all options for rows and columns.
 
-`choose_rows` and `place` treat rows separately, so they work for parts of a table; `prepare` needs all rows at once.
+`choose_rows` and `place` handle each row on its own, so they can be used on parts of a table. `prepare` needs all rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Columns = Mapping[str, Column]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChosenRows:
-    """The rows with their objectives, and whether each is kept."""
+    """The objectives of all rows, and which rows are kept."""
 
     goals: tuple[Goal, ...]
     status: RowStatus | None  # None: all rows count, and the levels handle NaN
@@ -47,7 +47,7 @@ class ChosenRows:
 
 
 def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRows:
-    """Which rows are kept, and which count as the worst."""
+    """Read the objectives, and decide which rows are kept and which count as the worst."""
     goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.reading.decimal)
     if request.is_plain and len(goals) == 1:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.reading, threads=request.threads)))
@@ -61,7 +61,7 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
-    """Raise an error if no row is left."""
+    """Raise an error if no row is left, or fewer than two rows with `where`."""
     if where is not None and kept < 2:
         many = "one row" if kept else "no row"
         raise QueryError(f"where leaves {many} ({where}); choose a wider condition")
@@ -70,7 +70,7 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 
 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
-    """The observations: rows that are not kept are marked, rows that count as the worst have NaN as their rank."""
+    """Make observations; rows that are not kept are False in `keep`, rows that count as the worst NaN in `order`."""
     own = {name: for_domain(columns[name], space[name]) for name in space}
     for name, column in own.items():
         if column.is_time:
@@ -90,7 +90,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
 
 
 def prepare(records: Records, request: TableOptions) -> tuple[Observations, tuple[Note, ...]]:
-    """The observations after dropping, ordering and averaging rows; and notes on source and space."""
+    """Apply all options to the records; return the observations, and notes on the source and the space."""
     origin = Origin(records, request)
     records, request = complete(records, request)
     rows = choose_rows(records.columns, records.rows, request)
@@ -113,7 +113,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
 
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
-    """Notes on NaN and infinite values of the objective."""
+    """Notes on the number of NaN and infinite values of the objective."""
     if goal.values.dtype.kind != "f":
         return []
     finite = all_finite(goal.values, threads=threads)
@@ -135,7 +135,7 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
 def _collapse(
     records: Records, rows: ChosenRows, status: RowStatus, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
-    """Merge the rows of each configuration into one, from those that count; the space is then guessed again."""
+    """Merge the kept rows of each configuration into one row with the average objective; then guess the space again."""
     how = request.repeats or "all"
     observed = place(rows, choice.space, records.columns)
     groups = configurations(settings_of(observed))
@@ -163,7 +163,7 @@ def _collapse(
 
 
 def settings_of(observed: Observations) -> list[Column]:
-    """The columns that define a configuration: parameters, and columns that their domains depend on."""
+    """The columns that define a configuration: the parameters, and the columns on which their domains depend."""
     columns = []
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
@@ -175,7 +175,7 @@ def settings_of(observed: Observations) -> list[Column]:
 
 
 def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
-    """Several objectives as one order of the usable rows; other rows get NaN."""
+    """Rank the `usable` rows by Pareto front of all objectives; other rows get NaN."""
     order = np.full(len(usable), np.nan)
     losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
     order[usable] = order_rows(losses[usable])
@@ -183,14 +183,14 @@ def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
 
 
 def reordered(observed: Observations) -> Observations:
-    """Compute the Pareto fronts again among the rows that are kept now."""
+    """Compute the Pareto ranks again from the rows that are still kept."""
     if len(observed.goals) == 1 or observed.order is None or observed.keep is None:
         return observed
     return replace(observed, order=_order_of(observed.goals, observed.keep & ~np.isnan(observed.order)))
 
 
 def _within_region(observed: Observations, region: Region) -> Observations:
-    """The observations where only the rows of a region of the objective count."""
+    """Keep only the rows in a region of the objective, and add a note."""
     if region.kind == "value" and len(observed.goals) > 1:
         column = observed.goals[0].name
         raise QueryError(
@@ -208,7 +208,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
 
 
 def with_goal(observed: Observations, objective: str, nan: str) -> Observations:
-    """The same rows with one of several objectives; rows that count as the worst stay the worst."""
+    """The same rows with only one of several objectives; failed rows that count as the worst stay the worst."""
     goals = {goal.name: goal for goal in observed.goals}
     if objective not in goals:
         raise QueryError(unknown_name(objective, tuple(goals), what="objective"))

@@ -1,4 +1,4 @@
-"""A table from a source, with the metadata of the source and the intermediate values of trials."""
+"""A table as read from a source, with metadata of the source and the intermediate values of trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Intermediate values of all trials, ordered by row and step (epochs or iterations)."""
+    """Intermediate values of all trials, sorted by row and step (epoch or iteration)."""
 
     metric: str  # the column with the last or the best of these values
     rows: NDArray[np.int64]  # (points,)
@@ -31,7 +31,7 @@ class Curves:
 
     @classmethod
     def of(cls, metric: str, points: Iterable[Point]) -> Curves:
-        """Curves from points in any order; if two points have the same step, the later one is used."""
+        """Make curves from points in any order; of two points with the same row and step, the later one is used."""
         plain = np.array([*points], dtype=np.float64).reshape(-1, 3)
         order = np.lexsort((plain[:, 1], plain[:, 0]))
         plain = plain[order]
@@ -42,7 +42,7 @@ class Curves:
 
     @property
     def budgets(self) -> Reals:
-        """The steps at which at least one trial has a value."""
+        """All steps at which at least one trial has a value."""
         return np.unique(self.steps)
 
     def reached(self, rows: int) -> Reals:
@@ -52,8 +52,7 @@ class Curves:
         return result
 
     def at(self, step: float, rows: int) -> Reals:
-        """The value of each trial at a step, or the last value before it; NaN for trials that did not reach the
-        step."""
+        """The value of each trial at `step`, or its last value before `step`; NaN if the trial ended before `step`."""
         early = self.steps <= step
         result = np.full(rows, np.nan)
         result[self.rows[early]] = self.values[early]
@@ -63,13 +62,13 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class CurveSource:
-    """The source of curves, which are read only when needed, because a log may contain many points."""
+    """Reads the intermediate values of trials when they are first needed, because a log may contain many."""
 
     points: Callable[[str], Iterable[Point]]  # the points of a metric, by its name in the log
     names: Mapping[str, str] = field(default_factory=dict)  # column → name in the log, if they differ
 
     def read(self, metric: str) -> Curves:
-        """The curves of a result column; empty if the log has none."""
+        """The intermediate values of the result `metric`; no points if the log has none."""
         return Curves.of(metric, self.points(self.names.get(metric, metric)))
 
 
@@ -80,13 +79,13 @@ MARK = "pedanova_next"  # the column or attribute that marks trials proposed by 
 
 
 def mark_columns(names: Iterable[str]) -> list[str]:
-    """Columns that mark proposed trials, with or without a prefix of the tool."""
+    """The columns that mark trials proposed by `next_trials`; a tool may have added a prefix to their names."""
     return [name for name in names if name == MARK or name.endswith((f"_{MARK}", f".{MARK}", f"/{MARK}"))]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceMetadata:
-    """Metadata of a log: objective, direction, space and more. Options of the user override it."""
+    """What a log says about its objective, direction, space and more; options of the user take precedence."""
 
     source: str = ""  # in words, such as "Optuna study 'mlp'"
     params: tuple[str, ...] = ()  # columns that are parameters
@@ -107,7 +106,7 @@ class SourceMetadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """A table from a source: columns by name, before roles are assigned."""
+    """A table from a source: its columns by name, before it is known which of them are parameters."""
 
     columns: Mapping[str, Column]
     notes: tuple[Note, ...] = ()

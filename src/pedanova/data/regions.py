@@ -1,4 +1,4 @@
-"""Targets and regions: ranges of the objective (quantiles or values), or a mask, a box or a condition."""
+"""Targets and regions: a range of the objective (quantiles or values), a mask, a box or a condition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sign_of(direction: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A cut just after the best ``⌈part · rows⌉`` rows and their ties."""
+    """A boundary after the best ``⌈part · rows⌉`` rows, including all rows tied with the last of them."""
 
     part: Fraction
 
@@ -43,7 +43,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A cut just after all rows whose objective (times -1 if maximised) is at most `signed`."""
+    """A boundary after all rows whose objective (times -1 if maximised) is at most `signed`."""
 
     signed: float
 
@@ -74,7 +74,7 @@ class Region:
     high: float | Fraction | None
 
     def cuts(self, direction: Direction) -> tuple[Cut | None, Cut | None]:
-        """The two cuts, best first; None for no cut."""
+        """The boundaries at the better and at the worse end; None where the region has no limit."""
         if self.kind == "quantile":
             begin = Quantile(Fraction(self.low)) if self.low else None
             end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))
@@ -94,7 +94,7 @@ class Region:
         return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:
-        """The same region for an objective in single precision: 0.1 then means the nearest float32."""
+        """The same region for an objective in single precision, with its ends rounded to float32."""
         if self.kind == "quantile":
             return self
         low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
@@ -213,7 +213,7 @@ def as_region(value: object, name: str) -> Region:
 
 
 def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
-    """A quantile in exact decimals: 0.07 is 7/100, not the nearest binary fraction."""
+    """Convert a quantile to an exact decimal fraction: 0.07 becomes 7/100, not the nearest binary fraction."""
     rule = "a quantile above 0 and at most 1, such as 0.1 for the best 10 %"
     if zero:
         rule = rule.replace("above 0", "from 0")
@@ -234,12 +234,12 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
 
 
 def is_percentage(value: object) -> bool:
-    """Whether it is a text such as ``"10%"``."""
+    """Whether `value` is a text such as ``"10%"``."""
     return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s*%\s*", value) is not None
 
 
 def rank_of(part: Fraction, rows: int) -> int:
-    """⌈part · rows⌉ without rounding errors."""
+    """The rank ⌈part · rows⌉ at which a quantile ends, without rounding errors."""
     return -(-part.numerator * rows // part.denominator)
 
 
@@ -291,7 +291,7 @@ def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
 
 
 def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
-    """The columns in a condition; empty if the condition is not valid."""
+    """The columns that a condition mentions; empty if the condition is not valid."""
     try:
         tree, names = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -301,7 +301,7 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
 
 
 def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """The parsed text, and a dict from each placeholder to the name in backticks that it replaces."""
+    """Parse a condition; return the syntax tree, and a dict from placeholders to the names that stood in backticks."""
     names: dict[str, str] = {}
 
     def stand_in(match: re.Match[str]) -> str:
@@ -322,7 +322,7 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 class Reader:
-    """Evaluates a parsed condition; raises an error for anything that is not allowed."""
+    """Evaluates the syntax tree of a condition; raises an error for syntax that is not allowed."""
 
     def __init__(self, text: str, table: Mapping[str, Column], names: Mapping[str, str]) -> None:
         self.text, self.table, self.names = text, table, names
@@ -342,7 +342,7 @@ class Reader:
                 raise self.refusal(node)
 
     def comparison(self, node: ast.Compare) -> Mask:
-        """A comparison; chains such as ``1e-4 <= lr < 1e-2`` are evaluated pair by pair."""
+        """Evaluate a comparison; chains such as ``1e-4 <= lr < 1e-2`` are evaluated pair by pair."""
         sides = [node.left, *node.comparators]
         pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
         return np.logical_and.reduce([self.pair(*pair) for pair in pairs])  # type: ignore[no-any-return]
@@ -437,7 +437,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSet:
-    """A set of rows, and its description in words."""
+    """A set of rows as a mask, with a description."""
 
     mask: Mask
     words: str
@@ -447,7 +447,7 @@ class RowSet:
 
 
 def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) -> Region | RowSet:
-    """A region of the objective, or a set of rows: a boolean column, a condition, a box (a dict) or a mask."""
+    """Convert `value` to a region of the objective, or (if it is a column, condition, box or mask) to a set of rows."""
     if isinstance(value, RowSet):
         return value
     if isinstance(value, str) and not is_percentage(value):
@@ -487,7 +487,7 @@ def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
 
 
 def as_mask(value: Any, name: str, rows: int) -> Mask:
-    """A boolean array with one value per row; raises an error for other values."""
+    """Convert `value` to a boolean array with one entry per row; raise an error if that is not possible."""
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
@@ -499,7 +499,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
 
 
 def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
-    """Rows inside every bound: ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "layers": 3, "dropout": above(0)}``."""
+    """The rows inside all bounds, such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "dropout": above(0)}``."""
     if not box:
         raise QueryError("an empty box holds every row; name a column and its bounds")
     inside = np.ones(rows, dtype=bool)
@@ -554,7 +554,7 @@ def in_short(text: str, most: int = 100) -> str:
 def cut_at(
     ranked: NDArray[Any], keep: NDArray[np.bool_] | None, region: Region, direction: Direction
 ) -> NDArray[np.bool_]:
-    """A mask of the kept rows in a region; NaN is worse than every number."""
+    """The kept rows that lie in a region, as a mask; NaN is worse than every number."""
     sign = sign_of(direction)
     mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
     signed = sign * ranked.astype(np.float64)
@@ -569,7 +569,7 @@ def cut_at(
 
 
 def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
-    """The threshold of a cut; None if it is beyond all rows."""
+    """The objective (times -1 if maximised) at a boundary; None if the boundary lies after all rows."""
     if cut is None or not isinstance(cut, Quantile):
         return None if cut is None else cut.signed
     rank = rank_of(cut.part, len(kept))

@@ -1,8 +1,8 @@
 """The role of each column: a parameter, a result, an identifier, a seed, a status, a time, a budget or free text.
 
-Clues come from names, values, the order of the rows and neighbouring columns. Each clue has a weight for one role; the
-role with the largest total weight is chosen. A column without clues is a parameter, but in doubt unless its name, its
-values or its position are evidence.
+Clues come from names, values, the order of rows and other columns. Each clue adds a weight to one role; the role with
+the largest total is chosen. A column without clues is a parameter, but with a doubt unless its name, its values or its
+position in the table suggest a parameter.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """A clue for one role, with its weight and reason."""
+    """Evidence that a column has a certain role, with its weight and reason."""
 
     role: RoleName
     weight: float
@@ -108,7 +108,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The role of a column, its reason, and a clue for another possible role."""
+    """The role of a column, the reason for it, and a clue for another role if that is also possible."""
 
     name: RoleName
     why: str
@@ -120,7 +120,7 @@ class Role:
         return self.name == "parameter"
 
     def in_words(self) -> str:
-        """The reason for the role, or the reason for a doubt."""
+        """The reason for the role; if there is a doubt, the other possible role and its reason."""
         if self.doubt is None:
             return self.why
         return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}"
@@ -128,8 +128,6 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """The role of one column."""
-
     column: str
     role: RoleName
     why: str
@@ -137,7 +135,7 @@ class ColumnRole:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles(Table):
-    """The role of every column of a table, and why."""
+    """The role of every column of a table, with the reason for it."""
 
     rows: tuple[ColumnRole, ...]
 
@@ -152,9 +150,9 @@ def roles_of(
     objectives: Collection[str] = (),
     table: Sequence[str] = (),
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """The columns that may be parameters, read by `read`, and the role of every column.
+    """Guess the role of every column; return the columns that were read with `read`, and the roles.
 
-    If names mark the parameters, such as `params.lr`, no other column is a parameter, and no other column is read.
+    If some names begin with a prefix such as `params.`, only these columns are read, and all others are results.
     `table` lists all columns in order, if the order is known.
 
     Examples
@@ -225,14 +223,14 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 
 def _against_mark(name: str, values: Values) -> Iterator[Clue]:
-    """Clues against columns that are marked as parameters: seeds are not parameters; names and paths may not be."""
+    """Clues against columns whose names have a parameter prefix: a seed is no parameter, an identifier may be none."""
     yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
     if values.kind == "words":
         yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
 
 
 def marked(names: Sequence[str]) -> list[str]:
-    """Columns whose names mark them as parameters, as in the logs of trackers."""
+    """The columns whose names begin with a prefix for parameters, such as `params.` or `config/`."""
     for prefix in MARKS:
         settings = [name for name in names if name.startswith(prefix)]
         if len(settings) > 1 or (settings and not prefix.endswith("_")):
@@ -259,7 +257,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterator[Clue]:
-    """Clues from the name of a numeric column; one with few distinct values may still be a parameter."""
+    """Clues from the name of a numeric column; they are weaker if the column has few distinct values."""
     few = values.levels is not None and values.levels <= 12
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
@@ -349,7 +347,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
-    """The kind of a column with many different texts, from the first hundred."""
+    """What the first hundred texts are: "dicts", "lists", "long texts" or "texts"."""
     few = [text.strip() for text in texts[:100]]
     for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
         if all(text.startswith(start) and text.endswith(end) for text in few):
@@ -362,7 +360,7 @@ def are_states(texts: Sequence[str]) -> bool:
 
 
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
-    """The column with the states of trials, in words."""
+    """The name of a text column with the states of trials; None if there is no such column."""
     for name, column in columns.items():
         labels = column.labels or ()
         if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
@@ -376,14 +374,14 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name, without a last word such as "mean" or "std"."""
+    """The words of a name without a summary such as "mean", "std" or "best" at the end."""
     words = words_of(name)
     return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parameters side by side in a table, and whether they come before, or after, all results."""
+    """Neighbouring columns that are parameters, and whether the group is the first or the last in the table."""
 
     names: list[str]
     is_first: bool
@@ -392,7 +390,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumns:
-    """The roles, values and positions of the columns of a table."""
+    """The roles and values of the columns found so far, and the order of the columns in the table."""
 
     roles: Mapping[str, Role]
     values: Mapping[str, Values]
@@ -400,12 +398,12 @@ class KnownColumns:
     objectives: Collection[str]
 
     def settings(self, *, doubted: bool = False) -> dict[str, Values]:
-        """The columns that are certainly parameters, or (`doubted`) also those that may be something else."""
+        """The parameters without a doubt about their role; with `doubted`, all parameters."""
         sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
         return {name: self.values[name] for name in sure}
 
     def groups(self) -> list[Group]:
-        """Groups of parameters with results between them; one group if the order of the columns is not known."""
+        """Groups of neighbouring parameters, with results between them; one group if the order is not known."""
         if not self.table or list(self.table) == sorted(self.table):
             return [Group([name for name, role in self.roles.items() if role.is_setting], True, False)]
         row = [name for name in self.table if name in self.objectives or self._counts(name)]
@@ -421,7 +419,7 @@ class KnownColumns:
         return role in ("parameter", "result") or (role == "time" and self.values[name].kind == "numbers")
 
     def behind(self) -> list[str]:
-        """The columns after the first objective, if the order is known."""
+        """The columns from the first objective on; empty if the order of the columns is not known."""
         return [name for name in dropwhile(lambda name: name not in self.objectives, self.table) if name in self.roles]
 
     def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
@@ -429,13 +427,13 @@ class KnownColumns:
 
 
 def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
-    """Columns that have a value in every row."""
+    """The values of the columns that have a value in every row."""
     rows = max((len(one.present) for one in columns.values()), default=0)
     return {name: one.present for name, one in columns.items() if one.full and len(one.present) == rows > 0}
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
-    """Columns of words, or of numbers named like an id, that determine several or all other parameters."""
+    """Find columns of words, or of numbers named like an id, that determine several or all other parameters."""
     values = known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     varied = [name for name, one in names.items() if len(values.keys() & set(one.texts) - {name}) > 1]
@@ -461,7 +459,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Numeric columns outside a full grid of the others; before the objective, only columns that look measured."""
+    """Find numeric columns that are not part of a full grid of the others: they are results, or doubtful parameters."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
@@ -486,10 +484,10 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 
 
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
-    """Doubts about the parameters for which neither the name nor the values nor the position are evidence.
+    """Doubt parameters for which neither the name nor the values nor the position are evidence.
 
-    Away from the other parameters, a name and values are needed. Numbers there that have neither and differ in every
-    row are results.
+    A column away from the other parameters needs a typical name and typical values. If it has neither, and its numbers
+    differ in every row, it is a result.
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
@@ -528,12 +526,12 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
 
 
 def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:
-    """Whether columns after a result are parameters: one of them certainly, and most of them probably."""
+    """Whether columns after a result are parameters: at least one is in `sure`, and most are in `likely`."""
     return not sure.isdisjoint(names) and 2 * len(likely.intersection(names)) > len(names)
 
 
 def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
-    """For each of these columns, the parameters and results that rise or fall with it."""
+    """For each of the columns in `names`, the parameters and results that have a strong rank correlation with it."""
     measured = {n: known.values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if measured[name].levels is None}
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers"}
@@ -542,12 +540,12 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
 
 
 def _is_id(name: str) -> bool:
-    """Whether a name is typical of an identifier, with any separator."""
+    """Whether a name is typical of an identifier."""
     return ID_NAMES.match("_".join(name.split())) is not None
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
-    """Clues from names that resemble an objective: its deviation, or the same result on other data."""
+    """Clues from a name that resembles an objective: its standard deviation, or the same metric on other data."""
     words = words_of(name)
     if values.kind != "numbers" or not words:
         return
@@ -570,7 +568,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
-    """The step column if the rows are the curve of a single run; None for a table of trials."""
+    """The name of the step column if the rows are the learning curve of a single run; None for a table of trials."""
     for name in (name for name in roles if name in columns and STEP_NAMES.match(name)):
         steps = Values.of(columns[name])
         if steps.kind != "numbers" or len(steps.present) < LEAST_ROWS or not steps.rises:
@@ -585,7 +583,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
-    """Notes: warnings on parameters that may be something else, a list of all columns, and why some are left out."""
+    """Warnings on parameters with a doubtful role, a list of the columns used, and why the others are left out."""
     notes = []
     for name, role in roles.items():
         if role.doubt is not None:

@@ -1,6 +1,6 @@
-"""Doubtful rows: copies of other rows, and objectives that were written for crashed trials.
+"""Find doubtful rows: exact copies of other rows, steps of one run, and objectives that programs write after a crash.
 
-Also guesses the direction from rows if the objective's name does not show it.
+The module also guesses the direction from the rows if the name of the objective does not show it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ BEST = ("best", "is_best")
 
 
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The rows that remain when exact copies are removed, and a note; None if there are no copies.
+    """The indices of the rows without exact copies of other rows, and a note; None if there are no copies.
 
-    Trials may really be repeated. So equal rows count as copies only if some column (such as a time stamp or a
-    continuous parameter) is different in all other rows, or if the whole table was written several times.
+    Trials may really have been repeated. So equal rows are copies only if some column (such as a time stamp or a
+    continuous parameter) differs between nearly all other rows, or if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -60,7 +60,7 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The last row of every run, and a note, if the rows are the steps of several runs, one run after another."""
+    """If the rows are the steps of several runs, one run after another: the last row of each run, and a note."""
     for name, column in columns.items():
         if (
             not STEPS.match(name)
@@ -82,13 +82,13 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
 
 
 def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
-    """Whether a column changes from run to run and never within one."""
+    """Whether a column changes between runs but never during a run; `starts` marks the first row of each run."""
     changes = values[1:] != values[:-1]
     return bool(changes.any()) and not changes[~starts[1:]].any()
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
-    """States from a column of yes and no, if the failed rows have no objective or all the same one."""
+    """A column of trial states from a yes/no column such as `success`, if failed rows have no or the same objective."""
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
     for name, column in columns.items():
@@ -105,7 +105,7 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
 
 
 def flags_of(column: Column) -> Mask | None:
-    """A mask from a column of yes and no, None for other columns; a missing value counts as no."""
+    """A mask made from a yes/no column; missing values are False. None for other columns."""
     if column.is_time:
         return None
     if column.labels is not None:
@@ -121,7 +121,7 @@ def flags_of(column: Column) -> Mask | None:
 
 
 def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
-    """A warning if several of the best rows share an objective that programs write for a crash."""
+    """A warning if several best rows have the same objective, and it is a number that programs write after a crash."""
     values = goal.values if rows is None else goal.values[rows]
     if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
         return []
@@ -143,7 +143,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
 def doubtful_columns(
     names: Collection[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
 ) -> dict[str, str]:
-    """Columns that may not be parameters, and why: they order the rows like an objective, or change within a run."""
+    """Columns that may not be parameters, and why: they rank the rows like an objective, or change during a run."""
     doubts: dict[str, str] = {}
     for goal in goals:
         for name in names:
@@ -156,7 +156,7 @@ def doubtful_columns(
 def _parts_of_runs(
     names: Collection[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None
 ) -> dict[str, str]:
-    """Columns that change inside blocks of rows with the same score; a block may be one run."""
+    """Columns that change inside blocks of consecutive rows with the same objective, which may be a single run."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
     same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))
@@ -173,7 +173,7 @@ def _parts_of_runs(
 def direction_by_rows(
     values: NDArray[Any], columns: Mapping[str, Column], failed: Mask | None
 ) -> tuple[Direction, str] | None:
-    """The direction guessed from failed rows, marked rows or sorted rows, and why."""
+    """Guess the direction from failed rows, from a rank column or from sorted rows; also return the reason."""
     usable = np.isfinite(values)
     if failed is not None and (failed & usable).any() and (~failed & usable).any():
         bad, good = values[failed & usable], values[~failed & usable]

@@ -1,4 +1,4 @@
-"""Which rows are kept, which count as the worst (NaN, failed, pruned, infeasible), and averages of repeated rows."""
+"""Decide which rows are kept and which count as the worst (NaN, failed, pruned, infeasible); average repeated rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStatus:
-    """Two masks over the rows: rows that are kept, and among them rows that count as the worst."""
+    """Two masks over the rows: `keep` marks the rows that are kept, `worst` those that count as the worst."""
 
     keep: Mask
     worst: Mask
@@ -32,14 +32,14 @@ class RowStatus:
         return self.keep & ~self.worst
 
     def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The objective, with NaN for rows that count as the worst; the precision does not change."""
+        """The objective in its precision, with NaN for rows that count as the worst."""
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
         order: NDArray[Any] = values.astype(kind)
         order[self.worst] = np.nan
         return order
 
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
-        """Drop these rows or count them as the worst, and add a note."""
+        """Drop `rows`, or let them count as the worst, as `ending` says; add a note."""
         struck = rows & self.undecided
         fate = ("are dropped", *remedy) if ending == "drop" else ("count as the worst",)
         note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
@@ -75,7 +75,7 @@ def status_of_rows(
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
-    """The objective that all failed rows share, in words; empty if they differ."""
+    """A phrase with the objective that all failed rows have; empty if their objectives differ."""
     for goal in goals:
         scores = distinct(goal.values[failed & ~np.isnan(goal.values)])
         if len(scores) == 1 and np.count_nonzero(failed) > 1:
@@ -84,13 +84,13 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
 
 
 def _by_column(state: object) -> str:
-    """The column that shows which rows failed, in words; empty if none does."""
+    """A phrase with the name of the column that shows which rows failed; empty if it has no name."""
     name = state if isinstance(state, str) else getattr(state, "name", "")
     return f" (by the column {name})" if name else ""
 
 
 def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
-    """The state of each row (complete, failed, pruned or unfinished), from the words that tools use."""
+    """The state of each row (complete, failed, pruned or unfinished), recognised from the words that tools use."""
     if isinstance(state, str):
         if state not in table:
             raise DataError(f"state: {unknown_name(state, tuple(table), what='column')}")
@@ -134,7 +134,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
 
 
 def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
-    """A number for each row; rows with the same values of all parameters have the same number."""
+    """Number the distinct configurations, and return the number for each row."""
     groups: NDArray[np.int64] | None = None
     for column in columns:
         values = np.unique(column.values, return_inverse=True)[1].reshape(-1)
@@ -149,7 +149,7 @@ def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def average(goals: tuple[Goal, ...], status: RowStatus, groups: NDArray[np.int64], how: str) -> tuple[Goal, ...]:
-    """The objectives averaged over each configuration; a row that counts as the worst is infinite."""
+    """The mean or median of each objective by configuration; rows that count as the worst are infinite."""
     count = int(groups.max(initial=-1)) + 1
     kept = status.keep
     averaged = []

@@ -35,14 +35,14 @@ LOG_GAIN = 0.1  # nats per row by which log-uniform must fit better than uniform
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A guessed domain with its reason, or None with the reason why the column was left out."""
+    """A guessed domain and a note with the reason; without a domain, the note says why the column is left out."""
 
     parameter: Parameter | None
     note: Note
 
 
 def infer_space(columns: Mapping[str, Column], *, threads: int = 1) -> tuple[Space, list[Note]]:
-    """A space for the columns that are parameters, and the guesses."""
+    """Guess the domain of each column; return the space, and a note on every guess."""
     rows = max((len(column.values) for column in columns.values()), default=0)
     results = spread(lambda name: guess(columns[name]), columns, threads=threads if rows >= MANY_ROWS else 1)
     guesses = dict(zip(columns, results, strict=True))
@@ -53,7 +53,7 @@ def infer_space(columns: Mapping[str, Column], *, threads: int = 1) -> tuple[Spa
 
 
 def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
-    """A warning if one category is spelled in several ways."""
+    """A warning if two categories differ only in capitals or spaces."""
     alike: dict[str, list[str]] = {}
     for label in parameter.choices if isinstance(parameter, Categorical) else ():
         if isinstance(label, str):
@@ -140,7 +140,7 @@ def _are_whole(finite: NDArray[Any]) -> bool:
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
-    """A special number in at least two rows: 0 for a log scale, or -1 if all other values are above 0."""
+    """A repeated number that stands outside the range: 0 below a log scale, or -1 below positive numbers."""
     low = finite.min().item()
     if low not in (0, -1):
         return None
@@ -154,7 +154,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 
 def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
-    """A range with special values outside of it; None if the rest is not a range."""
+    """Guess a domain with `specials` outside the range of `rest`; None if `rest` is not a range."""
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int):
         return None
@@ -163,7 +163,7 @@ def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole:
 
 
 def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
-    """A range with special words such as auto; None for any other text column."""
+    """Guess a domain of a range and a few words such as "auto"; None for other text columns."""
     if not is_mixed(used):
         return None
     words = [label for label in used if is_word(label)]
@@ -192,7 +192,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
 
 
 def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str]:
-    """Whether a log-uniform distribution fits the values clearly better than a uniform one."""
+    """Whether a log-uniform distribution fits the values clearly better than a uniform one, and the reason in words."""
     if low <= 0 or high < LOG_SPAN * low:
         return False, ""
     flat = np.log(high - low) - np.log(np.log(high) - np.log(low))
@@ -213,7 +213,7 @@ def _plain(value: Any, *, whole: bool) -> int | float:
 
 
 class ColumnEvidence(Protocol):
-    """The columns from which a space is guessed; a column may be a small sample of the rows that are kept."""
+    """Access to the columns from which a space is guessed; for large tables they contain only a sample of the rows."""
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
@@ -222,7 +222,7 @@ class ColumnEvidence(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableColumns:
-    """Columns in memory, with only the rows that are kept."""
+    """Columns in memory, restricted to the rows that are kept."""
 
     table: Mapping[str, Column]
     keep: Mask | None = None
@@ -240,7 +240,7 @@ class TableColumns:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen space, and notes on guesses and on columns that were left out."""
+    """The chosen space, with notes on guesses and on columns that are left out."""
 
     space: Space
     notes: tuple[Note, ...]
@@ -288,7 +288,7 @@ def column_roles(
 def guessed_roles(
     names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """The columns that may be parameters, and the role of every column, including doubts from the rows in memory."""
+    """Guess the role of each column; with rows in memory, also doubt columns that rank rows like an objective."""
     twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
     left = [name for name in names if name not in twins]
     columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
@@ -301,7 +301,7 @@ def guessed_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """Columns that are used for states, feasibility or a condition as objective, and so are not parameters."""
+    """The columns used for states, for feasibility or in a condition as objective; they are not parameters."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible
@@ -331,13 +331,13 @@ def _given(
 
 
 def middle_of(values: NDArray[Any]) -> float:
-    """The median; faster to import than `np.median`."""
+    """The median, as `np.median` computes it, but without its slow import."""
     both = [(len(values) - 1) // 2, len(values) // 2]
     return float(np.partition(values, both)[both].mean())
 
 
 def _on_scale(parameter: Parameter, column: Column) -> Note | None:
-    """A warning if half of the rows lie in a corner of a linear range that a log scale would spread out."""
+    """A warning if half of the values lie at the low end of a linear range and would fit a log scale better."""
     if (
         not isinstance(parameter, Float | Int)
         or parameter.log
@@ -365,7 +365,7 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
 def _guessed(
     table: Sequence[str], names: list[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
 ) -> Choice:
-    """The parameters that the user names, or the columns that look like parameters, and notes on the others."""
+    """Guess the domains of the parameters that the user names, or of all columns that look like parameters."""
     if request.params is not None:
         columns = evidence.columns(names)
         space, notes = infer_space(columns, threads=request.threads)
@@ -409,7 +409,7 @@ def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) ->
 
 
 def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: list[str]) -> list[str]:
-    """The names of the columns to use, in the order of the space or the table."""
+    """The names of the columns that may be parameters, in the order of the space or of the table."""
     params, exclude = request.params or (), request.exclude or ()
     if request.params is not None and not params:
         raise QueryError(Arg("params", request.params), " names no column; leave it out to use all of them")

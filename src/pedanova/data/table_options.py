@@ -1,4 +1,4 @@
-"""The options of `analyze` for rows and columns, completed by the metadata of the source."""
+"""The options of `analyze` for rows and columns, and how the metadata of the source completes them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Sw
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """The options of `analyze` for rows and columns."""
-
     objective: object
     direction: object = None  # None: from the source or the name
     space: Space | Mapping[str, Parameter] | None = None
@@ -58,7 +56,7 @@ class TableOptions:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is only one objective and no other option, so that the columns can be counted directly."""
+        """Whether no option drops, averages or reorders rows, so that the columns can be counted as they are."""
         options = (self.where, self.feasible, self.state)
         # Levels have one policy for NaN; if other rows may count as the worst, it is applied earlier.
         same_policy = self.reading.ending == self.reading.nan
@@ -66,7 +64,7 @@ class TableOptions:
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
-    """Complete the options of the user by those of the source and by defaults; raise an error without an objective."""
+    """Complete the user's options by the source's metadata and by defaults; raise an error if no objective is known."""
     settings = records.metadata.params
     records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
@@ -105,7 +103,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
 
 
 def _with_objective(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """The options with a guessed objective, if neither the user nor the source names one."""
+    """Add a guessed objective to the options, if neither the user nor the source names one."""
     own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
@@ -116,7 +114,7 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
 
 
 def _with_numbers(records: Records, request: TableOptions) -> Records:
-    """The records with text columns of numbers as numbers, unless they are categories in the space."""
+    """Convert text columns that contain numbers, unless they are categories in the space."""
     space = request.space or records.metadata.space or {}
     columns, notes, decimal = dict(records.columns), list[Note](), request.reading.decimal
     for name, column in records.columns.items():
@@ -132,13 +130,13 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
 
 
 def objectives_of(request: TableOptions) -> list[str]:
-    """The columns that the user named as objectives."""
+    """The objectives that the user gave as text (column names or conditions)."""
     named = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     return [name for name in named if isinstance(name, str)]
 
 
 def _plain_table(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """Prepare a table without a tool's metadata: average seeds, remove copies, use states."""
+    """Prepare a table that has no metadata: average seeds, remove copies of rows, find the column of trial states."""
     if records.metadata.source:
         return records, request
     _refuse_long_table(records.columns, request)
@@ -169,7 +167,7 @@ LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 
 
 def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> None:
-    """Raise an error for a long table, where each row names one parameter and its value."""
+    """Raise an error if each row contains the name and the value of one parameter, instead of one trial."""
     if request.params is not None or request.space is not None or request.where is not None:
         return
     for name, value in pairwise(columns):
@@ -188,13 +186,13 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """(rows,) The mean of the values that are not NaN."""
+    """The mean over `columns` in each row without NaN, as an array (rows,)."""
     counts = np.sum([~np.isnan(column) for column in columns], axis=0)
     return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
 
 
 def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[Direction, str] | None]:
-    """A function that guesses the direction from the rows, for objectives whose names do not show it."""
+    """A function that guesses the direction of an objective from the rows, for names that do not show it."""
 
     def ask(name: str) -> tuple[Direction, str] | None:
         column = records.columns[name]
@@ -222,7 +220,7 @@ def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Not
 
 
 def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
-    """The options with the result as objective, if a parameter and a result have the same name."""
+    """If a parameter and a result have the same name, use the result as the objective, and add a note."""
     objective = request.objective
     names = list(objective) if isinstance(objective, list | tuple) else [objective]
     known = {*records.metadata.objectives, *records.metadata.metrics}
@@ -256,7 +254,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The parameters that a source names, without excluded columns and objectives; `settings` are all parameters."""
+    """The parameters that the source names, without excluded columns and objectives; `settings` are the valid names."""
     metadata = records.metadata
     if not metadata.params:
         return None
@@ -275,7 +273,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
 
 
 def _without_unusable(records: Records, request: TableOptions) -> Records:
-    """The records without parameters that cannot be counted, such as those with thousands of choices."""
+    """Remove parameters that cannot be divided into cells, such as those with thousands of choices."""
     if request.space is not None or request.params is not None:
         return records
     reasons: dict[str, Note] = {}
@@ -288,7 +286,7 @@ def _without_unusable(records: Records, request: TableOptions) -> Records:
 
 
 def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
-    """The records without some parameters of the source's space, unless none would remain."""
+    """Remove the parameters `names` from the source's space, unless none would be left."""
     metadata = records.metadata
     params = tuple(name for name in metadata.params if name not in names)
     if not names or metadata.space is None or not params:
@@ -298,7 +296,7 @@ def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
 
 
 def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """The rows that a source considers comparable, unless the user selects rows by the same columns."""
+    """Select the rows that the source considers comparable, unless the user's condition uses the same columns."""
     rule = records.metadata.where
     where = request.where
     chosen_by = {str(name) for name in where} if isinstance(where, Mapping) else set[str]()
@@ -317,7 +315,7 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
 
 
 def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
-    """Some rows of a table, and of all options that have one value per row."""
+    """Select rows of a table, and of all options that have one value per row."""
     count = records.rows
     return replace(records, columns=take(records.columns, rows), curves=None), replace(
         request,
@@ -329,7 +327,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
-    """These rows of an option with one value per row; a list of text is a list of names, unless `words` is set."""
+    """Select rows of an option with one value per row; a list of strings means column names, unless `words` is set."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
     if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:
@@ -341,7 +339,7 @@ def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """The table before rows were removed: with lower budgets, pruned trials and single runs of a configuration."""
+    """The table before rows were dropped or averaged; it still has lower budgets, pruned trials and repeated runs."""
 
     records: Records
     request: TableOptions

@@ -1,4 +1,4 @@
-"""The rows of a table with parameters and objective, best first."""
+"""Tables of single rows with their parameters and objectives, best first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def trial_column(names: Iterable[str]) -> str | None:
 
 
 def trial_numbers(columns: Mapping[str, Column], rows: int, *, ordered: bool) -> NDArray[Any] | None:
-    """The trial number of each row, from the order of a log or from a column; None if not known."""
+    """The trial number of each row, from a column or the order of a log; None if it is not known."""
     if ordered:
         return np.arange(rows)
     name = trial_column(columns)
@@ -96,12 +96,12 @@ def own_name(word: str, names: Collection[str]) -> str:
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
-    """The best `many` rows in order; tied rows in table order, NaN last."""
+    """The best `many` of `rows`, best first; tied rows are in table order, NaN comes last."""
     return lowest(observed.ranked, rows, many, descending=observed.direction == "maximize")
 
 
 def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, descending: bool) -> Indices:
-    """The first `many` rows in the order of a column; rows without a value come last."""
+    """The first `many` of `rows`, sorted by the column `name`; rows without a value come last."""
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
@@ -117,7 +117,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
 
 
 def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = False) -> Indices:
-    """The rows with the smallest keys; tied rows in table order, NaN last."""
+    """The `many` rows with the smallest (or largest) keys; tied rows are in table order, NaN comes last."""
     chosen = keys[rows].astype(np.float64)
     chosen = -chosen if descending else chosen
     if many < len(rows):
@@ -128,7 +128,7 @@ def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = F
 
 
 def sampled(rows: Indices, many: int, seed: int) -> Indices:
-    """A random sample of `many` rows, in table order; all rows if there are no more."""
+    """A random sample of `many` rows in table order; all rows if there are not more than that."""
     if len(rows) <= many:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)
@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """A table of these rows; `codes` say which are in the target and in the region."""
+    """A table of `rows` of `total`; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

@@ -1,7 +1,7 @@
-"""Words that people and tools use in column names and for the states of trials.
+"""Words that are used in column names and for the states of trials.
 
-Names are split into words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all contain `acc`. Only the last word with a
-meaning counts, so `loss_weight` is not a loss.
+Names are split into words: `val_acc`, `valAcc`, `val/acc` and `acc@1` all contain `acc`. The last word with a known
+meaning decides, so `loss_weight` is not a loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATES = {
 
 
 def state_of(label: object) -> str | None:
-    """The state of a trial from a word or a message; None if it is not a state.
+    """Recognise the state of a trial in a word or a message; None if `label` is not a state.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def state_of(label: object) -> str | None:
 
 
 def state_word(label: object) -> str:
-    """The state in words such as COMPLETE, 'TrialState.FAIL' or 'pruned', in lower case."""
+    """Convert a state such as COMPLETE or 'TrialState.FAIL' to its last word in lower case."""
     return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
@@ -164,7 +164,7 @@ _KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
 
 
 def known_form(word: str) -> str:
-    """The word in its basic form: without a number at the end, and in the singular."""
+    """The basic form of a word: without a number at its end, and in the singular."""
     for plural in ("s", "es"):
         if word not in _KNOWN and word.endswith(plural) and word.removesuffix(plural) in RESULTS | COSTS:
             return word.removesuffix(plural)
@@ -172,7 +172,7 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word with a meaning (not a summary, split or number), and whether a word before it negates it."""
+    """The last word of a name with a known meaning, and whether words before it negate it; None if unknown."""
     words = words_of(name)
     for place in range(len(words) - 1, -1, -1):
         word = known_form(words[place])
@@ -187,14 +187,14 @@ def last_telling(name: str) -> tuple[str, bool] | None:
 
 
 def has_head(name: str) -> bool:
-    """Whether a name ends like a typical parameter name, possibly with a number after it, such as units_1."""
+    """Whether a name ends like a typical parameter name; a number may follow, as in units_1."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
     return not negatives and COUNTED.match(name) is None and bool(words) and _head(words)[-1] in HEADS
 
 
 def is_setting_name(name: str, *, number: bool = False) -> bool:
-    """Whether a name is typical for a parameter (with numbers as values) and not for a result.
+    """Whether a name is typical of a parameter, or with `number` of a numeric parameter, and not of a result.
 
     Examples
     --------
@@ -210,13 +210,13 @@ def is_setting_name(name: str, *, number: bool = False) -> bool:
 
 
 def _head(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a name without the number at its end."""
+    """The words of a name without a number at its end."""
     words = words[:-1] if len(words) > 1 and words[-1].isdigit() else words
     return *words[:-1], words[-1].rstrip("0123456789") or words[-1]
 
 
 def direction_by_name(name: str) -> Direction | None:
-    """Whether a result of this name is minimised or maximised; None if the name does not show it.
+    """Whether a result called `name` is minimised or maximised; None if the name does not show it.
 
     Examples
     --------
@@ -232,5 +232,5 @@ def direction_by_name(name: str) -> Direction | None:
 
 
 def is_limit(name: str) -> bool:
-    """Whether the name means a limit, such as max_time."""
+    """Whether the name is that of a limit, such as max_time."""
     return words_of(name)[:1] in (("max",), ("min",), ("limit",), ("budget",))
