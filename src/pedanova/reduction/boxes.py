@@ -1,9 +1,9 @@
-"""Find boxes in the space by removing the slice with the lowest density again and again.
+"""Find a box in the search space by repeatedly removing the slice with the lowest density of good points.
 
-A cloud is a set of points (of the space, or rows) with the weight of each in the target. A slice is one group of a
-parameter's cells. Its density is its part of the target divided by its part of the points (or of the space, after an
-adaptive sampler), both inside the current box. The slice with the lowest density is removed first; an ordered parameter
-loses only slices at its ends. Each box lies inside the one before, so a higher `keep` never gives a smaller box.
+A `Cloud` is a set of points (of the space, or rows), each with a weight in the target. A slice is one group of a
+parameter's cells. Its density is its fraction of the target divided by its fraction of the points (or of the space,
+after an adaptive sampler), both inside the current box. An ordered parameter loses only slices at its ends. Each box
+lies inside the one before, so a higher `keep` never gives a smaller box.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Groups = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """The cells of one parameter in groups; -1 for cells that a draw from the space never has."""
+    """The cells of one parameter, divided into groups; cells with prior probability 0 have the group -1."""
 
     ordered: bool
     group_of: Groups  # (cells,)
@@ -45,17 +45,17 @@ class Axis:
         return len(self.prior)
 
     def place(self, cells: Cells) -> Groups:
-        """The group of every row or point; -1 if it has no value inside the space."""
+        """The group of each cell number in `cells`; -1 for missing values and values outside the space."""
         inside = cells < len(self.group_of)
         return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
 
     def ends(self, kept: Sequence[int]) -> tuple[int, int]:
-        """The first and last cell of the kept groups, without cells that a draw never has."""
+        """The first and last cell of the groups in `kept`, without cells of prior probability 0."""
         cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
         return int(cells[0]), int(cells[-1])
 
     def coarse(self) -> Groups:
-        """(groups,) For a finely divided range: the slice, one of 20 wider ones, that contains each group."""
+        """The wider slice (one of 20) that contains each group of a finely divided range: an array (groups,)."""
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
@@ -64,7 +64,7 @@ class Axis:
 
 @lru_cache(maxsize=2048)
 def axis_of(grid: Grid, most: int = MOST_GROUPS) -> Axis:
-    """Make groups: one for each level, or at most `most` groups that cover about equal parts of the space."""
+    """Divide the cells into groups: one per category, or at most `most` groups with about equal prior probability."""
     (block,) = grid.blocks
     live = grid.prior > 0
     if not block.ordered or int(live.sum()) <= most:
@@ -80,7 +80,7 @@ def axis_of(grid: Grid, most: int = MOST_GROUPS) -> Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cloud:
-    """Points with their groups and the weight of each in the target."""
+    """Points with the group of each parameter, and the weight of each point in the target."""
 
     axes: Mapping[str, Axis]
     places: Mapping[str, Groups]  # (points,) by parameter
@@ -98,11 +98,11 @@ class Cloud:
 
     @property
     def by_space(self) -> bool:
-        """Whether slices are compared with the space instead of the points."""
+        """Whether densities are relative to the search space instead of the points themselves."""
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
-        """(groups,) The weights that the target is compared with: points that have a value, or the space."""
+        """The denominators of the densities, as an array (groups,): the number of points, or the prior probability."""
         axis = self.axes[name]
         if self.by_space:
             return axis.prior
@@ -110,17 +110,17 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """The groups of points that are spread evenly over the space, if such points are known."""
+        """The groups of points that are spread evenly over the space."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
-        """The part of the space where a parameter has a value."""
+        """The fraction of the space in which the parameter `name` has a value."""
         if name not in self._active:
             self._active[name] = float(np.mean(self.uniform[name] >= 0))
         return self._active[name]
 
     def density(self, name: str, slices: Groups | None = None) -> Reals:
-        """(groups, opinions) The density of the target in each group, or in the wider slices around the groups."""
+        """The density of the target in each group (or wider slice), as an array (groups, resampled estimates)."""
         axis, places = self.axes[name], self.places[name]
         slices = np.arange(axis.groups) if slices is None else slices
         base = np.bincount(slices, weights=self.base(name, places))
@@ -130,7 +130,7 @@ class Cloud:
         return np.asarray(parts / np.maximum(base, 1e-300)[:, None])
 
     def parts(self, slices: Groups, places: Groups) -> Reals:
-        """(slices, opinions) The weight of each slice in the target."""
+        """The weight of the target in each slice, as an array (slices, resampled estimates)."""
         opinions = self.mass.shape[1]
         first = opinions * np.where(places >= 0, slices[places] + 1, 0)  # one more slice for points without a value
         flat, most = first[:, None] + np.arange(opinions), opinions * (int(slices.max()) + 2)
@@ -140,13 +140,13 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The kept groups of every parameter that was cut, and the part of the target inside."""
+    """The groups that are left of every parameter that was cut, and the fraction of the target inside the box."""
 
     left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kept: float = 1.0
 
     def holds(self, places: Mapping[str, Groups]) -> NDArray[np.bool_]:
-        """(points,) Which points lie inside the box; a missing value counts as inside."""
+        """Which points lie inside the box, as an array (points,); a missing value counts as inside."""
         some = next(iter(places.values()))
         inside = np.ones(len(some), dtype=bool)
         for name, groups in self.left.items():
@@ -154,9 +154,10 @@ class Box:
         return inside
 
     def volume(self, cloud: Cloud) -> float:
-        """The part of the space inside the box; a conditional parameter counts only where it is active.
+        """The fraction of the space inside the box; a conditional parameter counts only where it has a value.
 
-        Children come after their parents, because the kept values of the parents determine how often a child is active.
+        Parents are handled before their children, because the values left of a parent determine how often a child has a
+        value.
         """
         mask, volume = None, 1.0
         for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
@@ -170,7 +171,7 @@ class Box:
 
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
-    """A sequence of boxes, each inside the one before, from the whole space to a box without slices of low density."""
+    """Nested boxes, from the whole space down to a box in which no slice of the parameters `names` has low density."""
     mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] + 1 for name in names}
@@ -196,10 +197,10 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice with the lowest density: its density, parameter, group, and the lost mass.
+    """The slice of parameter `name` with the lowest density: its density, name, group and weight; None if none is low.
 
-    `mass` has a line for the target and one for the wider target, if there is one. `places` are groups from 1; 0 means
-    no value.
+    `mass` has one row of weights for the target, and one for a wider target if there is one. `places` is the group of
+    each point plus 1; 0 means no value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
@@ -230,7 +231,7 @@ def poorest(
 
 
 def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
-    """The kept groups of an ordered parameter, split at long runs of groups with hardly any good point."""
+    """The groups of a parameter inside the box, split where many neighbouring groups have hardly any good point."""
     axis = cloud.axes[name]
     groups = box.left.get(name, tuple(range(axis.groups)))
     slices = axis.coarse()
@@ -253,7 +254,7 @@ def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
 
 
 def _gap_around(empty: Sequence[bool], place: int) -> int:
-    """The length of the run of empty groups at a place; 0 if this group is not empty or the run touches an end."""
+    """The number of neighbouring empty groups around the index `place`; 0 if it is not empty or they reach an end."""
     if not empty[place]:
         return 0
     first = last = place
@@ -265,7 +266,7 @@ def _gap_around(empty: Sequence[bool], place: int) -> int:
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
-    """The smallest box that keeps the part `keep` of the target, for each cut parameter or for all together."""
+    """The smallest box with the fraction `keep` of the target for each cut parameter (`jointly`: for all together)."""
     slack = 1e-9
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
@@ -288,7 +289,7 @@ def is_constant(domain: Domain) -> bool:
 
 
 def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Domain:
-    """The part of a domain that consists of some groups of its cells."""
+    """The domain that is left if only the cells of `groups` are kept."""
     match domain:
         case Categorical(choices):
             left = tuple(choices[g] for g in sorted(groups))
@@ -312,7 +313,7 @@ def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:
-    """The lattice numbers between two edges; edges lie halfway between lattice numbers."""
+    """The values of an integer domain between `low` and `high`; these lie halfway between possible values."""
     slack = 1e-9 * max(1.0, abs(low), abs(high))
     first = max(0, math.ceil((low - domain.low - slack) / domain.step))
     last = math.floor((min(high, domain.high) - domain.low + slack) / domain.step)
@@ -335,7 +336,7 @@ def _round(value: float, domain: Float, towards: object) -> float:
 
 
 def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
-    """The value that represents a group of cells."""
+    """One value to represent a group of cells: its middle, or a round number inside it."""
     smaller = shrunk(domain, axis, grid, [group])
     match smaller:
         case Categorical(values) | Ordinal(values):
@@ -350,7 +351,7 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether the density of good values is highest at one end (0 or -1), in most opinions."""
+    """Whether the density is highest at one end of the range (0 or -1), in most of the resampled estimates."""
     inwards = density if end == 0 else density[::-1]
     wide = max(1, len(inwards) // TENTHS)
     tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
@@ -360,14 +361,14 @@ def piles_up(density: Reals, end: int) -> bool:
 
 
 def crowd(density: Reals, prior: Reals, end: int) -> float:
-    """The part of the good values in the outermost tenth of a range, at one end (0 or -1)."""
+    """The fraction of the good values that lies in the outermost tenth of a range, at one end (0 or -1)."""
     mass = density.mean(axis=1) * prior
     inwards = mass if end == 0 else mass[::-1]
     return float(inwards[: max(1, len(inwards) // TENTHS)].sum() / max(float(mass.sum()), 1e-300))
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """Bounds to try if good values are most frequent at an end, moved outwards as far as these values reach inwards."""
+    """New bounds for the `sides` where good values are most frequent, as far outwards as these values reach inwards."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
@@ -379,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """A bound moved outwards by a part of the range; None if it cannot be moved."""
+    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if it cannot be moved."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

@@ -1,8 +1,7 @@
-"""The rows and the target that bounds are searched for, and the part of the space where the best rows lie.
+"""Find the part of the search space in which the best rows lie, from rows or from a fitted model.
 
-If an adaptive sampler chose the trials, good ones are compared with the space, not with other trials: it leaves poor
-regions early, so good and other trials lie close together and their densities hardly differ. A configuration counts
-once, even if it was run several times.
+Adaptive samplers leave bad regions early, so good and bad trials lie close together and their densities hardly differ.
+Their good trials are therefore compared with the whole space. A configuration that was run several times counts once.
 """
 
 from __future__ import annotations
@@ -62,12 +61,12 @@ class Search:
 
     @cached_property
     def cells(self) -> CellsByName:
-        """(rows,) The cell of every row, by parameter."""
+        """For each parameter, the cell of every row: arrays (rows,)."""
         columns, space = self.observed.columns, self.observed.space
         return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
 
     def samples(self) -> PosteriorSamples:
-        """The posterior samples of the model of all rows, the same that gave the importances."""
+        """The posterior samples of the model that was fitted to all rows for the importances."""
         samples = self.row_model().fitted(self.seed).samples
         if samples is None:
             raise TypeError("no model could be fitted to these rows")
@@ -79,16 +78,16 @@ class Search:
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:
-        """How much each parameter alone can change the model's function, from 0 to 1."""
+        """How much each parameter alone can change the prediction of the model, from 0 to 1."""
         return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """The samples of a quicker model of some rows only; None if these rows give no model."""
+        """The posterior samples of a faster model that is fitted to `rows` only; None if no model can be fitted."""
         every = self.row_model()
         return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
-        """The p-value of each parameter inside a region; None if too few rows reach the target there."""
+        """The p-value of each parameter for `target` within `region`; None if too few rows are in the target."""
         model, direction = self.query.model, self.observed.direction
         if model is None:
             return None
@@ -98,7 +97,7 @@ class Search:
         return model.p_values(inner, outer, seed=self.seed)
 
     def is_even(self) -> bool:
-        """Whether the rows look like a uniform draw from the space, in the parameters that vary."""
+        """Whether the parameters that vary are distributed as in a uniform draw from the space."""
         if self.query.model is not None:
             return not self.query.model.adaptive
         return all(
@@ -108,12 +107,12 @@ class Search:
         )
 
     def reached(self) -> NDArray[np.bool_]:
-        """(rows,) Which rows of the observations are in the target."""
+        """Which rows are in the target, as an array (rows,)."""
         return rows_in(self.target, self.observed, self.counted)
 
 
 def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
-    """How far the rows are from a uniform draw: the chi-square divergence over a few groups of cells."""
+    """The chi-square divergence of the rows from a uniform draw, over a few groups of cells, corrected for chance."""
     groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
     inside = counts[: grid.cells]
     rows = max(1, int(inside.sum()))
@@ -125,7 +124,7 @@ def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
-    """Parameters with p ≤ `LEVEL`, and parents that activate them; none if Holm's test finds no effect at all."""
+    """Parameters with p ≤ `LEVEL`, and the parents on which they depend; none if Holm's test finds no effect at all."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]
@@ -147,7 +146,7 @@ def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.
 
 
 def configurations(cells: CellsByName, rows: Rows) -> Rows:
-    """(rows,) A number for each configuration."""
+    """The number of each row's configuration, as an array (rows,)."""
     if len(rows) > MOST_ROWS:
         return np.arange(len(rows))
     table = np.stack([column[rows] for column in cells.values()], axis=1)
@@ -163,10 +162,9 @@ def leading(
     target: Region,
     among: tuple[int, int] = (BEST, LEAST),
 ) -> Rows:
-    """The rows that choose the bounds: the best configurations of the target, each once.
+    """The rows from which bounds are chosen: the best configurations of the target, one row for each.
 
-    Quantiles refer to configurations here. Otherwise, if a sampler repeats the best configuration many times, the
-    target would contain only this one.
+    Quantiles refer to distinct configurations, because a sampler may repeat the best one many times.
     """
     signed = lower_is_better(observed, rows)
     order = np.argsort(signed, kind="stable")
@@ -184,7 +182,7 @@ def leading(
 def cloud_of(
     observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
 ) -> Cloud:
-    """The deciding rows as a cloud of points, with points of the space to compare them with."""
+    """Make a cloud of the rows `deciding`, with uniform points of the space for comparison."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
     points = space_points(observed.space, cells)
     anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
@@ -207,20 +205,20 @@ def space_points(space: Space, cells: CellsByName) -> CellsByName:
 
 
 def having(cloud: Cloud, name: str) -> int:
-    """The number of deciding rows that have a value of this parameter."""
+    """The number of points in the cloud that have a value of the parameter `name`."""
     return int(np.sum(cloud.places[name] >= 0))
 
 
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the deciding rows; a part is cut off only if at least `least` trials were run in it."""
+    """The box around the points of the cloud; values are cut off only if at least `least` trials had such values."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
 
 def roomier(box: Box, cloud: Cloud) -> Box:
-    """Widen ranges by two mean gaps between the deciding rows, because the next row may lie just outside."""
+    """Widen the ranges of a box by two mean gaps between its points, because the next good row may lie just outside."""
     left = {}
     for name, groups in box.left.items():
         axis = cloud.axes[name]
@@ -231,7 +229,7 @@ def roomier(box: Box, cloud: Cloud) -> Box:
 
 
 def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], least: int = LEAST_TRIED) -> Box:
-    """Undo cuts where hardly any row was tried: ranges extend to the next value that was tried."""
+    """Undo cuts of values that hardly any trial had; ranges are extended up to the next value that was tried."""
     left = {}
     for name, groups in box.left.items():
         rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
@@ -248,7 +246,7 @@ def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], l
 
 
 def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
-    """A box of only the parameters that lose groups."""
+    """A box without the parameters of which no group is cut off."""
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 
@@ -261,7 +259,7 @@ SAME_SIZE = 1.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoodRegion:
-    """The good region found from rows only: those of the target, or of its best fifth if that has enough rows."""
+    """The good region found from rows: the best fifth of the target if it has enough rows, otherwise all of it."""
 
     search: Search
     cloud: Cloud  # its mass is the best part of the target
@@ -291,26 +289,26 @@ class GoodRegion:
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
     def among(self, rows: Rows) -> GoodRegion:
-        """The good region of some of the rows only."""
+        """The good region computed from `rows` only."""
         return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box that cuts these parameters, which have a clear effect."""
+        """The box with the fraction `keep` of the good rows for each of `names` (parameters with a clear effect)."""
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The first box that is about as small as `volume`, because fewer rows would otherwise give a wider box."""
+        """The first box with at most about the given volume; fewer rows would otherwise give a larger box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
-        """The evidence against the part that is cut off, in words."""
+        """A phrase on the evidence against the values that are cut off."""
         return "good rows are rare elsewhere"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelGoodRegion(GoodRegion):
-    """Points of the space with their probability of being in the target, and in its best tenth."""
+    """The good region found with a model: points with their probability of being in the target and its best tenth."""
 
     estimator = "surrogate"
     decides = "the target's best tenth (by the model)"
@@ -338,7 +336,7 @@ class ModelGoodRegion(GoodRegion):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TrialGoodRegion(GoodRegion):
-    """The best configurations that an adaptive sampler found, compared with the space."""
+    """The good region found from the best configurations of an adaptive sampler, relative to the whole space."""
 
     tried: Mapping[str, Groups]  # the groups of every row
     wider: Cloud  # the whole target
@@ -362,10 +360,10 @@ class TrialGoodRegion(GoodRegion):
         return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box of these parameters; if any of `names` has a clear effect, all parameters are cut.
+        """The box around the best configurations. If any of `names` has a clear effect, all parameters are cut.
 
-        After an adaptive sampler has settled, too few trials remain to test the other parameters. Their ranges are cut
-        to those of the whole target, if many trials lie outside them; categories are not cut.
+        After an adaptive sampler has converged, too few different trials remain to test the other parameters. Their
+        ranges are cut to those of the whole target, if many trials lie outside; their categories are not cut.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []
@@ -382,7 +380,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """The good region: from the trials if they are uneven, else from the model if it answered, else from rows."""
+    """Choose the method: the best trials if rows are not uniform, else the model if it was used, else counts."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)
@@ -397,7 +395,7 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
 def laid_out(
     observed: Observations, cells: CellsByName, most: int = MOST_GROUPS
 ) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
-    """The axes and groups of every parameter that has a single domain."""
+    """For every parameter with a single domain: its groups of cells (an `Axis`), and the group of each row."""
     axes = {
         name: axis_of(grid_of(parameter), most)
         for name, parameter in observed.space.items()
@@ -407,9 +405,10 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """(points, opinions) How often each point ranks from `first` up to `last`; every column has the sum 1.
+    """The probability that a point ranks from `first` to before `last`, as an array (points, estimates) of column sums
+    1.
 
-    An opinion is an estimate from some of the samples; each sample belongs to one opinion.
+    Each of the `opinions` estimates is computed from a different subset of the posterior samples.
     """
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
@@ -418,7 +417,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """The largest possible influence of each parameter on the model's function or on its best half of the points."""
+    """An upper limit for the influence of each parameter on the model's prediction and on being in its best half."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

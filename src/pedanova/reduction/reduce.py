@@ -1,7 +1,7 @@
-"""A smaller search space: which parameters to narrow, fix, widen or keep.
+"""Decide which parameters to narrow, fix, widen or keep in a smaller search space.
 
-Only parameters with a clear effect are narrowed. Only parameters without a clear effect, over all rows and among the
-best, are fixed. docs/reduction.md has the rules and measurements.
+Only parameters with a clear effect are narrowed. Only parameters without a clear effect, both over all rows and among
+the best, are fixed. docs/reduction.md has the rules and measurements.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ Holds = Callable[[Rows], Mask]  # a function that says which rows lie in a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """Which rows lie in the printed box and in the boxes of the folds."""
+    """For each row, whether it lies in the final box, and in the boxes that were computed in cross-validation."""
 
     inside: Mask  # (rows,) in the printed box
     without: Mask  # (rows,) in the box that was chosen without the row
     chosen: NDArray[np.float64]  # (rows,) the part of the boxes chosen with the row that contain it
 
     def inside_of(self, wanted: Mask) -> float:
-        """The part of these rows that lies in the printed box."""
+        """The fraction of the rows in `wanted` that lies in the final box."""
         return float(self.inside[wanted].mean()) if wanted.any() else 0.0
 
     def kept_of(self, wanted: Mask) -> Proportion:
-        """The part of these rows that lies in a box chosen without them, with a 95 % interval."""
+        """The fraction of the rows in `wanted` inside the final box, corrected for optimism by cross-validation."""
         if not wanted.any():
             return proportion_of(0.0, 1)
         luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
@@ -67,7 +67,7 @@ class Judgement:
 
 
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """Cross-validate with `folds` folds; `box_of` computes the box from some rows."""
+    """Cross-validate the box: `box_of` computes a box from some of the rows, and `printed` is the final box."""
     rows = np.flatnonzero(search.counted)
     alike = configurations(search.cells, rows)  # rows of one configuration are in the same fold
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
@@ -83,7 +83,7 @@ def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], fold
 def evidence_of(
     search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
 ) -> Evidence:
-    """The evidence from cross-validation, in which each fold chooses a box as small as the printed one."""
+    """Evaluate the box by cross-validation; each fold chooses a box of about the same volume."""
     size, cells = box.volume(region.cloud), search.cells
 
     def holds(one: Box) -> Holds:
@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """The probability that a random draw is in the target, relative to before; None with an adaptive sampler."""
+    """How many times as likely a random draw from the box is in the target as one from the space; None if not known."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -118,7 +118,7 @@ def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> 
 
 
 def proportion_of(part: float, total: int) -> Proportion:
-    """A proportion with its 95 % interval (Wilson)."""
+    """A proportion with its 95 % Wilson interval."""
     z = 1.96
     centre = (part + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(part * (1 - part) / total + z * z / (4 * total * total))
@@ -132,7 +132,7 @@ INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """Decides the verdict on each parameter."""
+    """Decides the verdict on each parameter: keep, narrow, fix, widen or undecided."""
 
     space: Space
     region: GoodRegion
@@ -186,7 +186,7 @@ class Judge:
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
-        """The verdict with the ranges of good values, if there are several."""
+        """If good values lie in several ranges, add these ranges to the verdict."""
         axis = self.region.cloud.axes[cut.name]
         ranges = runs(self.region.cloud, self.box, cut.name)
         if len(ranges) < 2:
@@ -247,7 +247,7 @@ def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> V
 
 
 def small(part: float) -> str:
-    """A fraction as a percentage that is never shown as 0 %."""
+    """Format a fraction as a percentage that is never 0 %."""
     return percent(part) if part >= 0.0005 else f"less than {percent(0.001)}"
 
 
@@ -286,7 +286,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
-    """The parameter with the conditions that can still be true; None if it can never be active."""
+    """The parameter without conditions' values that were cut off; None if its condition can no longer be true."""
     if parameter is None or not parameter.when or isinstance(parameter, Switch):
         return parameter
     conditions = []
@@ -330,7 +330,7 @@ def reduce_space(
     folds: int = 5,
     importances: Callable[[TrialData, Question], Importances] = importance_of,
 ) -> ReducedSpace:
-    """See `Analysis.reduce`. `importances` computes the importances, or takes them from a cache."""
+    """Compute the result of `Analysis.reduce`; `importances` computes the importances or takes them from a cache."""
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
     contrasts, words, notes = data.contrasts(wanted, 1.0)
@@ -367,9 +367,9 @@ def reduce_space(
 
 
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
-    """The parameters whose values may be cut: all except categories without a clear effect.
+    """The parameters of `names` that may be cut: all except categorical ones without a clear effect.
 
-    Cutting a range removes only its worst end, but cutting a category removes it completely.
+    Cutting a range removes only its worst end, but a category is removed completely.
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
@@ -388,7 +388,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """p-values for being in the best half of the target, among three times as many rows; None if not available."""
+    """The p-values for being in the best half of the target, among three times as many rows; None if not available."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

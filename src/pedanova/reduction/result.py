@@ -1,4 +1,4 @@
-"""The result of `reduce`: a verdict and a reason for each parameter, and how good the smaller space is."""
+"""The result of `reduce`: a verdict with a reason for each parameter, and an evaluation of the smaller space."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Verdict:
     name
         The parameter.
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (it exists only
-        for values that are cut off) or ``undecided``.
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (its condition can
+        no longer be true) or ``undecided``.
     reason
         The reason, in one sentence.
     before, after
-        Its domain before and after; `after` is None if the parameter can no longer be active.
+        The domain before and after the reduction; `after` is None if the parameter can no longer have a value.
     part
-        The part of its range that is left, on its own scale.
+        The fraction of the range that is left, on the parameter's own scale.
     pieces
         The ranges of good values, if there are several; `after` is one range around all of them, because other tools
         accept only one range.
@@ -64,7 +64,7 @@ class Verdict:
     pieces: tuple[Domain, ...] = ()
 
     def suggested(self) -> str:
-        """The new domain and bounds to try, in words; empty if nothing changes.
+        """Describe the new domain and bounds to try; empty if nothing changes.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """A part of some rows, with a 95 % interval."""
+    """A fraction of some rows, with its 95 % interval."""
 
     part: float
     low: float
@@ -96,19 +96,19 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How good the smaller space is, for the printed bounds.
+    """How good the smaller space is.
 
     Attributes
     ----------
     kept, best
-        The part of held-out target rows (and of their best fifth) that lies inside all bounds, by cross-validation.
+        The fraction of held-out target rows (and of their best fifth) inside all bounds, by cross-validation.
     inside
-        The part of the target's rows that lies inside; the same rows chose the bounds, so this is too optimistic.
+        The fraction of the target rows inside all bounds; too optimistic, because the same rows chose the bounds.
     volume
-        The part of the space that is left, on each parameter's own scale; fixed parameters do not count.
+        The fraction of the space that is left, on each parameter's own scale; fixed parameters do not count.
     enrichment
-        The probability that a random draw is in the target, relative to the original space; None with an adaptive
-        sampler, when it is not known.
+        How many times as likely a random draw from the smaller space is in the target as one from the original space;
+        None with an adaptive sampler.
     rows
         The number of rows that were used.
     estimator
@@ -189,7 +189,7 @@ class ReducedSpace(NamedTable[Verdict]):
         ]
 
     def summary(self) -> str:
-        """How much of the space is left, and how many good rows lie inside."""
+        """A sentence on the fraction of the space that is left and on how many good rows lie inside."""
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
             return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
@@ -210,7 +210,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
     def _repr_html_(self) -> str:
-        """The HTML for a notebook: the verdicts with their reasons, and the evidence."""
+        """HTML for a notebook: the verdicts with their reasons, and the evaluation of the smaller space."""
         name, *words, part = self.printed()
         columns = [
             name,
@@ -274,7 +274,7 @@ Chosen: TypeAlias = tuple[float | None, float | None] | Sequence[Any]  # both en
 
 
 def inside_box(reduced: ReducedSpace, box: Mapping[str, Chosen]) -> ReducedSpace:
-    """The same verdicts, with their domains limited to a box."""
+    """The same verdicts, with every new domain limited to the values in `box`."""
     rows = tuple(_cut(row, box[row.name]) if row.name in box else row for row in reduced.rows)
     return replace(reduced, rows=rows)
 
@@ -289,7 +289,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The part of a domain that lies in the box; None if no part does, or if the box has no such parameter."""
+    """The values of a domain that `chosen` selects, as a domain; None if there are none."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

@@ -1,4 +1,4 @@
-"""Count a table in parts: its space, its levels, the counts of its parts, and how to read its rows again."""
+"""Count a table in parts: find its space and levels, count all parts, and read the rows again if needed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), 
 
 @dataclass(slots=True, eq=False)
 class Rescan(Countable):
-    """Reads the rows again if a question needs other thresholds."""
+    """A table in parts, which is read again whenever a question needs other thresholds."""
 
     workers: Workers | SparkWorkers
     plan: Plan
@@ -70,7 +70,7 @@ class Rescan(Countable):
         return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Levels and counts for a later question; raises an error if the rows have changed."""
+        """Add thresholds to `levels` and count again; raises an error if a file can no longer be read."""
         lost_before = set(self.workers.lost)
         try:
             return Countable.recut(self, levels, cuts)
@@ -80,11 +80,10 @@ class Rescan(Countable):
             raise DataError(f"{why}; it was part of an earlier count: restore it, or analyze the other files") from None
 
     def ranked(self) -> RankedObjective:
-        """The objective by rank; the column is read once more, or two or three times if one reading is not enough."""
         return self.values_at, self.look.kept, self.look.numbers
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
-        """The signed objective at each of these ranks (1 = smallest)."""
+        """The signed objective at each of `ranks` (1 = smallest); reads the column one to three times."""
         wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
         look = self.look
         if not len(wanted):
@@ -96,7 +95,7 @@ class Rescan(Countable):
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
     def few(self) -> FewRows | None:
-        """The single rows, read again; None if an engine counts the table."""
+        """Read the individual rows; None if the engine of the table counts them."""
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
@@ -126,7 +125,7 @@ class Rescan(Countable):
 
 
 def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: object) -> Counted:
-    """Count a table of any size; an option that needs all rows at once raises an error."""
+    """Count a table of any size; raises an error for options that need all rows at the same time."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     metadata = table_metadata(scan.columns) or SourceMetadata()
@@ -146,7 +145,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
 
 
 def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
-    """Fill in options that the names of the columns imply; options of the user have priority."""
+    """Fill in options that follow from typical column names of a tool; options of the user have priority."""
     exclude = request.exclude or ()
     own = request.params is None and request.space is None and metadata.params
     goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
@@ -162,7 +161,7 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """Fill in the column of trial states, if the first rows have one."""
+    """If the user gives no column of trial states, use the one that is found in the first rows, if any."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
     if request.state is not None or not names:
@@ -185,7 +184,7 @@ def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | Spark
 
 
 def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, plan: Plan, levels: object) -> Counted:
-    """Read the table for the space and the thresholds, then count it."""
+    """Read the table to find its space and thresholds, then count it."""
     evidence = SurveyedColumns(workers, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
@@ -212,7 +211,7 @@ def is_file(part: object) -> bool:
 
 
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
-    """The range of the objective, estimated from the first rows of some files."""
+    """The range of the objective in which rows are counted, estimated from the first rows of some files."""
     if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
         return LEADING_BITS  # reading a few rows would run the whole plan once more
     last = len(workers.parts) - 1
@@ -222,7 +221,7 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
 
 
 def check_request(request: TableOptions, scan: TableScan) -> None:
-    """Raise an error if an option cannot be decided row by row."""
+    """Raise an error for options that cannot be applied to each row separately."""
     if not isinstance(request.objective, str):
         what = " is missing" if request.objective is None else " must be the name of one column"
         columns = f" when a table is read in parts; the columns are: {listed(list(scan.columns), most=40)}"
@@ -255,7 +254,7 @@ def columns_needed(scan: TableScan, plan: Plan, space: Space) -> tuple[str, ...]
 
 
 def space_of(scan: TableScan, plan: Plan, evidence: SurveyedColumns) -> Choice:
-    """The given space, or a guess from one reading of the columns that may be parameters."""
+    """The given space; without one, a space guessed from one reading of the columns that may be parameters."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))
     goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)

@@ -1,8 +1,8 @@
-"""Count a scan: tables of any size, read in parts, with memory that does not grow with the table.
+"""Functions that count one part of a table, so that the memory needed does not grow with the table.
 
-Two things need all rows before counting: the space, if none is given (one reading), and the thresholds of the levels
-(usually two readings of only the objective). One more reading counts the rows. Every step is a function of one part,
-and the results of parts are added, so that threads, processes and other machines can share the work.
+Two steps need all rows before counting: guessing the space, if none is given (one reading), and finding the thresholds
+of the levels (usually two readings of the objective). One more reading counts the rows. Every step is a function of one
+part, and results of parts are added, so that threads, processes and other machines can share the work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SLICE = 64  # columns that are read together
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is needed to count a part, on any machine."""
+    """The options, space and columns that are needed to count a part; it can be sent to other machines."""
 
     request: TableOptions
     space: Space
@@ -67,12 +67,12 @@ class Plan:
 
 
 def light(plan: Plan) -> Plan:
-    """The plan without parameters: only the objective and the choice of rows are read."""
+    """The same plan without parameters, to read only the objective and the columns that select rows."""
     return replace(plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan)))
 
 
 def in_slices(plan: Plan) -> list[Plan]:
-    """Several plans, each with some of the parameters, because a reader buffers all columns that it reads."""
+    """Split a plan into several with some of the parameters each, because a reader buffers all columns it reads."""
     names = list(plan.space)
     tied = any(own.when or isinstance(own, Switch | Moving) for own in plan.space.values())
     if tied or len(names) <= SLICE:
@@ -86,19 +86,19 @@ def in_slices(plan: Plan) -> list[Plan]:
 
 
 def spoken_for(plan: Plan) -> set[str]:
-    """The columns that define the objective and which rows count."""
+    """The columns that define the objective or select rows."""
     request = plan.request
     choices = (request.objective, request.where, request.feasible, request.state)
     return {name for choice in choices for name in named_in(choice, plan.needs)}
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells depend on other columns too; a guessed condition follows from missing values."""
+    """Parameters whose cells depend on other columns; a guessed condition (not `given`) depends on none."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
 def named_in(choice: object, columns: Sequence[str]) -> list[str]:
-    """The columns that an option mentions."""
+    """The columns that the option `choice` mentions."""
     if choice is None:
         return []
     if isinstance(choice, dict):
@@ -111,7 +111,7 @@ def named_in(choice: object, columns: Sequence[str]) -> list[str]:
 
 
 def observe(records: Records, plan: Plan) -> Observations:
-    """Prepare one batch like a whole table."""
+    """Convert one batch of rows to observations, as `prepare` does for a whole table."""
     columns = {name: _numbers(column) if name == plan.objective else column for name, column in records.columns.items()}
     rows = choose_rows(columns, records.rows, plan.request)
     if isinstance(rows.where, Region):
@@ -122,7 +122,7 @@ def observe(records: Records, plan: Plan) -> Observations:
 
 
 def _numbers(column: Column) -> Column:
-    """The column, or NaN instead of empty text if the objective has no value in the whole batch."""
+    """The column of the objective; if the whole batch has no value, numbers (NaN) instead of text."""
     if column.labels is not None and not column.labels:
         return Column(column.name, np.full(len(column), np.nan))
     return column
@@ -154,7 +154,7 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
 
 @dataclass(slots=True)
 class FirstLook:
-    """The result of the first reading of the objective."""
+    """The result of the first reading of the objective: numbers of rows, and a histogram."""
 
     rows: int = 0
     kept: int = 0  # rows that count
@@ -165,7 +165,7 @@ class FirstLook:
 
     @property
     def numbers(self) -> int:
-        """The number of rows that count and are not NaN."""
+        """The number of kept rows whose objective is not NaN."""
         return self.kept - int(np.asarray(self.counts).ravel()[-1])
 
     def add(self, other: FirstLook) -> FirstLook:
@@ -184,12 +184,12 @@ class FirstLook:
 
 
 def kernel_values(observed: Observations) -> NDArray[Any]:
-    """The objective of the rows that count, in a type that the kernel reads."""
+    """The objective of the kept rows, in a type that the compiled kernel can read."""
     return usable(kept_values(observed))
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
-    """A sample of signed objectives from the first rows of a part, to choose the window."""
+    """A sample of signed objectives from the first rows of a part, from which the slots of the histogram are chosen."""
     batches = batches_of(part, plan, meter)
     try:
         return next((selection.sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
@@ -198,7 +198,7 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
 
 
 def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> FirstLook:
-    """The number of rows in a part, and how many objectives fall into each slot of a window."""
+    """Read the objective of a part: the number of rows, and how many of them lie in each slot of `window`."""
     look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
@@ -210,7 +210,7 @@ def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: M
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseTable:
-    """A table with few entries that are not zero, small enough to send with every task."""
+    """A table in which nearly all entries have the value `unset`; small enough to send with every task."""
 
     size: int
     unset: int
@@ -231,7 +231,7 @@ class SparseTable:
 def marked_of_part(
     part: Part, plan: Plan, window: Window, marks: SparseTable, few: int, large: int, meter: Meter | None = None
 ) -> Gathered:
-    """The signed objectives of the slots to collect, and the ends of the other requested slots."""
+    """The signed objectives in the slots that `marks` selects, and the range of each large slot."""
     table = marks.table()
     gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
     for observed in batches_of(part, plan, meter):
@@ -243,7 +243,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """(prefixes, digits) The number of rows with each prefix, by their next bits."""
+    """Count the rows that begin with each prefix by their next `bits` bits: an array (prefixes, digits)."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
@@ -252,7 +252,7 @@ def digits_of_part(
 
 
 def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
-    """The single rows of a part that count; None if it has none."""
+    """The individual kept rows of a part; None if it has none."""
     whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
     pieces = []
     for observed in batches_of(part, whole, meter):
@@ -270,7 +270,7 @@ def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
 def wanted_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
-    """The signed objectives with one of the wanted prefixes."""
+    """The signed objectives whose keys begin with one of `prefixes`."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     values = [
         selection.gather_wanted(kernel_values(observed), sign, tables, most)

@@ -1,4 +1,4 @@
-"""Tables that their own database engine counts with grouped queries; only the objective is read here."""
+"""Let a database engine or lazy frame count its own table with grouped queries; only the objective is transferred."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Literal = Callable[[float], Any]  # makes an expression from a double
 
 
 def literal_of(frame: Any) -> Literal:
-    """A function that writes a double into a query without changing it.
+    """A function that writes a double into a query without changing its value.
 
-    ibis writes numbers as text, engines read 0.1 as a decimal, and DuckDB rounds that to another double. A cast from
-    text keeps the exact double.
+    ibis writes numbers as decimal text, which DuckDB and others do not read back as the same double. A cast from text
+    does.
     """
     if nw.from_native(frame).implementation.is_ibis():
         return lambda value: nw.lit(repr(float(value))).cast(nw.Float64)
@@ -42,7 +42,7 @@ def literal_of(frame: Any) -> Literal:
 
 
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
-    """Rows and sums of the objective by (level, cell) of one parameter; the last level has rows that do not count."""
+    """Counts and objective sums by level and cell of one parameter; an additional last level has the rows left out."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
     ranged = isinstance(parameter, Float) or (isinstance(parameter, Int) and grid.labels is None)  # many values a cell
     value = nw.col(name)
@@ -54,7 +54,7 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
 
 
 def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str], sums: Sequence[str]) -> Any:
-    """The number of rows by keys, with sums of some columns and the number of objectives that are not finite."""
+    """A grouped query: for each combination of `keys`, the number of rows, and the sums of the columns `sums`."""
     columns = columns | {key: is_odd(number, odd) for key, odd in ODD.items()}
     lazy: Any = nw.from_native(frame).lazy().select(*(column.alias(key) for key, column in columns.items()))
     totals = [nw.col(key).sum().alias(key) for key in (*sums, *ODD)]
@@ -62,7 +62,7 @@ def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str
 
 
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
-    """The moments of the objective by level; none for a level with an objective that is not finite."""
+    """The moments of the objective in each level; NaN in a level with an objective that is not finite."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
     centre = steps(frame, objective, levels.sign, levels.boundaries, centres.tolist())
     powers, beyond = powers_of(levels), number - centre
@@ -83,18 +83,18 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
 
 
 def absent(number: Any) -> Any:
-    """Whether a number is null or NaN; checked first, because engines compare NaN in different ways."""
+    """Whether a number is null or NaN; this must be tested first, because engines compare NaN differently."""
     return number.is_null() | number.is_nan()
 
 
 def finite(number: Any, value: Any = None) -> Any:
-    """The value if the objective is finite, else 0, so that every engine can sum it."""
+    """An expression for `value` where the objective is finite and 0 elsewhere, so that every engine can sum it."""
     usable = ~absent(number) & number.is_finite()
     return nw.when(usable).then(number if value is None else value).otherwise(nw.lit(0.0))
 
 
 def is_odd(number: Any, odd: float) -> Any:
-    """1 if the objective is this infinite value or NaN, else 0."""
+    """An expression that is 1 where the objective equals `odd` (an infinity or NaN) and 0 elsewhere."""
     if np.isnan(odd):
         return nw.when(absent(number)).then(nw.lit(1)).otherwise(nw.lit(0))
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
@@ -107,7 +107,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """The cell of a number in a range; integers must be whole and on their lattice."""
+    """An expression for the cell of a number in a range; integers must be whole and a multiple of the step."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
@@ -119,7 +119,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """The entry of `leaves` at the number of boundaries that are at most sign * column."""
+    """An expression for ``leaves[i]``, where i is the number of boundaries that are at most sign * column."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(
@@ -130,7 +130,7 @@ def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], l
 
 
 def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[Any, Any, Any], Any]) -> Any:
-    """A binary tree of conditions that chooses one of the leaves."""
+    """A binary tree of conditions on `boundaries` that selects one of `leaves`."""
     if len(leaves) == 1:
         return leaves[0]
     half = (len(leaves) - 1) // 2
@@ -140,7 +140,7 @@ def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[A
 
 
 def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
-    """The groups as tables, with an additional level for rows that do not count."""
+    """Convert the result of a grouped query to tables; an additional last level has the rows left out."""
     counts = np.zeros((levels.count + 1, grid.width), dtype=np.int64)
     sums = np.zeros((levels.count + 1, grid.width))
     if groups.num_rows:
@@ -158,7 +158,7 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
 
 
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
-    """The table itself if its own engine counts it; None if its rows are read here."""
+    """The table if its own engine can count it and should; None if its rows are to be read."""
     frame = getattr(scan.parts[0], "plan", None)
     if pushdown is None:
         return frame if is_ibis(frame) and why_not(plan) is None else None
@@ -179,7 +179,7 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
 
 
 def why_not(plan: Plan) -> tuple[Word, ...] | None:
-    """Why another engine cannot run a plan, in words; None if it can."""
+    """The reason why a database engine cannot count the table with these options; None if it can."""
     if plan.objective not in plan.needs:
         return ("an objective that is a condition",)
     for name in ("where", "feasible", "state"):
@@ -193,7 +193,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
-    """The counts, computed by the engine of the table; the last level has the rows that do not count."""
+    """Let the engine of the table `frame` count it; the last level has the rows left out."""
     tables = {
         name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }

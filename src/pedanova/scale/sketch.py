@@ -1,7 +1,7 @@
-"""Read a scan once, if no space is given, into small columns that represent the large ones.
+"""Summarise each column of a large table in one reading, to guess the space.
 
-Such a column has a sample of the rows, the smallest and the largest value, every value if there are few, and every
-category. So `infer` guesses the same space as from the whole table.
+The summary of a column has a sample of its rows, the smallest and the largest value, all values if there are few, and
+all categories. The space guessed from it is the same as from the whole column.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEW = 200  # up to this many distinct numbers, all are stored
 
 @dataclass(slots=True)
 class Sketch:
-    """The sketch of one column, from the rows read so far."""
+    """A summary of one column, from the rows read so far."""
 
     name: str
     most: int = MOST  # rows of the sample
@@ -54,7 +54,7 @@ class Sketch:
 
     @classmethod
     def of(cls, column: Column, forms: Iterable[Form] | None = None) -> Sketch:
-        """The sketch of some rows; `forms` are the number formats that the texts of earlier rows allow."""
+        """Summarise some rows; `forms` are the number formats that fit the texts of earlier rows."""
         absent, sketch = column.absent(), cls(column.name)
         sketch.gaps = bool(absent.any())
         if absent.all():
@@ -80,13 +80,13 @@ class Sketch:
         self.join(Sketch.of(column, self.forms))
 
     def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
-        """The number format of a text column that contains only numbers, and the sketch of the numbers."""
+        """For a text column of numbers only: the number format, and the summary of the numbers; None otherwise."""
         forms = self.forms or {}
         form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
         return None if form is None else (form, forms[form])
 
     def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
-        """Add rows that were thinned by `stride`, a power of two; all rows get the same stride."""
+        """Add a sample of every `stride`-th row (a power of two); all samples are thinned to the same stride."""
         while self.stride < stride:
             self._halve()
         step = self.stride // stride
@@ -112,7 +112,7 @@ class Sketch:
         self.values = dict.fromkeys(np.unique(finite).tolist()) if few else None
 
     def join(self, other: Sketch) -> None:
-        """Add the sketch of further rows."""
+        """Add the summary of further rows."""
         self.gaps = self.gaps or other.gaps
         if not other.kind:
             return
@@ -149,7 +149,7 @@ class Sketch:
             self.others.join(other.others)
 
     def _with_words(self) -> Column | None:
-        """A categorical column of many numbers and a few words; None if it is not such a column."""
+        """A categorical column with many numbers and a few words; None if the column is not of this kind."""
         if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
             return None
         numbers = self.others.column()
@@ -159,7 +159,7 @@ class Sketch:
         return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
 
     def column(self, decimal: str | None = None) -> Column:
-        """A small column that represents all rows."""
+        """A small column with the same domain as the whole one."""
         numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
@@ -184,7 +184,7 @@ class Sketch:
         return Column(self.name, values, None, missing)
 
     def _completed(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The sample plus values that must not be missing: the smallest first, the largest last."""
+        """Add the smallest value (first), the largest value (last) and other necessary values to a sample."""
         if self.low is None:
             return values
         wanted = [v for v in dict.fromkeys([*(self.values or ()), self.broken, self.low, self.high]) if v is not None]
@@ -199,7 +199,7 @@ class Sketch:
 def survey_part(
     part: Part, plan: Plan, names: Sequence[str], most: int = MOST, meter: Meter | None = None
 ) -> list[Sketch]:
-    """The sketches of some columns, from the rows that count."""
+    """Summarise the columns `names` of a part, from the rows that are kept."""
     sketches = [Sketch(name, most) for name in names]
     for columns in _read(part, plan, meter):
         for sketch in sketches:
@@ -208,7 +208,7 @@ def survey_part(
 
 
 def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
-    """Join the sketches of several parts, in their order."""
+    """Join the summaries of several parts, in the order of the parts."""
     total: list[Sketch] = []
     for sketches in parts:
         total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # the given ones are not changed
@@ -225,7 +225,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """The rows that count in which each parameter has a value; texts in these `forms` are numbers."""
+    """Count in which kept rows of a part each child has a value, by the values of possible parents (see `Presence`)."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column
@@ -261,7 +261,7 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumns:
-    """The columns of a table in parts, each represented by a small column."""
+    """The columns of a table in parts; for guesses, each is represented by a small column."""
 
     workers: Any  # read the parts of a scan and add the results
     plan: Plan
@@ -292,6 +292,6 @@ class SurveyedColumns:
         return [note for _, note in self.texts.values()]
 
     def _reading(self, names: Sequence[str]) -> Plan:
-        """A plan that reads these columns and those that decide which rows count."""
+        """A plan that reads the columns `names` and the columns that select rows."""
         chosen = [] if self.plan.request.is_plain else sorted(spoken_for(self.plan))
         return replace(self.plan, needs=tuple(dict.fromkeys([*names, *chosen])))

@@ -1,8 +1,8 @@
-"""Read the parts of a scan: with threads, the workers of an executor, or Spark.
+"""Read the parts of a table with threads, with the workers of an executor, or with Spark.
 
-Results come in the order of the parts. Only a few parts per worker are in progress at a time, so memory does not grow
-with the number of parts. Floating-point sums depend on the order of addition. This order (sixteen parts at a time)
-depends only on the positions of the parts, not on which worker read a part or finished first.
+Only a few parts per worker are in progress at the same time, so memory does not grow with the number of parts. Results
+are returned in the order of the parts. They are added in a fixed order, sixteen parts at a time, because floating-point
+sums depend on the order; so a sum does not depend on which worker finished first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GROUP = 16  # results, or sums of them, that are added at a time
 
 
 def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Result], many: int) -> Result:
-    """The sum of up to `many` results in a fixed order, with few results in memory at once."""
+    """Add up to `many` results in a fixed order, with only a few of them in memory at the same time."""
     left = iter(results)
 
     def heap(first: Result, size: int) -> Result:
@@ -56,18 +56,18 @@ def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Res
 
 
 def client_of(executor: Any) -> Any:
-    """The Dask client behind an executor; None for other executors."""
+    """The Dask client of an executor; None for other executors."""
     client = getattr(executor, "_client", None)
     return client if hasattr(client, "nthreads") and hasattr(client, "submit") else None
 
 
 class StartOverError(Exception):
-    """Raised if a part fails that earlier readings included; counting then starts again without the part."""
+    """Raised if a part that was read before can no longer be read; counting then starts again without the part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Parts that one task reads one after the other."""
+    """Several parts that one task reads one after the other."""
 
     parts: tuple[Part, ...]
 
@@ -83,7 +83,7 @@ class Bundle:
 
 @dataclass(slots=True)
 class Later:
-    """A future without a worker: the work is done when its result is requested."""
+    """Like a future, but the work is done in this thread when its result is requested."""
 
     work: Callable[[], Any]
 
@@ -96,7 +96,7 @@ class Later:
 
 @dataclass(slots=True, eq=False)
 class Workers:
-    """Reads all parts, once or several times."""
+    """Applies functions to all parts of a table, with threads or an executor."""
 
     parts: tuple[Part, ...]
     rows: int | None = None
@@ -114,14 +114,14 @@ class Workers:
         what: str,
         parts: Sequence[Part] | None = None,
     ) -> Iterator[Result]:
-        """The results of ``function(part, plan, …)`` for every part, or for some, in their order."""
+        """Iterate over the results of ``function(part, plan, …)`` for all parts (or for `parts`), in their order."""
         with self._workers(what) as (submit, width):
             yield from self._run(self._bundles(parts), partial(submit, function), (plan, *arguments), width)
         self.readings += 1
         release_memory()
 
     def at_once(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Result:
-        """The result of ``function(parts, plan, …, threads)`` for all parts together, if results are large."""
+        """The result of ``function(parts, plan, …, threads)`` for all parts together, to save memory."""
         bundle = Bundle(tuple(part for part in self.parts if part.name not in self.lost))
         with Meter(what, self.rows) as meter:
 
@@ -141,7 +141,7 @@ class Workers:
         *arguments: Any,
         what: str,
     ) -> Result:
-        """The sum of ``function(part, plan, …)`` over all parts."""
+        """Add up the results of ``function(part, plan, …)`` for all parts."""
         return ordered_sum(self.each(function, plan, *arguments, what=what), add, len(self.parts))
 
     def start_over(self) -> None:
@@ -155,7 +155,7 @@ class Workers:
 
     @contextmanager
     def _workers(self, what: str) -> Iterator[tuple[Callable[..., Any], int]]:
-        """A function that submits work, and the number of tasks in progress at a time."""
+        """A function that submits a task, and the number of tasks that may be in progress at the same time."""
         if self.executor is not None:
             with Meter(what, len(self.parts)) as meter:
                 yield partial(submit_to, self.executor, meter), 2 * workers_of(self.executor) + 2
@@ -214,7 +214,7 @@ def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle:
 
 
 def named(name: str, work: Callable[[], Result]) -> Result:
-    """The result of `work`; an error names the part and says what to do."""
+    """Run `work`; add the part's `name` and a remedy to the message of an error."""
     try:
         return work()
     except PedanovaError:
@@ -233,7 +233,7 @@ def named(name: str, work: Callable[[], Result]) -> Result:
 
 
 def workers_of(executor: Any) -> int:
-    """The number of tasks that an executor runs at a time."""
+    """The number of tasks that an executor can run at the same time."""
     if executor is None:
         return 1
     client = client_of(executor)
@@ -247,7 +247,7 @@ def workers_of(executor: Any) -> int:
 
 
 def packed(work: Callable[[], Any]) -> bytes:
-    """The result, or an error about the data, as bytes."""
+    """Run `work`, and serialise its result, or its error if the data caused one."""
     try:
         result = work()
     except PedanovaError as error:
@@ -256,7 +256,7 @@ def packed(work: Callable[[], Any]) -> bytes:
 
 
 def unpacked(content: bytes) -> Any:
-    """The result from bytes; raises the error if the work failed."""
+    """Restore the result that `packed` serialised; if it is an error, raise it."""
     result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
     if isinstance(result, PedanovaError):
         raise result
@@ -265,7 +265,7 @@ def unpacked(content: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkWorkers:
-    """Reads a data frame once or several times; Spark repeats lost work itself."""
+    """Applies functions to all partitions of a Spark data frame; Spark repeats lost work itself."""
 
     part: Any
     lost: dict[str, str] = field(default_factory=dict)
@@ -278,7 +278,7 @@ class SparkWorkers:
         *arguments: Any,
         what: str,
     ) -> Result:
-        """The sum of ``function(partition, plan, …)`` over all partitions; workers add as much as possible."""
+        """Add up the results of ``function(partition, plan, …)`` for all partitions, mostly on the Spark workers."""
 
         def work(partition: Partition) -> bytes:
             return packed(lambda: function(partition, plan, *arguments))

@@ -1,4 +1,4 @@
-"""Parameters and their domains, the grids that divide them into cells, and the formats of other tools."""
+"""Parameters and their domains, grids that divide domains into cells, and export to the formats of other tools."""
 
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
 

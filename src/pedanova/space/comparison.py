@@ -1,4 +1,4 @@
-"""Compare spaces: the common part of two, changes from one to the next, and the union of several."""
+"""Compare search spaces: the values that two have in common, changes of domains, and the union of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAME = 0.02  # part of a range by which bounds may differ, because bounds guesse
 
 @dataclass(frozen=True, slots=True)
 class CommonSpace:
-    """The comparison of two spaces."""
+    """The parameters and values that two spaces have in common, and what differs."""
 
     alike: tuple[str, ...]  # parameters whose domains are (nearly) the same
     narrowed: dict[str, Any]  # the common values, as in a box, of parameters whose domains overlap
@@ -36,7 +36,7 @@ class CommonSpace:
 
 
 def shared_space(one: Space, two: Space) -> CommonSpace:
-    """The common part of two spaces."""
+    """Compare two spaces parameter by parameter."""
     alike, unlike = [], []
     narrowed: dict[str, Any] = {}
     for name in (name for name in one if name in two):
@@ -51,7 +51,7 @@ def shared_space(one: Space, two: Space) -> CommonSpace:
 
 
 def same_domain(one: Parameter, two: Parameter) -> bool:
-    """Whether two domains are equal, or ranges with nearly the same bounds."""
+    """Whether two domains are equal; bounds of ranges may differ slightly."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             scale = math.log if one.log and two.log else float
@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cells with the same index contain (nearly) the same values."""
+    """Whether the cells of two domains with equal numbers contain (nearly) the same values."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -72,7 +72,7 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
-    """The range or the values that both domains contain; None if they share fewer than two values."""
+    """The range or the set of values that both domains contain; None if these are fewer than two values."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
@@ -95,7 +95,7 @@ def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """The change of one parameter's domain; `before` is None for a new parameter, `after` for a removed one."""
+    """How the domain of one parameter changed; `before` is None for a new parameter, `after` for a removed one."""
 
     name: str
     before: Parameter | None
@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The current parameters; each keeps its old domain if that still contains all values."""
+    """The space `now`, in which a parameter keeps its domain of `before` if that contains all its values."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new
@@ -118,7 +118,7 @@ def steadied(before: Space, now: Space) -> Space:
 
 
 def holds(outer: Parameter, inner: Parameter) -> bool:
-    """Whether one domain contains all values of another; False if they cannot be compared."""
+    """Whether `outer` contains all values of `inner`; False if the two domains cannot be compared."""
     match outer, inner:
         case (Categorical(), Categorical()) | (Ordinal(), Ordinal()):
             return set(map(_typed, values_of(inner))) <= set(map(_typed, values_of(outer)))
@@ -139,7 +139,7 @@ def _in_range(outer: Float | Int, value: object) -> bool:
 
 
 def _typed(label: object) -> tuple[type, object]:
-    """A key that distinguishes True from 1."""
+    """A dictionary key that distinguishes True from 1."""
     return type(label), label
 
 
@@ -147,7 +147,7 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whos
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The parameters of all studies; a domain covers the studies that have its most frequent kind (range or list)."""
+    """The union of several studies' spaces; of a range and a list of values, the more frequent kind is used."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []
@@ -170,7 +170,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
 
 
 def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
-    """The studies whose domain has the most frequent kind: a range, or a list of values."""
+    """The studies in which the domain is of the most frequent kind: a range, or a list of values."""
     plain = {study: one for study, one in theirs.items() if isinstance(one, Domain)}
     kinds = Counter(isinstance(one, Float | Int) for one in plain.values())
     most = kinds.most_common(1)[0][0] if kinds else None
@@ -214,7 +214,7 @@ def _joined_ranges(ranges: Sequence[Float | Int], when: tuple[Condition, ...]) -
 
 
 def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domain:
-    """All values of all studies; ordered only if all studies have the same order."""
+    """A list of all values in all studies; ordered only if the studies agree on the order."""
     labels = [values_of(one) for one in lists]
     every = tuple(dict.fromkeys(label for some in labels for label in some))
     if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):

@@ -1,4 +1,4 @@
-"""A search space in the formats of other tools: as objects or as text."""
+"""Convert a search space to objects or text for other tools."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def left_out(space: Space, form: str) -> list[Note]:
 
 
 def unfolded(space: Space) -> Space:
-    """Split each range with special values into two parameters: its kind, and the range, conditional on the kind."""
+    """Split a range with special values into two parameters: the kind of a value (special or not), and the range."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
         own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
@@ -76,7 +76,7 @@ def unfolded(space: Space) -> Space:
 
 
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:
-    """Domains by name, parents before their children."""
+    """The domains by name, parents before their children; raises an error for domains that `form` cannot express."""
     space = unfolded(space)
     domains: dict[str, Domain] = {}
     for name in parents_first(space):
@@ -92,7 +92,7 @@ def labels_of(domain: Domain) -> list[Label]:
 
 
 def optuna_plain(space: Space) -> dict[str, Any]:
-    """Distributions in the JSON format of Optuna's storages."""
+    """The space as distributions in the JSON format of Optuna's storages."""
     plain: dict[str, Any] = {}
     fields: dict[str, Any]
     for name, domain in plain_domains(space, "optuna").items():
@@ -116,7 +116,7 @@ def to_optuna(space: Space) -> dict[str, Any]:
 
 
 def optuna_code(space: Space) -> str:
-    """Lines of code for an objective function of Optuna; conditions become ``if``."""
+    """Python code that suggests all parameters in an objective function of Optuna; conditions become ``if``."""
     lines = ["params = {}"]
     for name, domain in plain_domains(space, "code").items():
         line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
@@ -126,7 +126,7 @@ def optuna_code(space: Space) -> str:
 
 
 def _test(parent: str, values: tuple[Value, ...]) -> str:
-    """The condition in Python; a parent without a value is nan, so every comparison is false."""
+    """A condition as a Python expression; a parent without a value is nan, so that every comparison is false."""
     labels = tuple(value for value in values if not isinstance(value, Interval))
     tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
     got = f"params.get({parent!r}, float('nan'))"
@@ -147,7 +147,7 @@ def _suggest(name: str, domain: Domain) -> str:
 
 
 def configspace_plain(space: Space) -> dict[str, Any]:
-    """A JSON document for ConfigSpace (format 0.4); a single value is a constant."""
+    """The space as a JSON document for ConfigSpace (format 0.4); a parameter with one value is a constant."""
     domains = plain_domains(space, "configspace")
     items = [_item(name, domain) for name, domain in domains.items()]
     conditions = [
@@ -185,7 +185,7 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
 
 
 def _part(name: str, parent: str, values: tuple[Value, ...]) -> dict[str, Any]:
-    """One condition for ConfigSpace, which has only open bounds: a closed bound moves by one float step."""
+    """One condition for ConfigSpace, which has only open bounds: a closed bound is moved to the next float."""
     common = {"child": name, "parent": parent}
     labels = [value for value in values if not isinstance(value, Interval)]
     parts = [{"type": "IN", **common, "values": labels}] if labels else []
@@ -206,7 +206,7 @@ def _together(kind: str, name: str, parts: list[dict[str, Any]]) -> dict[str, An
 
 
 def to_configspace(space: Space) -> Any:
-    """A `ConfigurationSpace` for SMAC's `Scenario`."""
+    """The space as a `ConfigurationSpace`, which SMAC's `Scenario` accepts."""
     try:
         from ConfigSpace import ConfigurationSpace
     except ImportError:
@@ -215,7 +215,7 @@ def to_configspace(space: Space) -> Any:
 
 
 def _tune(domain: Domain) -> tuple[str, list[Any]]:
-    """The function of ``ray.tune`` for a domain, and its arguments; Ray Tune excludes the upper bound of integers."""
+    """The name and arguments of the ``ray.tune`` function for a domain; Ray Tune excludes upper bounds of integers."""
     match domain:
         case Float(low, high, log):
             return "loguniform" if log else "uniform", [low, high]
@@ -225,7 +225,7 @@ def _tune(domain: Domain) -> tuple[str, list[Any]]:
 
 
 def to_raytune(space: Space) -> dict[str, Any]:
-    """A search space for ``tune.Tuner(param_space=…)``."""
+    """The space as a dict for ``tune.Tuner(param_space=…)``."""
     try:
         from ray import tune
     except ImportError:
@@ -243,7 +243,7 @@ def raytune_code(space: Space) -> str:
 
 
 def sklearn_code(space: Space) -> str:
-    """``param_distributions`` for scikit-learn's `RandomizedSearchCV`."""
+    """Python code of ``param_distributions`` for scikit-learn's `RandomizedSearchCV`."""
     domains = plain_domains(space, "sklearn")
     lines = [f"    {name!r}: {_scipy(domain)}," for name, domain in domains.items()]
     head = "from scipy.stats import loguniform, randint, uniform"
@@ -263,7 +263,7 @@ def _scipy(domain: Domain) -> str:
 
 
 def _as_written(value: Label) -> str:
-    """A value as Python code; a text such as "(16, 16)" or "None" becomes the value that it shows."""
+    """A value as Python code; a text such as "(16, 16)" or "None" becomes the Python value that it spells."""
     try:
         plain = literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""The cells of a parameter, and two more cells for `missing` values and values `outside` the space."""
+"""Divide the domain of a parameter into cells; two more cells are for `missing` values and values `outside` it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Cells: TypeAlias = NDArray[np.int32]  # (rows,) 0 … cells + 1
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Neighbouring cells that share one domain; smoothing never leaves a block."""
+    """Neighbouring cells of the same domain; values are never smoothed from one block into another."""
 
     start: int
     stop: int
@@ -46,8 +46,9 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    The position of a number is the count of `inner` boundaries at or below it, and `cell_of` gives the cell at that
-    position. The number is outside unless ``accept_low <= value <= accept_high`` there. Text is matched with `labels`.
+    The position of a number is the count of `inner` boundaries at or below it; `cell_of` gives the cell at each
+    position. Unless ``accept_low <= value <= accept_high`` there, the number is outside. Text is compared with
+    `labels`.
     """
 
     parameter: Parameter
@@ -84,7 +85,7 @@ class Grid:
         return (edges[:-1] / 2 + edges[1:] / 2).tolist()  # type: ignore[no-any-return]  # the sum might be too large
 
     def locate(self, values: NDArray[Any]) -> Cells:
-        """The cells of numbers; NaN is a missing value."""
+        """The cell of each number; NaN has the cell for missing values."""
         if self.inner is None or self.accept_low is None or self.accept_high is None:
             raise SpaceError(f"{self.parameter!r} has no numbers among its values")
         numbers = values.astype(np.float64, copy=False)
@@ -100,7 +101,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cell of each label; a label matches if it is equal, has the same text, or is the same number."""
+        """The cell of each label; a label matches a value of the grid if they are equal as values, texts or numbers."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
@@ -120,12 +121,12 @@ class Grid:
 
 
 def grid_of(parameter: Parameter) -> Grid:
-    """The grid of a parameter; the same parameter always gives the same grid."""
+    """The grid of a parameter; the same parameter always has the same grid."""
     return _grid_of(parameter, _types_in(parameter))
 
 
 def _types_in(parameter: Parameter) -> tuple[type, ...]:
-    """The types of the labels, because 1 and True are equal in Python but not in a table."""
+    """The types of the values, because 1 and True are equal in Python but different in a table."""
     match parameter:
         case Ordinal(labels) | Categorical(labels):
             return tuple(type(label) for label in labels)
@@ -176,7 +177,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
 
 
 def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool) -> Grid:
-    """Cells without gaps: only the two outermost cells reject values."""
+    """A grid without gaps; only the first and the last cell check that a value lies inside the bounds."""
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high
@@ -199,7 +200,7 @@ def _int_count(parameter: Int) -> int:
 
 
 def _int_grid(parameter: Int) -> Grid:
-    """One cell for each integer, or the same number of integers in every cell but the last."""
+    """A grid of integers: one cell for each, or cells with equal numbers of integers (the last may have fewer)."""
     count = _int_count(parameter)
     together = -(-count // MAX_CELLS)
     cells = -(-count // together)
@@ -215,7 +216,7 @@ def _int_grid(parameter: Int) -> Grid:
 
 
 def _log_int_grid(parameter: Int) -> Grid:
-    """Equal steps on a log scale; a cell's prior is that of the integers in it."""
+    """A grid with equal steps on a log scale; the prior of a cell is that of its integers."""
     edges = _spaced(parameter.low - 0.5, parameter.high + 0.5, MAX_CELLS, log=True)
     first = np.ceil(edges[:-1])  # smallest whole number in the cell
     last = np.ceil(edges[1:]) - 1
@@ -232,7 +233,7 @@ def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: boo
 def _point_grid(
     parameter: Parameter, labels: tuple[Label, ...], prior: Reals, *, ordered: bool, edges: Reals | None = None
 ) -> Grid:
-    """Cells of single values: a number must equal one of them, up to float32 rounding."""
+    """A grid with one cell per value; a number must equal the value of a cell, up to float32 rounding."""
     numeric = all(isinstance(label, int | float) for label in labels)
     numbers = np.array(labels, dtype=np.float64) if numeric else np.empty(0)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
@@ -260,7 +261,7 @@ def _point_grid(
 
 
 def _union_grid(parameter: Switch) -> Grid:
-    """The cells of all domains, one block after the other; `conditions` chooses the block of a row."""
+    """A grid with the cells of all domains of a `Switch`, one block after the other; `conditions` selects the block."""
     grids = [grid_of(domain) for domain in parameter.regimes]
     ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
     names = [
@@ -281,6 +282,6 @@ def _union_grid(parameter: Switch) -> Grid:
 
 
 def blocks_of(grid: Grid) -> list[Block]:
-    """All blocks of cells: one for each domain, then missing values, then values outside the space."""
+    """All blocks of cells: one for each domain, then one for missing values, then one for values outside the space."""
     apart = [Block(cell, cell + 1, ordered=False) for cell in (grid.missing, grid.outside)]
     return [*grid.blocks, *apart]

@@ -29,7 +29,7 @@ from pedanova.space.values import (
 
 
 class ShortRepr:
-    """A short repr, without empty conditions."""
+    """A mixin for a short repr that leaves out empty conditions."""
 
     __slots__ = ()
 
@@ -261,7 +261,7 @@ class Switch(ShortRepr):
 
     @property
     def regimes(self) -> tuple[Domain, ...]:
-        """The different domains."""
+        """The distinct domains."""
         return tuple(dict.fromkeys(domain for _, domain in self.domains))
 
 
@@ -271,9 +271,7 @@ Scale: TypeAlias = Literal["log", "linear", "ordered", "names"]
 
 
 def scale_of(parameter: Parameter) -> Scale:
-    """The scale: a log or linear range, values in an order, or names. A `Moving` range is linear, because its values
-    are positions between bounds; a `Switch` has one scale per domain.
-    """
+    """The scale of a domain (not of a `Switch`); `Moving` is linear, because its values are relative positions."""
     if isinstance(parameter, Float | Int | Moving):
         return "log" if parameter.log and not isinstance(parameter, Moving) else "linear"
     return "ordered" if isinstance(parameter, Ordinal) else "names"
@@ -376,7 +374,7 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 
 
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
-    """Check that the values in conditions are possible values of the parents."""
+    """Raise an error if a condition of the parameter `name` requires a value that its parent cannot have."""
     for parent, values in parameters[name].when:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
@@ -404,7 +402,7 @@ def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
 
 
 def plain_value(value: Value) -> Label | dict[str, Any]:
-    """A value of a condition for JSON; for a range only its finite bounds."""
+    """A value of a condition for JSON; a range becomes a dict of its finite bounds."""
     if not isinstance(value, Interval):
         return value
     whole = Interval()
@@ -413,7 +411,7 @@ def plain_value(value: Value) -> Label | dict[str, Any]:
 
 
 def in_condition(values: Sequence[Value]) -> str:
-    """The values of a condition in words: "is 'sgd' or 'adam'", "> 0"."""
+    """Describe the values of a condition, such as "is 'sgd' or 'adam'" or "> 0"."""
     ranges = [str(value) for value in values if isinstance(value, Interval)]
     labels = [repr(value) for value in values if not isinstance(value, Interval)]
     return " or ".join([*([f"is {' or '.join(labels)}"] if labels else []), *ranges])
@@ -441,7 +439,7 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
 
 
 def parents_first(space: Space) -> list[str]:
-    """The names in an order in which parents come before their children."""
+    """The names of all parameters, sorted so that parents come before their children."""
     done: dict[str, None] = {}
 
     def visit(name: str, line: tuple[str, ...]) -> None:
@@ -458,18 +456,18 @@ def parents_first(space: Space) -> list[str]:
 
 
 def children_of(space: Mapping[str, Parameter]) -> frozenset[str]:
-    """The conditional parameters: those that have a parent in the space."""
+    """The names of the conditional parameters, whose parent is in the space."""
     return frozenset(name for name, one in space.items() if any(parent in space for parent in parents_of(one)))
 
 
 def parents_of(parameter: Parameter) -> list[str]:
-    """The parameters that decide whether this parameter has a value, or which domain it has."""
+    """The parameters that decide whether `parameter` has a value, or which domain it has."""
     conditions = [parent for parent, _ in parameter.when]
     return [*conditions, parameter.by] if isinstance(parameter, Switch) and parameter.by else conditions
 
 
 def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
-    """A domain in words, short enough for a table; `digits` can be increased for export."""
+    """Describe a domain in a few words for a table; numbers have `digits` digits."""
     match parameter:
         case Float(low, high, log):
             return f"{short(low, digits)} … {short(high, digits)}{' log' if log else ''}"
@@ -494,7 +492,7 @@ def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
 
 
 def domain_names(parameter: Switch) -> list[str]:
-    """The name of each domain: the values for which it is used."""
+    """A name for each domain of a `Switch`: the values for which it is used."""
     keys = [[value for value, other in parameter.domains if other == one] for one in parameter.regimes]
     if parameter.by:
         return [f"where {parameter.by} {in_condition(some)}".replace("'", "") for some in keys]

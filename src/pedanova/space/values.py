@@ -1,4 +1,4 @@
-"""Checks of bounds, values and conditions of parameters; every error names value, rule and remedy."""
+"""Check bounds, values and conditions of parameters; every error message names the value, the rule and the remedy."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Interval:
         return above and (number < self.high if self.open_high else number <= self.high)
 
     def __str__(self) -> str:
-        """The range in words, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
+        """The interval as text, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
         return " and ".join(self.tests()).replace("inf", "∞")
 
     def tests(self) -> list[str]:
-        """The comparisons of this range: ``["> 0", "<= 0.5"]``."""
+        """The comparisons that a number in the interval meets, such as ``["> 0", "<= 0.5"]``."""
         low = [f"{'>' if self.open_low else '>='} {self.low:.12g}"] if self.low > -math.inf else []
         return [*low, *([f"{'<' if self.open_high else '<='} {self.high:.12g}"] if self.high < math.inf else [])]
 
@@ -99,7 +99,7 @@ def below(value: float) -> Interval:
 
 
 def interval_from(values: object) -> Interval | None:
-    """An interval from the result of `above`, `below` or `between`, or from a dict; None for other values."""
+    """Convert the result of `above`, `below` or `between`, or a dict, to an interval; None for other values."""
     if isinstance(values, Interval):
         return values
     if isinstance(values, Mapping):
@@ -114,7 +114,7 @@ def interval_from(values: object) -> Interval | None:
 
 
 def as_conditions(when: object) -> tuple[Condition, ...]:
-    """``{"optimizer": ["sgd"]}``, ``{"optimizer": "sgd"}`` or ``{"dropout": above(0)}`` as pairs."""
+    """Convert ``{"optimizer": "sgd"}`` or ``{"dropout": above(0)}`` to pairs of parent and values."""
     if not when:
         return ()
     pairs = when.items() if isinstance(when, Mapping) else when
@@ -205,7 +205,7 @@ def as_labels(values: object, what: str) -> tuple[Label, ...]:
 
 
 def as_label(value: object, what: str) -> Label:
-    """A plain Python value; NumPy's scalars are unwrapped, other objects become their text."""
+    """Convert a value to a plain Python value: NumPy scalars are unwrapped, other objects become text."""
     plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
     if isinstance(plain, float) and not math.isfinite(plain):
         raise SpaceError(f"{what} hold {plain!r}; only finite numbers, text and booleans can be values")
@@ -217,7 +217,7 @@ def as_label(value: object, what: str) -> Label:
 
 
 def as_real(value: Any) -> float:
-    """The nearest float; infinite if the value is too large, NaN if text is not a number."""
+    """Convert a value to the nearest float: infinite if it is too large, NaN if it is text without a number."""
     try:
         return float(value)
     except OverflowError:

@@ -1,1 +1,1 @@
-"""Counting on a GPU, from arrays in its memory, with the same results."""
+"""Count arrays in the memory of a GPU, with the same results as on the CPU."""

@@ -1,4 +1,4 @@
-"""Find the GPU, wrap arrays in its memory, and compile its kernels when they are first needed."""
+"""Find the GPU, wrap arrays in its memory, and compile CUDA kernels when they are first needed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the comp
 
 
 def library() -> Any:
-    """CuPy; raises an error if it is missing or no GPU responds."""
+    """The module CuPy; raises an error if it is not installed or no GPU responds."""
     try:
         import cupy
     except ImportError:
@@ -57,7 +57,7 @@ def is_on_device(values: object) -> bool:
 
 
 def as_device_array(name: str, values: object) -> Any:
-    """A CuPy array that shares the memory; types that the kernels cannot read are converted on the GPU."""
+    """A CuPy array that shares memory with `values`; types that the CUDA kernels cannot read are converted."""
     cupy = library()
     try:
         if getattr(values, "requires_grad", False):
@@ -79,13 +79,13 @@ def as_device_array(name: str, values: object) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnDevice:
-    """Columns in the memory of a GPU that are counted there."""
+    """A table of columns in the memory of a GPU, to be counted on that GPU."""
 
     columns: Mapping[str, Any]
 
 
 def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
-    """The table, wrapped if it is on a GPU; copied to main memory if it is small or `engine` is the CPU."""
+    """Wrap a table in GPU memory as `OnDevice`; copy it to main memory if it is small or `engine` is "cpu"."""
     columns = columns_on_device(data, names)
     if columns is None and engine == "cuda":
         library()
@@ -101,7 +101,7 @@ def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | 
 
 
 def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
-    """The columns by name if they are on a GPU; None otherwise."""
+    """The columns by name if the table is in GPU memory; None otherwise."""
     if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
         table: Any = data
         if table.shape[1] != len(names):
@@ -120,7 +120,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """How a kernel reads an array: its address, and its stride in values."""
+    """An array as CUDA kernels read it: its address, and its stride in numbers of values."""
 
     array: Any
     stride: int
@@ -140,7 +140,7 @@ class DeviceArray:
         return WORDS[self.array.dtype]
 
     def read_by(self, name: str, *given: Any, words: Sequence[str] = (), shared: int = 0) -> None:
-        """Launch a kernel that reads every value; `words` are further arguments of its template."""
+        """Launch the CUDA kernel `name` on all values; `words` are further arguments of its C++ template."""
         function = kernel(name, self.word, *words, "true" if self.dense else "false", shared=shared)
         rows, (processors, _) = len(self.array), here()
         head = self.array, np.int64(self.stride), np.int64(rows)
@@ -149,7 +149,7 @@ class DeviceArray:
 
 @lru_cache(maxsize=256)
 def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
-    """One instance of a kernel's template, prepared for `shared` bytes of shared memory."""
+    """Compile the CUDA kernel `name` for these template arguments, with `shared` bytes of shared memory."""
     from importlib import resources  # slow to import
 
     cupy = library()
@@ -170,7 +170,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
 
 @lru_cache(maxsize=8)
 def room(device: int) -> tuple[int, int]:
-    """The number of multiprocessors of a GPU, and the bytes of shared memory for one block."""
+    """The number of multiprocessors of a GPU, and the bytes of shared memory available to one block."""
     cupy = library()
     facts = cupy.cuda.runtime.getDeviceProperties(device)
     optin = int(facts.get("sharedMemPerBlockOptin", 48 * 1024))
@@ -182,23 +182,23 @@ def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], s
 
 
 def fetched(array: Any) -> NDArray[Any]:
-    """An array of the GPU copied to main memory through pinned memory."""
+    """Copy an array from the GPU to main memory, through page-locked memory."""
     host = pinned(array.size, array.dtype).reshape(array.shape)
     array.get(out=host)
     return host
 
 
 def pinned(size: int, dtype: Any) -> NDArray[Any]:
-    """Page-locked memory that a GPU reads and writes directly."""
+    """An array in page-locked memory, which the GPU can read and write directly."""
     room = library().cuda.alloc_pinned_memory(size * np.dtype(dtype).itemsize)
     return np.frombuffer(room, dtype=dtype, count=size)
 
 
 def blocks_for(rows: int, each: int, most: int) -> int:
-    """The number of blocks to launch: at most one for every `each` rows."""
+    """The number of blocks to launch: one per `each` rows, but at most `most`."""
     return max(1, min(most, -(-rows // each)))
 
 
 def here() -> tuple[int, int]:
-    """`room` of the GPU in use."""
+    """The result of `room` for the GPU in use."""
     return room(library().cuda.runtime.getDevice())

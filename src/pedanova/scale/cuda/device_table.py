@@ -1,4 +1,4 @@
-"""Tables on a GPU: recognise one, guess its space, divide it into levels and count it."""
+"""Tables in GPU memory: guess the space, divide the objective into levels, and count."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ REFUSED = ("where", "feasible", "state")
 
 
 def extent_of(array: Any) -> ColumnExtent:
-    """The extent of a column, from one pass over it."""
+    """The range of a column's numbers, and whether they are integers, from one pass over the column."""
     words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
     DeviceArray.of(array).read_by("extent", words)
     return ColumnExtent.of(library().asnumpy(words))
 
 
 def exponents_of(array: Any) -> NDArray[np.int64]:
-    """(2048,) How many numbers have each exponent of a double."""
+    """The number of values with each binary exponent, as an array (2048,)."""
     cupy, reading = library(), DeviceArray.of(array)
     counts = cupy.zeros(2048, dtype=np.uint64)
     function = kernel("exponents", reading.word, "false", shared=8192)
@@ -65,7 +65,7 @@ def exponents_of(array: Any) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class DeviceColumns:
-    """Columns on a GPU, each represented by a small column in main memory."""
+    """The columns of a table on a GPU; for guesses, each is represented by a small column in main memory."""
 
     table: Mapping[str, Any]
     extents: dict[str, ColumnExtent] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class DeviceColumns:
         return []
 
     def _sample(self, name: str) -> NDArray[Any]:
-        """A sample of rows from all over the table, the same rows for every column."""
+        """The values in a sample of rows from the whole table; the sample is the same for every column."""
         cupy, array = library(), self.table[name]
         rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), SAMPLE)).astype(np.int64))
         picked: NDArray[Any] = cupy.asnumpy(array[cupy.asarray(rows)])
@@ -106,7 +106,7 @@ class DeviceColumns:
         return Column(name, values, None, np.arange(len(values)) == len(values) - 1)
 
     def _are_all(self, array: Any, values: NDArray[Any]) -> bool:
-        """Whether every row has one of these values."""
+        """Whether every row of `array` has one of `values`."""
         if not len(values):
             return True
         grid = grid_of(Ordinal(tuple(value.item() for value in values)))
@@ -115,7 +115,7 @@ class DeviceColumns:
         return not counts[0, grid.outside]
 
     def _others(self, array: Any, distinct: NDArray[Any]) -> NDArray[Any]:
-        """Some numbers that are not in the sample."""
+        """Some numbers of `array` that are not in `distinct`."""
         cupy = library()
         strange = ~cupy.isin(array, cupy.asarray(distinct)) & ~cupy.isnan(array)
         rows = cupy.flatnonzero(strange)[: 4 * FEW]
@@ -125,7 +125,7 @@ class DeviceColumns:
 
 @dataclass(slots=True, eq=False)
 class DeviceTable(Countable):
-    """Columns and one objective, on the GPU in use."""
+    """Columns and one objective in the memory of the GPU in use."""
 
     columns: Mapping[str, Any]
     goal: Any
@@ -148,7 +148,7 @@ class DeviceTable(Countable):
         return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
     def codes(self, levels: Levels) -> Any:
-        """(rows,) The level of each row, on the GPU; ``levels.count`` for rows that do not count."""
+        """The level of each row, as a GPU array (rows,); ``levels.count`` for rows that are left out."""
         cupy, small = library(), levels.count < 255
         codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
         nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
@@ -160,7 +160,7 @@ class DeviceTable(Countable):
         return codes
 
     def _slots(self, levels: Levels) -> tuple[Any, Any]:
-        """The order keys where levels end, and the level of every slot of the ranking."""
+        """The integer keys at which levels end, and the level of each slot of the ranking."""
         if self._ends is None or self._ends[0] is not levels:
             real = np.float32 if self.single else np.float64
             ends = rounded(levels.boundaries, real, up=True)
@@ -169,7 +169,7 @@ class DeviceTable(Countable):
         return self._ends[1]
 
     def units(self, levels: Levels) -> list[Units]:
-        """The units in which the objective is summed; several if one unit cannot represent all magnitudes."""
+        """The units in which the objective is summed; several if one unit cannot represent all magnitudes exactly."""
         extent = self.ranking.extent
         if not self.with_sums or extent.low != extent.low:
             return []
@@ -200,7 +200,7 @@ class DeviceTable(Countable):
         return DeviceColumn(name, grid, values)
 
     def sum_moments(self, levels: Levels) -> Moments:
-        """The mean and spread of the objective by level; each level is added in a fixed order."""
+        """The moments of the objective in each level; the order of addition is fixed, for reproducible results."""
         cupy = library()
         codes, centres, powers = self.codes(levels), centres_of(levels), powers_of(levels)
         inside = "c == l && isfinite((double)y)"
@@ -221,7 +221,7 @@ class DeviceTable(Countable):
         return Moments(centres, np.array(rows), np.array(sums), np.array(squares), powers)
 
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:
-        """The first row outside the space, in words; the search reads pieces that fit into memory."""
+        """A description of the first row outside the space; rows are searched in slices that fit into memory."""
         cupy, values, grid = library(), self.columns[name], grid_of(parameter)
         for start in range(0, len(values), AT_ONCE):
             piece = Column(name, cupy.asnumpy(values[start : start + AT_ONCE]))
@@ -268,7 +268,7 @@ def objective_notes(table: DeviceTable) -> list[Note]:
 
 
 def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:
-    """Raise an error if an option needs rows in main memory."""
+    """Raise an error for options that need the rows in main memory; otherwise return the options and the objective."""
     name = request.objective
     if not isinstance(name, str):
         raise QueryError(Arg("objective"), f" must name a column of the GPU: {listed(list(arrays), most=40)}")

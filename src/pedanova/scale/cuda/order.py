@@ -1,4 +1,4 @@
-"""Exact order statistics on a GPU: the method of `base.kernel.selection`, with slots that fit in shared memory."""
+"""Exact order statistics on a GPU, as in `base.kernel.selection`, with slots that fit into shared memory."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """The first key and the number of bits in a slot, so that the slots span a sample without its outermost values.
+    """The key at which the first slot begins, and the bits of a slot; the slots cover the sample without its extremes.
 
-    Keys of float32 have 32 bits; all other types have the keys of doubles.
+    Keys of float32 numbers have 32 bits; all other types use the 64-bit keys of doubles.
     """
     single = sample.dtype == np.float32
     numbers = sample[~np.isnan(sample)]
@@ -41,7 +41,7 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ColumnExtent:
-    """The extent of a column, from one pass over it."""
+    """The range of a column's numbers and other properties, from one pass over the column."""
 
     low: float  # the smallest finite number; NaN if there is none
     high: float
@@ -53,7 +53,7 @@ class ColumnExtent:
 
     @classmethod
     def of(cls, words: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
-        """The extent from a kernel's output for numbers with this sign."""
+        """Decode the output of a CUDA kernel that read the numbers multiplied by `sign`."""
         low, high, small = values_of(np.array([~words[0], words[1], ~words[2]])).tolist()
         absent += int(words[4])
         if not words[1]:
@@ -63,7 +63,7 @@ class ColumnExtent:
 
 
 def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
-    """The numbers from their order keys; with `single`, the keys are those of float32 numbers."""
+    """The numbers that belong to integer keys; with `single`, the keys are those of float32 numbers."""
     if not single:
         return values_of(keys)
     short = keys.astype(np.uint32)
@@ -72,12 +72,12 @@ def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
 
 
 def turn_of(sign: float) -> Any:
-    """The bits that change the sign of a number."""
+    """A bit mask that changes the sign of a double if `sign` is negative."""
     return np.uint64(0 if sign > 0 else 1 << 63)
 
 
 def ranks_of(values: NDArray[Any]) -> NDArray[Any]:
-    """The values that a kernel compares: order keys for float32, the numbers themselves for doubles."""
+    """The form in which a CUDA kernel compares values: integer keys for float32, the numbers themselves for doubles."""
     return single_keys(values) if values.dtype == np.float32 else values
 
 
@@ -89,14 +89,14 @@ def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
 
 @lru_cache(maxsize=16)
 def sampled_rows(rows: int, _: int) -> Any:
-    """The indices of rows from all over a table, on the current GPU."""
+    """The indices of a sample of rows from the whole table, as an array on the current GPU."""
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     return library().asarray((turns * rows).astype(np.int64))
 
 
 @dataclass(slots=True, eq=False)
 class Ranking:
-    """The objective on the GPU, and the number of its rows in each slot."""
+    """The objective in GPU memory, with the number of rows in each slot."""
 
     objective: DeviceArray
     sign: float
@@ -127,14 +127,14 @@ class Ranking:
         return np.uint64(self.first), np.int32(self.shift), np.uint32(SLOTS)
 
     def levels_of_slots(self, keys: NDArray[Any]) -> NDArray[np.uint16]:
-        """(SLOTS + 1,) The number of levels that end below each slot; MIXED if one ends inside it."""
+        """The number of levels that end before each slot, as an array (SLOTS + 1,); MIXED if a level ends inside."""
         slots = self._slots_of(keys)
         table = np.repeat(np.arange(len(slots) + 1, dtype=np.uint16), np.diff(slots + 1, prepend=0, append=SLOTS + 1))
         table[slots] |= MIXED
         return table
 
     def rows_of_levels(self, keys: NDArray[Any]) -> NDArray[np.int64]:
-        """(levels,) The approximate number of rows in each level, given the keys where levels end."""
+        """The approximate number of rows in each level, as an array (levels,); `keys` are the ends of the levels."""
         return np.diff(self.reached[self._slots_of(keys)], prepend=0, append=self.numbers)
 
     def _slots_of(self, keys: NDArray[Any]) -> Indices:
@@ -144,7 +144,7 @@ class Ranking:
         return slots
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
-        """The signed objective at each of these ranks (1 = smallest)."""
+        """The signed objective at each of `ranks` (1 = smallest)."""
         wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
         if not len(wanted):
             return {}
@@ -168,7 +168,7 @@ class Ranking:
     def _pick(
         self, slots: Indices, sizes: Indices, small: NDArray[np.bool_], under: Indices, inside: Indices
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The values at ranks in small slots, whose rows are sorted, and the ends of the other slots."""
+        """The values at ranks in small slots, whose rows are sorted, and the range of each of the other slots."""
         cupy = library()
         marks = np.full(SLOTS + 1, PASSED_OVER, dtype=np.int32)
         marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)

@@ -1,9 +1,9 @@
-"""Counts and sums by (level, cell) on a GPU, and the units in which the objective is summed.
+"""Counts and objective sums by level and cell on a GPU, and the units in which the objective is summed.
 
-A sum is a whole number of units of its level, so the order of threads does not change it and no digit of a double is
-lost. If the numbers of a level are close together, as usual, one word (`NARROW`) is enough for their distances from its
-first number, in units of the last digit. Otherwise each number is split into two longer words (`WIDE`). If even
-these are too short, numbers of different magnitudes are summed separately, in bands.
+A sum is stored as a whole number of units, so it does not depend on the order of threads and loses no digit of a
+double. Usually the numbers of a level are close together. Then one word (`NARROW`) is enough for their distance from
+the level's first number, in units of the last digit. Otherwise each number is split into two longer words (`WIDE`). If
+these are also too short, numbers of different magnitudes are summed separately, in bands.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Tables = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The units in which the objective is summed, by level."""
+    """For each level, the unit in which the objective is summed."""
 
     powers: NDArray[np.int32]  # (levels,) a sum counts multiples of 2^-power
     way: int
@@ -49,7 +49,7 @@ class Units:
     sizes: tuple[float, float] = (0.0, np.inf)  # the range of absolute values that are summed: from, and below
 
     def pairs(self) -> NDArray[np.float64]:
-        """(levels, 2) The two numbers with which a kernel computes multiples."""
+        """The two numbers from which a CUDA kernel computes multiples of the unit, as an array (levels, 2)."""
         if self.firsts is not None:
             return np.stack([np.ldexp(1.0, self.powers), MAGIC - self.firsts], axis=1)
         halves = self.powers // 2
@@ -58,9 +58,9 @@ class Units:
 
 
 def units_for(levels: Levels, extent: ColumnExtent, rows: NDArray[np.int64], *, single: bool) -> Units | None:
-    """Units that keep every digit, given the extent of the objective and the approximate rows of each level.
+    """Units that keep every digit, given the range of the objective and the approximate number of rows in each level.
 
-    None if the numbers of a level differ too much in magnitude; they are then summed in bands.
+    None if the numbers of a level differ too much in magnitude; they must then be summed in bands (`bands_of`).
     """
     signed = np.sort(np.array([levels.sign * extent.low, levels.sign * extent.high]))
     inner = np.clip(levels.sign * levels.thresholds[:-1], *signed)
@@ -87,7 +87,7 @@ def _narrow(
     last: NDArray[np.int_],
     rows: NDArray[np.int64],
 ) -> Units | None:
-    """Units relative to the first number of each level, if most multiples fit into one word; otherwise None."""
+    """Units relative to the first number of each level; None if too many distances do not fit into one word."""
     with np.errstate(over="ignore"):
         firsts = np.floor(np.ldexp(np.where(sign > 0, begins, -stops), -last))
         spans = np.ldexp(stops - begins, -last) + 2
@@ -100,7 +100,7 @@ def _narrow(
 
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
-    """Units for numbers of extremely different magnitudes, given the number of values with each exponent."""
+    """Units for bands of magnitudes that are summed separately, given the number of values of each binary exponent."""
     places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last one is for numbers that are not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
@@ -116,7 +116,7 @@ def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceColumn:
-    """One column on the GPU, its grid, and how its cells are found."""
+    """One column in GPU memory, with its grid of cells and a look-up table if it has one."""
 
     name: str
     grid: Grid
@@ -127,14 +127,14 @@ class DeviceColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
-    """Rows on the GPU: the level of each, and its objective."""
+    """The level and the objective of each row, in GPU memory."""
 
     codes: Any
     objective: Any | None = None
 
 
 class Counter:
-    """The tables of some columns, filled on the GPU from one or several pieces of rows."""
+    """The tables of counts and sums of some columns in GPU memory, to which slices of the rows are added."""
 
     def __init__(self, grids: Sequence[Grid], levels: int, units: Units | None) -> None:
         cupy = library()
@@ -148,7 +148,7 @@ class Counter:
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
 
     def add(self, place: int, column: DeviceColumn, rows: DeviceRows) -> None:
-        """Start counting some rows of one column."""
+        """Start a CUDA kernel that adds `rows` of one column to the table with the index `place`."""
         width, many = column.grid.width, len(rows.codes)
         values, way = DeviceArray.of(column.values), way_to(column)
         objective = DeviceArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
@@ -178,7 +178,7 @@ class Counter:
         launch(kernel(name, *words, *flags, shared=room), blocks, threads, given, room)
 
     def take(self) -> list[Tables]:
-        """The counts and sums of every column, after waiting for the GPU."""
+        """Wait for the GPU, and return the counts and sums of every column."""
         output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
         output[0] = self.counts
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
@@ -197,7 +197,7 @@ class Counter:
 
 
 def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Tables]:
-    """The counts and sums of every column; all kernels are launched before the first result is read."""
+    """Count all columns; all CUDA kernels are launched before the first result is read."""
     counter = Counter([column.grid for column in columns], levels, units)
     for place, column in enumerate(columns):
         counter.add(place, column, rows)
@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
 
 
 def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
-    """The tables in the grid's order of cells; kernels use numeric order."""
+    """Sort the cells of the tables as in the grid; CUDA kernels sort them by number."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
         return counts, sums
@@ -214,14 +214,14 @@ def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.f
 
 
 def add_bands(by_band: Sequence[Sequence[Tables]]) -> list[Tables]:
-    """The counts, and the sums over all bands; bands of small numbers are added first."""
+    """For each column, the counts and the sums over all bands; bands of small numbers are added first."""
     columns = zip(*by_band, strict=True)
     return [(bands[-1][0], reduce(np.add, (sums for _, sums in bands[::-1]))) for bands in columns]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way:
-    """How a kernel finds the cells of a column: boundaries, accepted values, and a first guess."""
+    """How a CUDA kernel finds the cell of a number: by a look-up table, or by boundaries after a first guess."""
 
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
@@ -235,11 +235,11 @@ class Way:
 
     @property
     def room(self) -> int:
-        """The bytes of shared memory that it needs."""
+        """The bytes of shared memory that the boundaries need."""
         return 0 if self.guess == LOOKUP else (self.grid.cells + 1) * np.dtype(self.real).itemsize
 
     def arguments(self, column: DeviceColumn) -> tuple[Any, ...]:
-        """The kernel's arguments that describe the grid."""
+        """The arguments that describe the grid to a CUDA kernel."""
         if column.lookup is None:
             return grid_arguments(self, library().cuda.runtime.getDevice())
         real, table = self.real, library().asarray(column.lookup)
@@ -248,7 +248,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The guessed positions (in cells, minus half a cell) between which a number is certainly in the space."""
+        """The guessed positions (in cells, minus 0.5) between which a number certainly lies inside the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -275,7 +275,7 @@ def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
 
 @lru_cache(maxsize=4096)
 def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
-    """The boundaries and accepted values of cells, the outer ends, the guess and the lattice, on the GPU."""
+    """The arguments for a grid without look-up table: boundaries, accepted values, guess and lattice, in GPU memory."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
@@ -289,13 +289,13 @@ def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
 
 
 def do_touch(grid: Grid) -> bool:
-    """Whether every number between the outermost ends is in a cell."""
+    """Whether the cells have no gaps between them."""
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
     return bool(np.all(np.isinf(low[1:])) and np.all(np.isinf(high[:-1])))
 
 
 def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, float, float]:
-    """The way of guessing a cell (on a linear or log scale, or by bisection), the line, and its largest error."""
+    """How to guess a cell (linear scale, log scale or bisection), with origin, scale and largest error of the guess."""
     if len(inner) < LEAST_GUESSED:
         return HALVING, 0.0, 0.0, 0.0
     facts = np.finfo(real)
@@ -317,7 +317,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
 
 
 def rounded(values: NDArray[np.float64], real: Any, *, up: bool) -> NDArray[Any]:
-    """Bounds as float32, rounded up or down so that comparisons of float32 numbers give the same results."""
+    """Round bounds to float32, upwards or downwards, so that float32 numbers compare with them as with the doubles."""
     if real is np.float64:
         return values
     with np.errstate(over="ignore"):
