@@ -18,5 +18,5 @@ def test_near_names(wrong: str, meant: str) -> None:
 
 
 def test_names_that_are_far() -> None:
-    assert "there are: run_id, 'metrics.rmse'" in unknown_name("zzz", RUNS)
+    assert "choose one of: run_id, 'metrics.rmse'" in unknown_name("zzz", RUNS)
     assert unknown_name("lr", ("a.lr", "b/lr"), most=2).endswith("did you mean 'b/lr' or 'a.lr'?")

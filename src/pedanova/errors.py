@@ -228,7 +228,7 @@ def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter
     wanted = str(name).lower()
     behind = [other for other in small if other.endswith((f".{wanted}", f"/{wanted}"))]  # metrics.rmse, config/lr
     near = [repr(small[match]) for match in behind[:most] or get_close_matches(wanted, small, n=most)]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed(names)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of: {listed(names)}"
     return f"no {what} is called {name!r}; {hint}"
 
 

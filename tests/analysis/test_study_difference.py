@@ -107,7 +107,7 @@ def test_spaces_are_mapped_onto_what_they_share() -> None:
     found = pa.difference(a, b, **FAST)
     inside = int((wide["lr"] <= 1).sum())
     assert any("width" in note and "first" in note for note in found.notes)
-    assert any(f"{inside} of 600 and 400 of 400" in note for note in found.notes)
+    assert any(f"{inside} of 600 rows, and 400 of 400 rows" in note for note in found.notes)
     assert "width" not in found
     assert not found.relation.space
     alone = a.within({"lr": (0, 1)}).importance(**FAST)
@@ -146,4 +146,4 @@ def test_refusals() -> None:
     a = study(300, 0)
     refuse(QueryError, "importance()", of=lambda: pa.difference(a, a.importance(**FAST)))  # type: ignore[call-overload]
     other = pa.analyze({"width": np.arange(100.0), "loss": np.arange(100.0) ** 2}, "loss", params=["width"])
-    refuse(QueryError, "share no parameter", "width", of=lambda: pa.difference(a, other))
+    refuse(QueryError, "have no parameter in common", "width", of=lambda: pa.difference(a, other))

@@ -61,11 +61,11 @@ def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Any]) -> N
 def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
     found = a.importance(**COUNTS)
     for place in (0, np.int64(0), -1, slice(0, 2)):
-        refuse(UnknownParameterError, "no parameter is called", f"there are: {found.rows[0].name}",
+        refuse(UnknownParameterError, "no parameter is called", f"choose one of: {found.rows[0].name}",
                of=lambda place=place: found[place])  # fmt: skip
     pairs = results["interactions"]
     for wrong in (0, "x"):
-        refuse(UnknownParameterError, f"{wrong!r} must be 2 different names", of=lambda wrong=wrong: pairs[wrong])
+        refuse(UnknownParameterError, f"{wrong!r} must be 2 different parameters", of=lambda wrong=wrong: pairs[wrong])
     refuse(UnknownParameterError, "no parameter is called 'xx'; did you mean 'x'?", of=lambda: found["xx"])
 
 

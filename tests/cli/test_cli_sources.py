@@ -102,7 +102,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
         True,
     )
     _, roles, _ = run("analyze", str(file), "--roles")
-    assert "perhaps a result: its column is among results" in " ".join(roles.split())
+    assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

@@ -113,7 +113,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
-        (["explain"], "no command is called 'explain'; there are: analyze, "),
+        (["explain"], "no command is called 'explain'; choose one of: analyze, "),
         (["analyse", str(DEMO)], "no command is called 'analyse'; did you mean 'analyze'? see pedanova --help"),
         ([str(DEMO)], f"put a command before it: pedanova analyze {DEMO}"),
         (["--verison"], "no option is called '--verison'; did you mean '--version'?"),

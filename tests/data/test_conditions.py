@@ -193,7 +193,8 @@ class TestDeclared:
     def test_fillers_are_taken_as_inactive_and_told(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space=NESTED)
         filled = int(np.sum(gated["optimizer"] == "sgd"))
-        assert noted(a, f"beta: {filled} rows have a value where it is inactive; these values are ignored")
+        words = "rows have a value although the parameter is inactive; these values are ignored"
+        assert noted(a, f"beta: {filled} {words}")
         assert noted(a, f"beta: {filled} of 600 rows have no value (inactive) and are kept in a separate bin")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
@@ -204,7 +205,7 @@ class TestDeclared:
         beta = np.where(np.arange(600) < 90, np.nan, gated["beta"])
         lacking = int(np.sum(gated["optimizer"][:90] != "sgd"))
         a = pa.analyze({**gated, "beta": beta}, "y", space=NESTED)
-        assert noted(a, f"beta: {lacking} rows have no value where it is active; treated as inactive")
+        assert noted(a, f"beta: {lacking} rows have no value although the parameter is active; they count as inactive")
 
     def test_a_parent_that_is_inactive_itself(self, gated: Table) -> None:
         """kind has a filler value outside sgd; momentum below it must stay inactive there."""

@@ -233,7 +233,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     constant = replace(a.data.observations, goals=(flat,))  # type: ignore[type-var]
     refuse(DataError, "is 2.5 in all 300 rows", of=lambda: forest_effects(constant))
     few = pa.analyze({name: column[:9] for name, column in data.items()}, loss[:9], space=space)
-    refuse(DataError, "needs 10 usable rows, and there are 9", of=lambda: forest_effects(few.data.observed()))
+    refuse(DataError, "needs 10 usable rows, but only 9", of=lambda: forest_effects(few.data.observed()))
     tied = pa.analyze(data, np.minimum(np.arange(300) // 100, 1), space=space)
     refuse(QueryError, "rows all have", "larger part", of=lambda: forest_effects(tied.data.observed(), clip=0.1))
     for bad in (0, 1.5, "a"):

@@ -313,7 +313,7 @@ class TestTable:
         assert len(text.splitlines()) == 13
         assert len(found) == 10
         assert list(found.to_dict())[:3] == ["first", "second", "interaction"]
-        assert "10 pairs, at most 4 × 4 cells" in found.notes[0]
+        assert "10 pairs counted, each in at most 4 × 4 cells" in found.notes[0]
         assert [row.interaction for row in found.rows] == sorted((row.interaction for row in found.rows), reverse=True)
 
     def test_long_tables_are_cut(self) -> None:
@@ -329,9 +329,9 @@ class TestTable:
         assert "lr" not in found
         with pytest.raises(KeyError, match="did you mean 'layers'"):
             found["lr", "layer"]
-        with pytest.raises(KeyError, match="2 different names"):
+        with pytest.raises(KeyError, match="2 different parameters"):
             found["lr", "lr"]
-        with pytest.raises(KeyError, match="2 different names"):
+        with pytest.raises(KeyError, match="2 different parameters"):
             found["lr"]  # type: ignore[index]
 
 
@@ -584,8 +584,8 @@ class TestQuestionsOfSets:
     def test_refusals(self) -> None:
         a, _ = lattice(SIZES, 0)
         found = a.interactions(0.25, order=3, estimator="counts")
-        refuse(UnknownParameterError, "3 different names", of=lambda: found["p0", "p1"])
+        refuse(UnknownParameterError, "3 different parameters", of=lambda: found["p0", "p1"])
         for wrong in (1, 6, "3", 2.5):
             refuse(QueryError, "order", of=lambda wrong=wrong: a.interactions(0.25, order=wrong))
-        refuse(QueryError, "order=5", "4 parameters", of=lambda: a.interactions(0.25, order=5))
+        refuse(QueryError, "order=5", "parameters, 4", of=lambda: a.interactions(0.25, order=5))
         refuse(QueryError, "cells=9", "at most 6", of=lambda: a.interactions(0.25, order=4, cells=9))

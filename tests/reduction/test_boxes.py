@@ -56,7 +56,7 @@ class TestSwitch:
         same = pa.Switch("by", {"a": pa.Float(0, 1), "b": pa.Float(0, 1)})
         a = pa.analyze(data, "y", space={"x": same})
         idle = int(np.sum(by == "c"))
-        assert noted(a, f"x: {idle} rows have a value where it is inactive; these values are ignored")
+        assert noted(a, f"x: {idle} rows have a value although the parameter is inactive; these values are ignored")
         when = pa.analyze(data, "y", space={"x": pa.Float(0, 1, when={"by": ["a", "b"]})})
         for name in ("value", "activity", "divergence", "share"):
             assert getattr(a.importance(**COUNTS)["x"], name) == getattr(when.importance(**COUNTS)["x"], name)
@@ -144,7 +144,7 @@ class TestMoving:
         a = pa.analyze(data, "y", space={"b": pa.Moving("low", 1.0)})
         tally = a.data.tallies["b"].counts.sum(axis=0)
         assert tally[[0, 500, 1000]].tolist() == [1, 3, 2]
-        assert noted(a, "b: 2 rows have equal bounds; their values are set to the middle")
+        assert noted(a, "b: 2 rows have equal lower and upper bounds; their values count as the middle of the range")
 
     def test_inactive_rows_need_no_bounds(self) -> None:
         dice = random()
@@ -161,7 +161,7 @@ class TestMoving:
         [
             (pa.Moving("lo", 1), {}, SpaceError, "b: no column is called 'lo'"),
             (pa.Moving("name", 1), {}, DataError, "name: holds text or dates where numbers are needed"),
-            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no bound: 'low' has no value there"),
+            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no value of its bound 'low'"),
             (pa.Moving("low", 1), {"low": 2.0}, SpaceError, "b: row 3 has its lower bound above the upper one"),
             (pa.Moving("low", 1), {"low": -np.inf}, SpaceError, "b: row 3 has a bound that is not finite"),
             (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a log scale needs lower bounds above 0"),

@@ -46,7 +46,8 @@ TABLE = (
     Option(
         "direction",
         None,
-        "whether lower or higher is better, once or for each objective (default: from the log or the objective's name)",
+        "whether lower or higher is better, given once or for each objective "
+        "(default: from the log or the objective's name)",
         choices=("minimize", "maximize", "min", "max"),
         several=True,
     ),
@@ -87,13 +88,13 @@ TABLE = (
 QUESTION = (
     question(
         "target",
-        f"the rows to reach: {ROWS} (default {DEFAULT.target})",
+        f"the target, the rows that count as good: {ROWS} (default {DEFAULT.target})",
         metavar="T",
         shell_default=str(DEFAULT.target),
     ),
     question(
         "region",
-        f"the rows to compare within: {ROWS} (default {DEFAULT.region}: all)",
+        f"the region, the rows that the target is compared with: {ROWS} (default {DEFAULT.region}: all)",
         metavar="R",
         shell_default=str(DEFAULT.region),
     ),
@@ -110,14 +111,14 @@ QUESTION = (
     ),
     question(
         "estimator",
-        "counts: count the rows; surrogate: a model, for few rows; auto (default): the more accurate of the two",
+        "counts: count the rows; surrogate: use a model (few rows only); auto (default): the more accurate of the two",
         choices=get_args(Estimator),
     ),
     question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "what the target is after an adaptive sampler: the best part of the space (default) or of the rows",
+        "what the best part means after an adaptive sampler: the best part of the space (default) or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),

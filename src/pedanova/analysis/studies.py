@@ -403,7 +403,8 @@ def difference(
         return difference_of_answers(a, b)
     shared = shared_space(a.space, b.space)
     if not shared.names:
-        raise QueryError(f"the studies share no parameter: {listed(list(a.space))} and {listed(list(b.space))}")
+        both = f"{listed(list(a.space))} and {listed(list(b.space))}"
+        raise QueryError(f"the studies have no parameter in common: {both}")
     question = Question(target, region, **check_how(how))
     plain = replace(question, baseline=DEFAULT.baseline, force=True)
     relation = study_relation(a.data, b.data, shared)
@@ -426,12 +427,13 @@ def difference(
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
     """Restrict both studies to the parameters and values that they share; also return notes on what is left out."""
     notes = [
-        Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")
+        Note("answer", f"not compared, because they are only in the {which} study: {listed(list(names))}")
         for which, names in (("first", shared.first), ("second", shared.second))
         if names
     ]
     for name in shared.unlike:
-        words = f"{in_words(a.space[name])} and {in_words(b.space[name])} have no two values in common; not compared"
+        domains = f"{in_words(a.space[name])} and {in_words(b.space[name])}"
+        words = f"{domains} have fewer than two common values; not compared"
         notes.append(Note("answer", words, subject=name))
     if not shared.narrowed:
         return a, b, notes
@@ -440,8 +442,8 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         words = "ranges differ and rows are not available, so each importance refers to the range of its own study"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
-    words = "ranges differ; only rows inside the common range are compared"
-    kept = f"{first.rows:,} of {a.rows:,} and {second.rows:,} of {b.rows:,}"
+    words = "the two studies have different ranges; only rows inside the common range are compared"
+    kept = f"{first.rows:,} of {a.rows:,} rows, and {second.rows:,} of {b.rows:,} rows"
     return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
 
 

@@ -125,7 +125,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    wider = f" (with a wider target, because it needs at least {LEAST_TO_REDUCE[1]} rows)" * (target != options.target)
+    wider = f" (with a wider target, as reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
     return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
@@ -175,7 +175,7 @@ def run_densities(options: argparse.Namespace) -> int:
     def drawn(chosen: DensityTable, look: TerminalStyle) -> str:
         plots = [draw_densities(one, look, ranked[one.name] if ranked else None) for one in chosen.densities]
         others = 0 if options.names else len(a.space) - len(plots)
-        hint = f"{others} more parameters, by name: pedanova densities SOURCE NAME …" if others > 0 else ""
+        hint = f"{others} more parameters; to plot one: pedanova densities SOURCE NAME" if others > 0 else ""
         parts = [draw_key(words, look), *plots, fill(hint, look.width)]
         return "\n\n".join(part for part in parts if part)
 
@@ -309,7 +309,7 @@ def run_across(options: argparse.Namespace) -> int:
         result = across(options.file, objective, group=options.group, **how, **table_options(options))
     elif not options.others:
         raise QueryError(
-            "one source is one study; give more sources, or name the column of its studies in ", Arg("group")
+            "across needs several studies; give more sources, or name the column of studies in ", Arg("group")
         )
     else:
         result = across(opened_all(places, options), **how)
@@ -336,7 +336,7 @@ def run_difference(options: argparse.Namespace) -> int:
 
     if len(options.others) != 1:
         raise QueryError(
-            f"difference compares two sources, not {1 + len(options.others)}; see pedanova across for more"
+            f"difference compares two sources, not {1 + len(options.others)}; for more, use pedanova across"
         )
     (first, a), (second, b) = opened_all([options.file, *options.others], options).items()
     result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
@@ -388,11 +388,11 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 
 WINS = (
-    "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse it gets at "
-    "this parameter's worst value. if left: how much worse it gets, at most, if this parameter stays at its default "
-    "and all others are tuned. safe: all parameters marked safe may stay at their defaults together. Gains compare the "
-    "objective with that of the default; importance (pedanova analyze) is about reaching the best trials. So the two "
-    "rankings may differ."
+    "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
+    "objective gets at this parameter's worst value. if left: how much worse the objective gets, at most, if this "
+    "parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay at their "
+    "defaults together. Gains compare the objective with that of the default; importance (pedanova analyze) is about "
+    "reaching the best trials. So the two rankings may differ."
 )
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."

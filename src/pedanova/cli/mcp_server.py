@@ -40,7 +40,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         if not self.root.is_dir():
-            raise QueryError(f"{root} is not a folder; name the one that holds the tables")
+            raise QueryError(f"{root} is not a folder; name the folder that contains the tables")
         self._analyses = lru_cache(maxsize=4)(self._analyse)
 
     def place(self, source: str) -> Path:
@@ -226,7 +226,7 @@ class Tools:
 
 def checked(default: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if default is not None and (len(default) > MOST_ROWS or len(json.dumps(default)) > LONGEST_ARGUMENT):
-        raise QueryError(f"default must be at most {LONGEST_ARGUMENT:,} letters")
+        raise QueryError(f"default must be at most {LONGEST_ARGUMENT:,} characters of JSON")
     return default
 
 

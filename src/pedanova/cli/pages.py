@@ -34,7 +34,7 @@ DEMO_TITLE = "Digits: 1,000 random training runs of a small network"
 DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
-    "drawn at random. One of them, lucky_number, is not used at all."
+    "drawn at random. The training does not use one of these hyperparameters, lucky_number."
 )
 DEMO_KEY = "~ marks parameters without a clear effect."
 DEMO_LOOK = (
@@ -74,7 +74,7 @@ def run_explore(options: argparse.Namespace) -> int:
     leave_out_group(options)
     if options.watch:
         if is_saved(options):
-            raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not grow")
+            raise QueryError(Arg("watch"), " is for sources that grow; leave it out for a saved analysis")
         watched = Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
         first = cast("TrialData", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))

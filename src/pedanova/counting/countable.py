@@ -124,7 +124,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
     if source.several or levels.several:
         raise QueryError(
             Arg("levels"),
-            " of another analysis cannot be used with several objectives, because those rank rows only within ",
+            " of another analysis cannot be used with several objectives, because rows are then ranked within ",
             "one table; analyze all rows at once",
         )
     for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):

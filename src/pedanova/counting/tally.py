@@ -339,6 +339,7 @@ def check_alike(one: Any, two: Any) -> None:
     if one.objective != two.objective:
         raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
     if one.levels.several or two.levels.several:
-        raise MergeError("several objectives are ordered within one table; analyze all rows at once")
+        words = "analyses of several objectives cannot be added, because rows are ranked within one table"
+        raise MergeError(f"{words}; analyze all rows at once")
     if list(one.tallies) != list(two.tallies):
         raise MergeError(f"parameters differ: {list(one.tallies)} and {list(two.tallies)}")

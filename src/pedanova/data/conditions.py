@@ -73,13 +73,14 @@ def _silenced(
     if idle:
         notes.append(idle_note(column.name, idle))
     if lacking:
-        words = " rows have no value where it is active; treated as inactive"
+        words = " rows have no value although the parameter is active; they count as inactive"
         notes.append(Note("rows", Count(lacking), words, subject=column.name))
     return replace(column, missing=some(~active | absent)), bool(active.any())
 
 
 def idle_note(name: str, rows: int) -> Note:
-    return Note("rows", Count(rows), " rows have a value where it is inactive; these values are ignored", subject=name)
+    words = " rows have a value although the parameter is inactive; these values are ignored"
+    return Note("rows", Count(rows), words, subject=name)
 
 
 def condition_in_words(parameter: Parameter) -> str:
@@ -98,7 +99,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
         if len(gone):
             raise DataError(
-                f"{column.name}: row {int(gone[0])} has no bound: {bound!r} has no value there; fill it or drop the row"
+                f"{column.name}: row {int(gone[0])} has no value of its bound {bound!r}; fill it in, or drop the row"
             )
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
@@ -109,7 +110,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         position = (values - low) / width
     fixed = (width == 0) & (np.abs(values - low) <= ROUNDING * np.abs(low))
     if fixed.any():
-        words = " rows have equal bounds; their values are set to the middle"
+        words = " rows have equal lower and upper bounds; their values count as the middle of the range"
         notes.append(Note("rows", Count(fixed.sum()), words, subject=column.name))
         position = np.where(fixed, 0.5, position)
     words = "bounds differ between rows; each value counts by its position between the bounds of its row"

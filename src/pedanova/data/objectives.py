@@ -52,7 +52,7 @@ def read_goals(
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
-        raise QueryError(Arg("objective", objective), " repeats a name; give each once")
+        raise QueryError(Arg("objective", objective), " names a column twice; give each column once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
 
@@ -97,7 +97,7 @@ def _read_goal(
 def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
-        raise DataError(f"{name}: there are no rows; give at least two")
+        raise DataError(f"{name}: the table has no rows; give at least two")
     numbers = as_scores(column, decimal)
     if numbers is not None:
         column = numbers[0]
@@ -116,7 +116,7 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         if 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, words))) > len(words):
             raise DataError(f"objective {name!r} has text after its numbers ({shown_words}); {one_form}")
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
-        content = f"text ({shown_words}); it must hold numbers; or pass a comparison as the objective"
+        content = f"text ({shown_words}); give a column of numbers, or a comparison as the objective"
         raise DataError(f'objective {name!r} holds {content}: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")

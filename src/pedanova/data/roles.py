@@ -242,7 +242,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if SEED_NAMES.match(name):
         yield Clue("seed", SURE, "looks like a seed, a fold or a repeat, not a parameter")
     if PLACES.match(name):
-        yield Clue("identifier", FAIR, "looks like the place or the version of a run")
+        yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
         yield Clue("text", FAIR, "looks like a comment")
     if STATUS_NAMES.search(name) and are_states(values.texts):
@@ -273,7 +273,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
         yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
     elif len(words) > 1 and words[0] in COUNTS and not values.whole and np.any(values.some % 1):
-        yield Clue("result", FAIR, "named like a count, but not whole, so it is a mean")
+        yield Clue("result", FAIR, "named like a count, but its values are not whole numbers, so it is a mean")
     elif has_head(name):
         yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
         return
@@ -513,7 +513,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         if name in together:
             why = f"rises and falls with {listed(together[name], most=3)}, like results of the same runs"
         elif name not in home:
-            why = "its column is among results"
+            why = "its column stands between columns of results"
         elif alone or one.looks_drawn(beside=drawn):
             continue
         else:
@@ -521,7 +521,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         new[name] = known.doubted(name, why)
         far = name not in home | likely and not (drawn and name in last)
         if far and one.has_own and len(likely & home) > 1:
-            new[name] = Role("result", "different in every row, and its column is among results")
+            new[name] = Role("result", "different in every row, and its column stands between columns of results")
     return new
 
 

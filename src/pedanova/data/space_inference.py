@@ -271,7 +271,7 @@ def column_roles(
 ) -> ColumnRoles:
     """The role of every column: from the options, from the source, or guessed."""
     roles = {goal.column: Role("objective", f"is to be {DONE[goal.direction]}") for goal in goals if goal.column}
-    spoken = {name: Role("status" if name == request.state else "result", "used otherwise by the source or an option")
+    spoken = {name: Role("status" if name == request.state else "result", "the source or an option uses it otherwise")
               for name in spoken_for(table, goals, request)}  # fmt: skip
     left = [name for name in table if name not in roles and name not in spoken]
     named = request.params if request.params is not None else request.space
@@ -398,7 +398,7 @@ def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: Colu
 def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) -> tuple[Word, ...]:
     if set(table) <= own:
         beside = "".join(f" {name!r}" for name in sorted(own))
-        return (f"the table has no column beside the objective{beside}; add the hyperparameters",)
+        return (f"the table has no column besides the objective{beside}; add the hyperparameters",)
     if not notes:
         left = f" leave none of {len(table)} columns; keep at least one"
         return (Arg("space"), " and ", Arg("exclude"), left)
@@ -419,12 +419,12 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
             raise DataError(unknown_name(name, tuple(table), what="column"))
     both = own & set(params)
     if both:
-        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; a column cannot be both")
+        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; leave it out there")
     start = list(space) if space is not None else [name for name in table if name not in own]
     if space is not None and own & set(start):
-        raise SpaceError(f"the space holds the objective {min(own & set(start))!r}; take it out")
+        raise SpaceError(f"the space contains the objective {min(own & set(start))!r}; remove it from the space")
     strangers = [name for name in params if name not in start]
     if strangers:
-        raise SpaceError(Arg("params"), f" names {listed(strangers)}, which is not in the space; add it there")
+        raise SpaceError(Arg("params"), f" names {listed(strangers)}, which is not in the space; add it to the space")
     wanted = set(params or start) - {*exclude, *spoken}
     return [name for name in start if name in wanted]

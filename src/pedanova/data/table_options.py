@@ -182,7 +182,7 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"
         where = f"\"{name} == '{labels[0]}'\""
         options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
-        raise DataError(words, f"make one row for each trial ({pivot}), or ask about one of them: ", *options)
+        raise DataError(words, f"make one row for each trial ({pivot}), or analyze one parameter: ", *options)
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -264,7 +264,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
         goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
-            words = f" names {name!r}, which is not a parameter here; there are: {listed(list(settings), most=40)}"
+            words = f" names {name!r}, which is not a parameter; the parameters are: {listed(list(settings), most=40)}"
             raise QueryError(Arg("exclude"), words)
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:

@@ -149,7 +149,7 @@ def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
         raise TypeError(f"params={params!r} must be a list of names")
     strangers = [name for name in params if name not in present]
     if strangers:
-        raise ValueError(f"no completed trial has a parameter called {strangers[0]!r}; there are: {present}")
+        raise ValueError(f"no completed trial has a parameter called {strangers[0]!r}; the parameters are: {present}")
     return list(params)
 
 

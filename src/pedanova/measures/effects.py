@@ -344,7 +344,7 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
     if total < FEW_ROWS:
         notes.append(Note("doubt", f"the region has only {total} rows, so these numbers are rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:
-        overlap = "the parameters depend on each other here: their shares overlap and add to more than 100 %"
+        overlap = "the parameters depend on each other in these rows, so their shares add up to more than 100 %"
         notes.append(Note("answer", overlap))
     return notes
 

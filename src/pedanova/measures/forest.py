@@ -247,7 +247,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         columns.append(column)
         axes.append(axis)
         if lost := int(np.sum(cells[name][rows] == grid_of(parameter).missing)):
-            fate = "are put in the middle of its range" if _has_middle(parameter) else "are a separate category"
+            fate = "count as the middle of its range" if _has_middle(parameter) else "count as a separate category"
             notes.append(Note("rows", f"{lost:,} rows have no value and {fate}", subject=name))
     matrix = np.stack(columns, axis=1).astype(np.float32)
     return Encoded(matrix, objective, tuple(axes), tuple(notes))
@@ -274,7 +274,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     """The clipped objective of the rows; raises an error if it is constant or there are too few rows."""
     name = observed.name
     if len(rows) < FEWEST_ROWS:
-        raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
+        raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, but only {len(rows)} are usable; add rows")
     objective = observed.ranked[rows].astype(np.float64)
     if objective.min() == objective.max():
         raise DataError(

@@ -605,8 +605,8 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
     if against == "region":
         words = "importance holds for these rows, not for the whole space"
         return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
-    far = f"the rows are far from uniform in {listed(names, most=3)}: for these, the uniform "
-    words = "baseline also measures the sampler, and shares are not parts of a variance; "
+    far = f"the rows are far from uniform in {listed(names, most=3)}: for these, the "
+    words = "uniform baseline also measures what the sampler preferred, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " avoids this")]
 
 

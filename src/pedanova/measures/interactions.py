@@ -153,7 +153,7 @@ class Interactions(Table, Mapping[Names, Interaction]):
         parameters = tuple(dict.fromkeys(name for own in self for name in own))
         unknown = [name for name in names if name not in parameters] if several else []
         such = ", ".join(map(repr, self.rows[0].names))
-        wrong = f"{names!r} must be {self.order} different names of this table, such as {such}"
+        wrong = f"{names!r} must be {self.order} different parameters of this table, such as {such}"
         raise UnknownParameterError(unknown_name(unknown[0], parameters) if unknown else wrong)
 
     def __iter__(self) -> Iterator[Names]:
@@ -213,7 +213,7 @@ def find_interactions(
     chosen = choose(contrasts, params)
     if order > len(chosen):
         raise QueryError(
-            Arg("order", order), f" is more than the {len(chosen)} parameters there are; use a smaller one"
+            Arg("order", order), f" is larger than the number of parameters, {len(chosen)}; use a smaller one"
         )
     most = as_cells(cells, int(chosen[0].target.sum()), order)
     groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
@@ -372,10 +372,10 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
     """Notes on interactions of `order` parameters; `left` is the number of parameters that were left out."""
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
-    shape = f"set{plural} of {order}, at most {cells} cells of each parameter"
+    shape = f"set{plural} of {order} counted, with at most {cells} cells for each parameter"
     none = "set explains clearly more than its smaller sets do"
     if order == 2:
-        shape = f"pair{plural}, at most {cells} × {cells} cells each, not counting rows without a value"
+        shape = f"pair{plural} counted, each in at most {cells} × {cells} cells (without those for missing values)"
         none = "pair explains clearly more than its two parameters added up"
     notes = [Note("answer", many + shape)]
     if left:

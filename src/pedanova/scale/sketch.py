@@ -118,7 +118,7 @@ class Sketch:
             return
         self.kind = self.kind or other.kind
         if other.kind != self.kind:
-            raise DataError(f"{self.name}: some rows hold {self.kind} and others {other.kind}; give it one type")
+            raise DataError(f"{self.name}: some rows hold {self.kind} and others {other.kind}; use one type")
         self.rows += other.rows
         self._take(other.sample, other.stride)
         if other.low is not None:

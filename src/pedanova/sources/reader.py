@@ -50,9 +50,9 @@ def choose(
     """The option that `study` names, or the only one; `label` formats an option for the error message."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
-    there = f"are: {names}" if len(options) > 1 else f"is only {names}; leave it out"
+    there = f"choose one of: {names}" if len(options) > 1 else f"the only one is {names}; leave it out"
     if study is not None and study not in options:
-        raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; there {there}")
+        raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; {there}")
     if study is None and len(options) > 1:
         raise DataError(f"{where} holds {len(options)} {many or f'{what}s'}; name one in ", Arg("study"), f": {names}")
     return options[study] if study is not None else next(iter(options.values()))

@@ -243,7 +243,7 @@ class TestAnalysis:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"objective": ["loss", "loss"]}, "repeats a name; give each once"),
+            ({"objective": ["loss", "loss"]}, "names a column twice; give each column once"),
             ({"objective": ["loss", "nobody"]}, "no column is called 'nobody'"),
             ({"objective": ["loss", "name"]}, "objective 'name' holds text"),
             ({"direction": ["minimize"]}, "must give one direction for each of 2 objectives"),
@@ -251,7 +251,7 @@ class TestAnalysis:
             ({"direction": {"loss": "minimize"}}, "must be 'minimize' or 'maximize'"),
             ({"objective": []}, "objective"),
             ({"where": pa.at_most(0.3)}, 'objectives need a condition, not one value; write "loss <= …"'),
-            ({"space": {"loss": pa.Float(0, 9)}}, "the space holds the objective 'loss'"),
+            ({"space": {"loss": pa.Float(0, 9)}}, "the space contains the objective 'loss'"),
         ],
     )
     def test_refusals(self, study: dict[str, np.ndarray], options: dict[str, object], words: str) -> None:

@@ -93,7 +93,7 @@ class TestServers:
             same_answers(study, fresh, study=name)
         message = refuse(DataError, "4 studies", "study=", ODD_NAME, of=lambda: pa.analyze(fresh))
         assert "***" in message
-        refuse(DataError, "'nope'", "there are", of=lambda: pa.analyze(fresh, study="nope"))
+        refuse(DataError, "'nope'", "choose one of", of=lambda: pa.analyze(fresh, study="nope"))
 
     def test_the_in_memory_study_gives_the_same_numbers(self, filled: str) -> None:
         same_answers(make(None, "filled"), filled)

@@ -86,7 +86,7 @@ def test_a_header_behind_a_hash(tmp_path: Path) -> None:
 def test_a_field_more_at_the_end_is_not_taken_for_an_index(change: Callable[[str], str], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined(HEAD, *map(change, LINES)))
-    refuse(FormatError, "5 fields", "header has 4", "name the additional column", of=lambda: read_records(path))
+    refuse(FormatError, "5 fields", "header has 4", "add a name to the header", of=lambda: read_records(path))
     path.write_text(joined(f"{HEAD},more", *map(change, LINES)))  # as it says
     assert tallies(str(path), exclude=["more"]) == tallies(FRAME)
 
@@ -115,7 +115,7 @@ def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
 def test_an_index_of_thousands_of_digits_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined("x,loss", "1" * 4_301 + ",1,2", "2" * 4_301 + ",3,4"))
-    refuse(FormatError, "every row has 3 fields where the header has 2", of=lambda: read_records(path))
+    refuse(FormatError, "every row has 3 fields but the header has 2", of=lambda: read_records(path))
 
 
 def test_a_markdown_table_and_a_table_with_a_run_in_each_column_are_refused(tmp_path: Path) -> None:

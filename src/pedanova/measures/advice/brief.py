@@ -251,4 +251,4 @@ def next_in_words(data: TrialData, seed: int) -> str:
 def beware_in_words(answer: Importances) -> str:
     words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not about the objective's value"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; it does not prove causes"
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; importance does not prove causes"

@@ -128,11 +128,11 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
     notes = []
     if len(columns) < len(names):
         gone = [name for j, name in enumerate(names) if j not in columns]
-        words = f"no mean rank for parameters of fewer than half of the studies: {listed(gone, most=NAMED)}"
+        words = f"no mean rank, because fewer than half of the studies have the parameter: {listed(gone, most=NAMED)}"
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(Note("answer", f"studies not ranked, because they lack a ranked parameter:  {among(gone)}"))
+        notes.append(Note("answer", f"studies not ranked, because they lack a ranked parameter: {among(gone)}"))
     return notes
 
 
@@ -519,7 +519,7 @@ def grouped(
     ends = np.cumsum(counts)
     spans = {label: slice(int(ends[i] - counts[i]), int(ends[i])) for i, label in enumerate(labels) if counts[i]}
     if len(spans) < 2:
-        named = f" names {len(spans)} study ({listed(list(spans))}); give two or more"
+        named = f" has only {len(spans)} study ({listed(list(spans))}); at least two are needed"
         raise QueryError(Arg("group", column.name), named)
     widths = sum(grid_of(parameter).width for parameter in observed.space.values())
     # With very many studies, few levels are counted now, and others when they are needed.

@@ -275,7 +275,7 @@ class Along(Table):
             return f"Only {full} has enough rows: nothing can be compared."
         last = self.steps[-2]
         if len(self.full.importances) < 2:
-            return "There is one parameter: nothing to rank."
+            return "With one parameter there is no ranking."
         if last.agreement.spearman is None:
             return f"No parameter is distinguishable from noise at {full}: there is no ranking to compare with."
         if self.since is not None:

@@ -137,7 +137,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
         notes.append(Note("doubt", f"only {repeated} configurations are repeated, so these numbers are rough"))
     if repeated < len(sizes):
         words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if they were chosen for being good, "
-        notes.append(Note("doubt", f"{words}the effect of the seed may differ elsewhere"))
+        notes.append(Note("doubt", f"{words}the effect of the seed may differ for the others"))
     for name, values in varying.items():
         finite = np.isfinite(values)
         if not finite.all():

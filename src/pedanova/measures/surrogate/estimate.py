@@ -175,7 +175,7 @@ def check_enough(inside: int, region: int, query: Query, question: Question) -> 
             remedy = ("run more trials",)
         elif inner and 2.0 * wide * rows > region:
             outer = Arg("region", min(1.0, round(3 * wide, 2)))
-            remedy = "choose both wider, such as ", Arg("target", wide), " and ", outer
+            remedy = "choose a wider target and region, such as ", Arg("target", wide), " and ", outer
         few = f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are needed to say anything; "
         raise TooFewRowsError(few, *remedy, ", or pass ", Arg("force", True))
 

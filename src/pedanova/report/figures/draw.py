@@ -186,7 +186,7 @@ def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
 def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
     """Ratios as bands over the target's quantile, which is strictest on the left."""
     if not profile.steps:
-        raise QueryError("the profile has no step; the region has too few levels to compare")
+        raise QueryError("no target of the profile has enough rows in this region; choose a wider region")
     quantiles = [100 * float(step.quantile) for step in profile.steps]
     ax = draw_bands(quantiles, [step.rows for step in profile.steps], ax)
     low, high = ax.get_xlim()

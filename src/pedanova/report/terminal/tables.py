@@ -56,12 +56,12 @@ LEAST_LETTERS = 6  # characters of a name in a set
 LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
     "interaction": "how much the set explains of whether a row is in the target, beyond what its smaller sets "
-    "explain; ~ marks no clear effect.",
+    "explain; ~ marks a set without a clear effect.",
     "together": "how much the set explains as a whole.",
     "added": "the sum of what its parameters explain alone.",
     "by smaller sets": "how much its smaller sets explain.",
-    "overlap": "what both parameters explain, because they depend on each other in these rows.",
-    "p": "how often chance alone would give this, adjusted for the number of sets.",
+    "overlap": "what either parameter explains alone, because the two depend on each other in these rows.",
+    "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
 
@@ -204,7 +204,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
     """The ratio of every parameter over the size of the target: a small curve, and numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
-        return "The region has too few levels to compare."
+        return "No target has enough rows in this region; choose a wider region."
     left_out = len(rows) - shown_rows(len(rows), look)
     rows = rows[: len(rows) - left_out]
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
@@ -366,7 +366,7 @@ DIFFERENCE_MEANINGS = {
     "difference": "importance in the first study minus importance in the second; ~ marks no clear difference.",
     "p": "how often equal importances would differ this much by chance, adjusted for the number of parameters (Holm).",
     "ratios": "difference of the ratios (importance divided by the sum of all importances).",
-    "in common": "how much the densities of the target overlap in both studies.",
+    "in common": "how much the densities of the target in the two studies overlap.",
 }
 
 
@@ -440,16 +440,17 @@ FEW = 4  # budgets whose shares are shown in numbers, the highest first
 LEAST_STEPS = 3  # from this many budgets on, a small curve is drawn
 SHARES = (
     "importance: how well the parameter alone explains whether a row is in the target, among the rows of that budget; "
-    "~ marks no clear effect."
+    "~ marks a parameter without a clear effect."
 )
 RANKING = (
     "Spearman: rank correlation of the importances with those at the full budget. ranking: the same as at the full "
-    "budget; another if two parameters are clearly in the opposite order; ? if there are too few rows to decide. "
+    "budget, another if two parameters are clearly in the opposite order, or ? if the rows are too few to decide. "
     "cost: what the study would cost if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
-    "the seed's: the part of the variance between runs of the same configuration. ceiling: the rest, the most that "
-    "parameters can explain. averaged: the ceiling if the runs of each configuration are averaged."
+    "the seed's: the part of the variance that is due to differences between runs of the same configuration. "
+    "ceiling: the rest, the most that parameters can explain. averaged: the ceiling if the runs of each configuration "
+    "are averaged."
 )
 
 

@@ -62,7 +62,7 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
             raise DataError(Arg("study", study), " is not an exp_key of these trials; leave it out to take them all")
     trials = [_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
-    notes = [Note("source", "Hyperopt logs hp.choice as the index of the choice, from 0")] if whole else []
+    notes = [Note("source", "Hyperopt logs a value of hp.choice as a number: 0 is the first choice")] if whole else []
     metadata = SourceMetadata(source=source, objectives=("loss",), directions=("minimize",), ordered=True)
     return tabulate(trials, metadata, notes=notes)
 

@@ -360,7 +360,7 @@ def evened(
     if {len(row) for row in rows} == {many + 1}:
         if not _is_index([row[0] for row in rows]) or ID_NAMES.match(header[0]):
             raise FormatError(
-                f"{file}: every row has {many + 1} fields where the header has {many}; name the additional column in it"
+                f"{file}: every row has {many + 1} fields but the header has {many}; add a name to the header"
             )
         words = "the rows have one more field than the header; the first is used as their index"
         return as_names(["", *header]), [Note("source", words)]
