@@ -1,1 +1,1 @@
-"""Show numbers in the terminal, on a page and in figures."""
+"""Show results in the terminal, on an HTML page and in figures."""

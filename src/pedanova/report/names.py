@@ -14,13 +14,13 @@ INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """The parent of each child; empty by default."""
+    """The parent of each conditional parameter, by name; empty by default."""
 
     parents: Mapping[str, str] = field(default_factory=dict)
     active: Mapping[str, float] = field(default_factory=dict)  # the part of all rows that have a value
 
     def order(self, names: Sequence[str]) -> list[str]:
-        """The names with children directly after their parents; the order is otherwise unchanged."""
+        """The names, with conditional parameters moved directly after their parents."""
         shown = set(names)
         below: dict[str | None, list[str]] = {}
         for name in names:
@@ -37,11 +37,11 @@ class Nesting:
         return 1 + self.depth(self.parents[name]) if name in self.parents else 0
 
     def indented(self, name: str, shown: str) -> str:
-        """A (possibly shortened) name, indented by its depth."""
+        """The text `shown` for a parameter, indented by the number of its ancestors."""
         return f"{INDENT * self.depth(name)}{shown}"
 
     def note(self, name: str) -> str:
-        """How often a parameter is active, in words; empty if it always is."""
+        """In which fraction of the rows a parameter is active, in words; empty if always."""
         part = self.active.get(name, 1.0)
         return f"active in {percent(part)}" if part < 1 else ""
 
@@ -50,7 +50,7 @@ NO_NESTING = Nesting()
 
 
 def nesting_of(tallies: Mapping[str, Tally]) -> Nesting:
-    """The nesting from the conditions of the space; if there are several parents, the last one counts."""
+    """The nesting from the conditions of the space; of several parents, the last one is used."""
     parents, active = {}, {}
     for name, tally in tallies.items():
         above = [parent for parent in parents_of(tally.parameter) if parent in tallies]

@@ -1,7 +1,7 @@
 """Colours by meaning, the same on the page and in figures, for light and dark backgrounds.
 
-They are suitable for colour-blind people and grey prints: neighbouring colours differ in lightness, and the scale of
-lift becomes steadily darker (on a dark background, lighter) from ¼ to 4 times.
+The colours are suitable for colour-blind people and grey prints: neighbouring colours differ in lightness, and the
+scale of lift becomes steadily darker (on a dark background, lighter) from ¼ to 4 times.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DARK_LIFT = ("#4a300a", "#5c4a2c", "#6d7580", "#7fb4dd", "#c4e4ff")
 
 
 def lift_place(lift: float) -> float:
-    """The position of a lift on the scale: 0 at a quarter or less, ½ at one, 1 at four times or more.
+    """The position of a lift on the colour scale: 0 for ¼ or less, ½ for 1, and 1 for 4 or more.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def lift_colour(lift: float, *, dark: bool = False) -> str:
 
 
 def mixed(one: str, other: str, part: float) -> str:
-    """A colour between two others.
+    """The colour between two others, with the weight `part` for `other`.
 
     Examples
     --------
@@ -96,5 +96,5 @@ def contrast_of(one: str, other: str) -> float:
 
 
 def ink_on(ground: str) -> str:
-    """The text colour for a background: dark or light, the one with the higher contrast."""
+    """The text colour for the background `ground`: dark or light, whichever has the higher contrast."""
     return max((LIGHT["ink"], LIGHT["ground"]), key=lambda ink: contrast_of(ink, ground))

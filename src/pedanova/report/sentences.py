@@ -40,7 +40,7 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
-    """One sentence about the changes from the wide question to the narrow one."""
+    """One sentence on how the importances change from a wide target to a narrow one."""
     rows = narrow.rows[0].n_target
     if rows < ENOUGH_ROWS:
         return f"Among {narrow.region}, {rows} target rows are too few to say more."
@@ -73,7 +73,7 @@ def shares_over_studies(pooled: Pooling) -> str:
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
-    """The meaning of each column by its title, and general remarks without a title."""
+    """By column title, the meaning of the column in the printed table; under an empty title, general remarks."""
     against_region = importances.baseline == "region"
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"

@@ -1,8 +1,8 @@
 """Figures with matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
 Colours are the same as on the page (`report/palette.py`), for the light or dark background of the Axes; fonts are the
-user's. Parameters without a clear effect are grey and marked with ~. This file has the rankings, and functions that all
-figures share.
+user's. Parameters without a clear effect are grey and marked with ~. This file has the figures of rankings, and helper
+functions for all figures.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def pyplot() -> Any:
 
 
 def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, dict[str, str]]:
-    """The Axes, created if none are given, and the palette for their background."""
+    """The Axes `ax`, or new ones if it is None, and the colours for their background."""
     ax = ax if ax is not None else pyplot().subplots(figsize=(width, height), layout="constrained")[1]
     return ax, colours_of(ax)
 
@@ -63,7 +63,7 @@ def colours_of(ax: Axes) -> dict[str, str]:
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
-    """A name for a figure: shortened, and without formulas."""
+    """A name to show in a figure: shortened, and with $ escaped so that matplotlib sees no formula."""
     return shorten(str(text), longest).replace("$", r"\$")
 
 
@@ -72,20 +72,20 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def title(ax: Axes, words: str) -> None:
-    """Set the title; a long one takes two lines."""
+    """Set the title of the Axes; a long title is wrapped into two lines."""
     half = words.find(" from ") if len(words) > 60 else -1
     text = words if half < 0 else f"{words[:half]}\n{words[half + 1 :]}"
     ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
 
 
 def trim(ax: Axes, sides: Sequence[str] = ("top", "right")) -> None:
-    """Hide these sides of the frame."""
+    """Hide the given sides of the Axes' frame."""
     for side in sides:
         ax.spines[side].set_visible(False)
 
 
 def name_bars(ax: Axes, labels: Sequence[str], words: str) -> None:
-    """Label horizontal bars from the bottom up, and the axis that shows their length."""
+    """Label horizontal bars from the bottom up with `labels`, and the x axis with `words`."""
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(-0.6, len(labels) - 0.4)
     ax.set_xlabel(words)
@@ -106,7 +106,7 @@ CHANCE = "by chance alone (95 %)"
 
 
 def with_legend(axes: Axes) -> Axes:
-    """Add one legend for all panels: below a new figure, or in the first of the caller's Axes."""
+    """Add one legend for all panels: below the panels of a new figure, or in the first of the given Axes."""
     first = np.ravel(axes)[0]
     by_label: dict[str, Any] = {}
     for one in np.ravel(axes):
@@ -123,7 +123,7 @@ def with_legend(axes: Axes) -> Axes:
 
 
 def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
-    """Draw one panel for each name, side by side or in the given Axes; returns an array, or one Axes for one panel."""
+    """Draw one panel for each name; returns an array of Axes, or one Axes if there is a single panel."""
     chosen = [names] if isinstance(names, str) else list(names)
     columns = min(3 if len(chosen) <= MANY else 5, len(chosen))
     rows = -(-len(chosen) // columns)
@@ -149,7 +149,7 @@ def draw_importances(
     nesting: Nesting = NO_NESTING,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Bars with intervals, the largest (or the first of `names`) on top; grey with ~ means no clear effect."""
+    """Draw bars with intervals, the largest (or the first of `names`) on top; grey with ~ means no clear effect."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
     names = nesting.order(names or list(importances))[::-1]
@@ -175,7 +175,7 @@ def draw_importances(
 
 
 def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
-    """A name with a remark if needed; children have a small hook before their name."""
+    """The label of a bar: the parameter's name with a remark if needed; a hook before conditional parameters."""
     hook = "└ " if nesting.depth(row.name) else ""
     notes = [nesting.note(row.name), "" if row.varied else NEVER]
     behind = ", ".join(note for note in notes if note)
@@ -184,7 +184,7 @@ def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
 
 
 def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
-    """Ratios as bands over the target's quantile, which is strictest on the left."""
+    """Draw stacked bands of ratios over the target's quantile, with the strictest target on the left."""
     if not profile.steps:
         raise QueryError("no target of the profile has enough rows in this region; choose a wider region")
     quantiles = [100 * float(step.quantile) for step in profile.steps]
@@ -198,7 +198,7 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
 
 
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
-    """Stacked ratios over steps on a log scale, in the order of the last step."""
+    """Draw stacked bands of ratios over `steps` on a log scale, sorted by the last step."""
     ax, ink = axes_with_ink(ax, 6.4, 4.0)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
@@ -225,7 +225,7 @@ WIDEST = 78  # characters of the title
 
 
 def draw_along(along: Along, ax: Axes | None = None) -> Axes:
-    """Shares over the budget with their 95 % intervals; grey lines have no clear effect or are less important."""
+    """Draw shares with their 95 % intervals over the budget; parameters that matter less are grey."""
     ax, ink = axes_with_ink(ax, 7.2, 4.2)
     budgets, shown = [step.budget for step in along.steps], plain_names(list(along.full.importances))
     rows = sorted(along.by_parameter(), key=lambda row: -max(one.share for one in row))
@@ -276,7 +276,7 @@ def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> An
 
 
 def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
-    """The strongest pairs; ~ marks pairs without a clear interaction."""
+    """Draw the strongest pairs as bars; ~ marks pairs without a clear interaction."""
     rows = interactions.rows[:LISTED][::-1]
     ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.28 * len(rows))
     shown = plain_names(list(dict.fromkeys(name for pair in interactions for name in pair)))
@@ -293,10 +293,10 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 
 
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """How frequent the target is in each cell, relative to the whole region; the text is target rows / region rows.
+    """Draw a map of lifts: the target's frequency in each cell relative to that in the whole region.
 
-    The colour scale is linear in log₂ from ¼ to 4 times. Differences within chance are pale, and cells with fewer than
-    five expected target rows are hatched.
+    The text in a cell is target rows / region rows. The colour scale is linear in log₂ from ¼ to 4 times. Differences
+    within chance are pale, and cells with fewer than five expected target rows are hatched.
     """
     rows, columns = plane.target.shape
     ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
@@ -338,7 +338,7 @@ ARROWS = {"minimize": "↓", "maximize": "↑"}
 
 
 def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
-    """Every row by both objectives: target rows are filled, others open, with a line along the Pareto front."""
+    """Draw every row by two objectives: target rows filled, others open, and a line along the Pareto front."""
     ink = colours_of(ax)
     others, inside = tradeoff.values[~tradeoff.target], tradeoff.values[tradeoff.target]
     open_marks = {"s": 14, "facecolors": "none", "edgecolors": ink["region"], "linewidths": 0.7}
@@ -356,7 +356,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
 
 
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """The scatter on the left; on the right the shares for each question, on one scale and in one order."""
+    """Draw the scatter plot of two objectives, and beside it the shares for each of `answers`, in the same order."""
     names, many = list(next(iter(answers.values()))), len(answers)
     size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}
@@ -371,7 +371,10 @@ def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> A
 
 
 def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
-    """Bars with intervals for the gain of tuning each parameter alone, and all together; grey means safe."""
+    """Draw bars with intervals for the gain of tuning each parameter alone, and all together.
+
+    Grey bars: the parameter may stay at its default.
+    """
     rows = gains.rows[::-1]
     amounts: list[Amount | Gain] = [gains.total, *rows]
     ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))

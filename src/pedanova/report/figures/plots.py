@@ -1,4 +1,4 @@
-"""``a.plot``: a figure for every question. Each takes ``ax=``, and returns the Axes."""
+"""``a.plot``: one figure for each method of an analysis. Each takes ``ax=``, and returns the Axes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """Ranked shares (or ratios) with their intervals.
+        """Draw the shares (or ratios) of all parameters with their intervals, the largest on top.
 
         Parameters
         ----------
@@ -91,10 +91,10 @@ class Plots:
     def densities(
         self, names: Names = None, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None
     ) -> Axes:
-        """The densities of the target for one parameter, or for several side by side.
+        """Draw the densities of the target for one parameter, or for several side by side.
 
-        The band shows the range that chance alone would give, and full colour the parts beyond it; ~ and grey mark a
-        parameter without a clear effect.
+        The band shows the range that chance alone would give; values at which the target is beyond it are in full
+        colour. A parameter without a clear effect is grey and marked with ~.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Plots:
         ax: Axes = None,
         **options: Any,
     ) -> Axes:
-        """The reduced space over the densities: parts that are cut off are hatched, a line marks a fixed value.
+        """Draw the reduced space over the densities: values that are cut off are hatched, a line marks a fixed value.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """The ratios at several targets, as bands.
+        """Draw the ratios at several targets as stacked bands.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Plots:
         ax: Axes = None,
         **options: Unpack[How],
     ) -> Axes:
-        """The shares at each budget with their intervals, and the budget from which the ranking no longer changes.
+        """Draw the shares at each budget with intervals, and mark the budget from which the ranking stays the same.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Plots:
     def interactions(
         self, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None, **options: Any
     ) -> Axes:
-        """The strongest pairs, at most 15; ~ and grey mark pairs without a clear interaction.
+        """Draw at most 15 of the strongest pairs; ~ and grey mark pairs without a clear interaction.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Plots:
         cells: int = 8,
         ax: Axes = None,
     ) -> Axes:
-        """How frequent the target is in each cell of two parameters.
+        """Draw how frequent the target is in each cell of two parameters.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class Plots:
         smoothing: Smoothing = "auto",
         ax: Axes = None,
     ) -> Axes:
-        """The mean objective by value with its 95 % interval.
+        """Draw the mean objective for each value of a parameter, with its 95 % interval.
 
         Parameters
         ----------
@@ -283,15 +283,14 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """A scatter plot of two objectives with the target rows filled and the Pareto front, and the shares for both
-        together and for each.
+        """Draw a scatter plot of two objectives with the Pareto front, and the shares for both together and for each.
 
         Parameters
         ----------
         target, options
             As in `Analysis.importance`.
         objectives
-            The two objectives to draw, if there are more.
+            The two objectives to draw, if the analysis has more than two.
 
         Returns
         -------
@@ -324,7 +323,7 @@ class Plots:
         seed: int = DEFAULT.seed,
         ax: Axes = None,
     ) -> Axes:
-        """The gain of tuning each parameter alone, with intervals; grey parameters may stay at their defaults.
+        """Draw the gain of tuning each parameter alone, with intervals; grey ones may stay at their defaults.
 
         Parameters
         ----------
@@ -344,6 +343,6 @@ class Plots:
 
 
 def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
-    """The options of a question, and the other options."""
+    """Split options into those of `Analysis.importance` and all others."""
     how = {name: value for name, value in options.items() if name in HOW}
     return check_how(how), {name: value for name, value in options.items() if name not in HOW}

@@ -1,4 +1,4 @@
-"""Figures of one parameter: its densities, the parts that `reduce` cuts off, the mean objective, and a prior."""
+"""Figures of one parameter: its densities, the values that `reduce` cuts off, and the mean objective."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_NAMES = 12  # with more bars, only some are labelled
 def draw_densities(
     density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
 ) -> Axes:
-    """The densities of target and region and the band of chance; parts beyond chance are in full colour.
+    """Draw the densities of target and region, and the range that chance would give; values beyond it in full colour.
 
-    `row` is its importance: a parameter without a clear effect is drawn in grey.
+    `row` is the importance of the parameter; without a clear effect, it is drawn in grey.
     """
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     drawing, noise = density.drawn(), row is not None and is_faint(row)
@@ -52,7 +52,7 @@ def draw_densities(
 
 
 def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> float:
-    """Draw densities over numbers as curves or steps, and return the largest height."""
+    """Draw densities of a numeric range as curves or steps, and return the largest height."""
     middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.bins.log else (edges[:-1] + edges[1:]) / 2
     steps = drawing.bins.kind == "steps"
     places = np.repeat(edges, 2)[1:-1] if steps else np.concatenate([edges[:1], middles, edges[-1:]])
@@ -73,7 +73,7 @@ def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dic
 
 
 def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
-    """Draw bars, pale within chance and in full colour beyond it; lines show the region."""
+    """Draw the target as bars, in full colour where it exceeds chance, otherwise pale; lines show the region."""
     places = np.arange(len(drawing))
     target, region, low, high = (100 * p for p in (drawing.target, drawing.region, drawing.low, drawing.high))
     ax.bar(places, high - low, 0.92, bottom=low, color=ink["chance"], label=CHANCE)
@@ -87,7 +87,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
 
 
 def name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Label bars with names, slanted if they are many or long; if there are very many, only some."""
+    """Label vertical bars with `cells`: slanted if there are many or long labels, only some if very many."""
     names = [plain(short(cell), 24) for cell in cells]
     step = -(-len(names) // MOST_NAMES)
     places = range((len(names) - 1) % step, len(names), step)
@@ -98,7 +98,7 @@ def name_places(ax: Axes, cells: Sequence[object]) -> None:
 
 
 def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """The densities with the verdict: removed parts are hatched, arrows show where to widen."""
+    """Draw the densities with the verdict of `reduce`: removed values are hatched, arrows show where to widen."""
     ax = draw_densities(density, ax, shown=shown)
     ink, drawing = colours_of(ax), density.drawn()
     domains = verdict.pieces or (verdict.after,)
@@ -146,7 +146,7 @@ def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
 
 
 def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
-    """The mean objective by value with its 95 % interval, and the mean of all rows."""
+    """Draw the mean objective for each value with its 95 % interval, and a line at the mean of all rows."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     ax.axhline(mean, color=ink["region"], linewidth=1, linestyle="--")
     grid, bins = grid_of(marginal.parameter), bins_of(marginal.parameter, marginal.counts)

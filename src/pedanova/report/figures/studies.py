@@ -57,7 +57,7 @@ class AcrossPlots:
     _prior: Callable[..., SearchPrior]
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """Pooled shares with their intervals, and a dot for every study.
+        """Draw the pooled shares with their intervals, and a dot for every study.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class AcrossPlots:
         return draw_pooled(self._result, ax)
 
     def ranks(self, *, ax: Axes = None) -> Axes:
-        """The critical-difference diagram: mean ranks, and bars over parameters that do not differ clearly.
+        """Draw a critical-difference diagram: mean ranks, and bars over parameters that do not differ clearly.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class AcrossPlots:
         return draw_ranks(self._result.ranks, ax)
 
     def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
-        """The density of good values over all studies, and the density of each study in grey.
+        """Draw the density of good values over all studies, and that of each study in grey.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
 
 
 def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
-    """Groups of names that do not differ clearly: first rank, last rank, and the lane below the axis."""
+    """The bars of a critical-difference diagram: first rank, last rank, and the line below the axis to draw it on."""
     bars: list[tuple[float, float, int]] = []
     ends: list[float] = []  # the end of each lane
     for first, last in test.alike:
@@ -140,7 +140,7 @@ def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
 
 
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
-    """An axis of ranks, a line from each mean rank to its name, and bars over names that do not differ clearly."""
+    """Draw a critical-difference diagram: a line from each mean rank to its name, and bars over similar ranks."""
     bars, count = rank_bars(test), len(test.names)
     half = (count + 1) // 2  # the better half is on the left, and the outermost names are nearest to the axis
     below = 0.35 + LANE * max((lane + 1 for *_, lane in bars), default=0)
@@ -195,7 +195,7 @@ class DifferencePlots:
     _result: Differences
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """The share of every parameter in both studies; grey and ~ mark shares that do not differ clearly.
+        """Draw the share of every parameter in both studies; grey and ~ mark shares that do not differ clearly.
 
         Parameters
         ----------
@@ -205,13 +205,12 @@ class DifferencePlots:
         return draw_both(self._result, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
-        """The densities of the target in both studies, for one parameter or several.
+        """Draw the densities of the target in both studies, for one parameter or several.
 
         Parameters
         ----------
         names, ax
             One parameter or several, None for the most important ones; Axes for each, None for a new figure.
-
         """
         differences = self._result
         shown = plain_names(list(differences))
@@ -247,7 +246,7 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
 
 
 def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes | None, shown: str) -> Axes:
-    """The target densities of both studies on one axis, each with its own region below."""
+    """Draw the target's densities of two studies on one axis, each with the density of its region."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
@@ -291,7 +290,7 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
 
 
 def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
-    """The density that is sampled, including the uniform part, with the studies in grey behind it."""
+    """Draw the density that `sample` uses, including its uniform component, and the density of each study in grey."""
     ink, bins = colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
     prior, uniform = prior_heights(bins, row.mixed(safety)), prior_heights(bins, row.uniform)
@@ -312,6 +311,6 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
 
 
 def prior_heights(bins: Bins, density: Reals) -> Reals:
-    """Percentages of draws for categories; for ranges, a density relative to uniform draws (1)."""
+    """The heights to draw: percentages of samples for categories, for ranges the density relative to uniform (1)."""
     gathered = bins.gather(density)
     return 100 * gathered if bins.widths is None else gathered / bins.widths

@@ -1,1 +1,1 @@
-"""The live page: a session that answers it, access control, and a server on this machine."""
+"""The live page: a session that answers its requests, access control, and a server on this machine."""

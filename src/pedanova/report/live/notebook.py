@@ -1,4 +1,4 @@
-"""The live page inside a notebook, through anywidget; the notebook's kernel answers its questions."""
+"""The live page inside a notebook, through anywidget; the notebook's kernel answers the page's requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ except ImportError:
 
 
 class LiveWidget(anywidget.AnyWidget):
-    """The live page in a notebook cell. Its selection can be read and set from Python.
+    """The live page in a notebook cell. The selection of rows can be read and set from Python.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.observe("question", "selection")
     def _changed(self, change: Any) -> None:
-        """Send a selection or question that was set in Python to the page; both stay consistent."""
+        """Send a selection or question that was set in Python to the page, and update the other of the two."""
         if self._moving or not hasattr(self, "_session"):
             return
         space = self._session.analysis.space
@@ -107,7 +107,7 @@ class LiveWidget(anywidget.AnyWidget):
             self._moving = before
 
     def _heard(self, _: Any, content: Any, __: Any) -> None:
-        """Handle a message of the page: its current question, or a request."""
+        """Handle a message from the page: its current question, or a request for an answer."""
         if not isinstance(content, dict):
             return
         if content.get("pedanova") == "moved":

@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page sends, so that other 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a server: the token of its page, and one-time tickets in addresses, each exchanged for the token."""
+    """The secrets of a server: the token that its page sends, and one-time tickets in URLs, exchanged for the token."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # unused tickets
@@ -77,7 +77,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An ASGI application that passes only allowed requests on to another one. The page itself contains no data."""
+    """An ASGI middleware that passes only allowed requests on to another application."""
 
     app: ASGIApp
     token: str
@@ -93,7 +93,7 @@ class Access:
         await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
-        """The reason and the HTTP status if a request is refused; None if it is allowed."""
+        """The HTTP status and the reason if a request is refused; None if it is allowed."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
@@ -121,7 +121,7 @@ def with_headers(send: Send, nonce: str) -> Send:
 
 
 def only(request: Request, name: str) -> str | None:
-    """The single value of a header; None if it is missing, an empty text if there are several."""
+    """The value of the header `name`; None if it is missing, an empty string if it occurs several times."""
     values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 
@@ -138,19 +138,19 @@ Value = TypeVar("Value")
 
 
 class BusyError(PedanovaError):
-    """Raised if there are too many questions at once."""
+    """Raised if too many requests are waiting."""
 
     status = 503
 
 
 class StaleError(PedanovaError):
-    """Raised if an answer is no longer needed."""
+    """Raised if an answer is no longer needed, because a newer request replaced it or the client left."""
 
     status = 409
 
 
 class RequestQueue:
-    """Passes requests to a session, a few at a time; in each lane only the newest is answered."""
+    """Passes requests to a session, a few at a time; of requests with the same `lane`, only the newest is answered."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -184,7 +184,7 @@ class RequestQueue:
 
 
 def kind_of(request: PageRequest) -> str:
-    """The queue of a request, so that slow requests never delay quick ones."""
+    """The name of the queue for a request; slow requests have their own, so that quick ones are not delayed."""
     if BY_NAME[request.part].slow:
         return "slow"
     if request.extras.get("drawn") is False and request.extras.get("sure") is False:
@@ -193,7 +193,7 @@ def kind_of(request: PageRequest) -> str:
 
 
 async def in_thread(work: Callable[[], Value]) -> Value:
-    """The result of work in a daemon thread, so that the server can stop without waiting for it."""
+    """Run `work` in a daemon thread and return its result; the server can stop without waiting for the thread."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Value] = loop.create_future()
 
@@ -226,13 +226,13 @@ TURN = 0.001  # seconds after which threads switch, so that new questions need n
 
 
 class TooLargeError(QueryError):
-    """Raised if a request has more bytes than any question."""
+    """Raised if the body of a request is larger than any valid request."""
 
     status = 413
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP with time limits, so that idle or very slow connections do not block others."""
+    """uvicorn's HTTP protocol with time limits, so that idle or slow connections do not block others."""
 
     _seen: object = None  # the request at the last check
 
@@ -290,7 +290,7 @@ def no_number(text: str) -> float:
 
 
 def depth_of(text: str) -> int:
-    """The largest number of brackets open at once, an upper limit because brackets in texts count too."""
+    """An upper limit for the nesting depth of JSON text: the most brackets open at once, also inside strings."""
     open_now = most = 0
     for letter in text:
         if letter in "[{":
@@ -306,7 +306,7 @@ def refused(status: int, words: str) -> Response:
 
 
 def application(session: Session, keys: Keys) -> Starlette:
-    """The web application: page, facts and questions. Without a ticket, the page has only its scripts."""
+    """The web application: page, facts and requests; without a ticket, the page has no data and no token."""
     queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
@@ -345,7 +345,7 @@ def application(session: Session, keys: Keys) -> Starlette:
 
 
 def in_words(door: Door) -> Door:
-    """Turn an error into a status and a sentence; unexpected errors are printed where the server was started."""
+    """Wrap a request handler: an error becomes an HTTP status and a sentence; unexpected ones are also printed."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -364,7 +364,7 @@ def in_words(door: Door) -> Door:
 class Explorer:
     """A page that is served until it is closed; ``explorer.url`` is its address, on this machine only.
 
-    The address contains a ticket that works once, for one browser; then ``url`` changes.
+    The address contains a ticket that can be used once; then ``url`` has a new one.
     """
 
     def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
@@ -394,7 +394,7 @@ class Explorer:
         return f"http://{LOOPBACK}:{self.port}/?ticket={ticket}"
 
     def open(self) -> bool:
-        """Open the page in a browser through a file that only this user can read, to hide the address from others."""
+        """Open the page in a browser, through a file that only this user can read, to hide the address."""
         number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
         self._door = Path(name)
         os.close(number)
@@ -405,7 +405,7 @@ class Explorer:
         return opened
 
     def wait(self) -> None:
-        """Wait until Ctrl-C or `close`; when an address was used, a new one is printed."""
+        """Wait until Ctrl-C or `close`; each time the printed address has been used, a new one is printed."""
         shown = self._address(self._first)  # the address may already have been used
         try:
             while self._thread.is_alive():
@@ -468,7 +468,7 @@ def explore(
     group: str | None = None,
     **options: Unpack[How],
 ) -> Explorer:
-    """Serve an analysis. `watched` is its source if it grows; `group` is the column of its studies."""
+    """Serve an analysis as a live page. `watched` re-reads a growing source; `group` is the column of studies."""
     if group is not None and watched is None:
         groups_by(a, group)  # an unusable column is an error before serving
     session = Session(

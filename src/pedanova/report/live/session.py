@@ -1,6 +1,6 @@
-"""A session answers the questions of a page; a newer analysis may replace its analysis.
+"""A session answers the requests of a live page from one analysis, which a newer one may replace.
 
-The server and the notebook both send it requests in plain JSON; it does not depend on either.
+The server and the notebook widget both send requests to the session as plain JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SHARED = ("part", "question", "client")
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A request of the page for one part of an answer."""
+    """A request of the page: a question, and the card (section of the page) that it is for."""
 
     part: str
     question: PageQuestion
@@ -56,13 +56,13 @@ class PageRequest:
 
     @property
     def key(self) -> str:
-        """A key that is equal for equal questions, from any page."""
+        """A cache key that is equal for equal requests from different pages."""
         extras = {k: v.to_json() if isinstance(v, PageQuestion) else v for k, v in self.extras.items()}
         return json.dumps([self.part, self.question.to_json(), extras], sort_keys=True, default=str)
 
     @property
     def lane(self) -> tuple[Any, ...]:
-        """The lane of a request, in which a newer question replaces an older one."""
+        """A key for requests that replace each other: of those with the same key, only the newest is answered."""
         return self.client, self.part, self.extras.get("sure")
 
 
@@ -73,7 +73,7 @@ LONG = 200_000  # with more rows, a saved report has intervals only for its firs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionState:
-    """The current analysis with its answers; both are replaced together."""
+    """The current analysis and its cached answers, which are replaced together."""
 
     analysis: TrialData
     kept: ResultCache[dict[str, Any]]
@@ -99,7 +99,7 @@ class Session:
     options
         The options of `Analysis.importance` for every answer; they are checked at the start.
     source
-        The source in the shell commands that the page shows, with options such as ``--objective`` after it.
+        The source as written in the shell commands that the page shows, followed by options such as ``--objective``.
     watch
         Whether a newer analysis may take the place of this one (`renew`).
     group
@@ -134,7 +134,7 @@ class Session:
         return self._state.analysis
 
     def renew(self, analysis: TrialData, changes: Sequence[str] = ()) -> int:
-        """Replace the analysis by a newer one; earlier questions are still answered from the old one."""
+        """Replace the analysis by a newer one; requests that are already running still use the old one."""
         with self._lock:
             now = self._state
             version = now.version + 1
@@ -180,7 +180,7 @@ class Session:
         return answer
 
     def study_of(self, question: PageQuestion, whole: TrialData | None = None) -> TrialData:
-        """The analysis that a question is about: all rows, or one study."""
+        """The analysis of all rows, or of the study that the question names."""
         a = self.analysis if whole is None else whole
         if question.study is None:
             return a
@@ -191,14 +191,14 @@ class Session:
         return study
 
     def csv(self, request: PageRequest) -> Iterator[str]:
-        """All selected rows as CSV with all digits, in pieces."""
+        """All selected rows as CSV text with all digits, yielded in pieces."""
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
         pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
         return chain([next(pieces)], pieces)  # the first piece is made now, so that an error does not leave half a file
 
     def report(self, question: PageQuestion) -> str:
-        """The page as a file for the selected rows, starting with this question."""
+        """The HTML of a report file for the selected rows, which shows this question first."""
         a = self.study_of(question)
         here = inside(a, question)
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"

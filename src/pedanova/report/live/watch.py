@@ -1,4 +1,4 @@
-"""Follow a growing source while a page asks for news, and describe the changes."""
+"""Read a growing source again while a live page is open, and describe what changed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Update:
 
 
 class Watches(Protocol):
-    """Looks at a source repeatedly; a look that fails raises an error in words."""
+    """The interface of an object that reads a source again; it raises an error with a clear message if that fails."""
 
     @property
     def shown(self) -> str: ...  # the source as it may be printed
@@ -66,7 +66,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
 
 
 def said_of_passes(passes: Sequence[Pass]) -> list[str]:
-    """One sentence for each parameter that rose in the ranking."""
+    """One sentence for each parameter that is now clearly ahead of others."""
     said = []
     for ahead in dict.fromkeys(one.ahead for one in passes):
         mine = [one for one in passes if one.ahead == ahead]
@@ -86,7 +86,7 @@ def stability(standings: Standings | None, wanted: str = "") -> str:
 
 
 def names_in_words(names: Iterable[str]) -> str:
-    """A few names, and how many more there are."""
+    """The first few names, and how many more there are."""
     listed = list(names)
     few = listed[:MOST_NAMED] if len(listed) > MOST_NAMED + 1 else listed
     rest = len(listed) - len(few)
@@ -102,9 +102,9 @@ MOST_BACK = 6  # the number of rankings that are computed afterwards
 
 @dataclass(slots=True)
 class Watcher:
-    """Follows one source for one session; a look that finds something new replaces the session's analysis.
+    """Reads one source repeatedly for one session, and replaces the session's analysis if the source has grown.
 
-    Nothing is read or computed while no page asks for news. A failed look is reported and tried again.
+    Nothing is read while no page is open. If reading fails, the page shows the error, and reading is tried again.
     """
 
     session: Session
@@ -166,7 +166,7 @@ class Watcher:
             due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
 
     def step(self) -> bool:
-        """Look once, and return whether something was new."""
+        """Read the source once, and return whether it had changed."""
         try:
             update = self.watched.look()
         except (PedanovaError, OSError) as error:
@@ -186,7 +186,7 @@ class Watcher:
         return True
 
     def _counted(self, now: Update) -> Update:
-        """The last update, with the counts of a look that found nothing new."""
+        """The last update with the row counts of `now`, which has no newer analysis."""
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:
@@ -213,7 +213,7 @@ class Watcher:
         return said_of_passes([one for one in passes if one.rows > seen])
 
     def _ranking(self, analysis: TrialData) -> Importances:
-        """The answer to the question that the page was opened with."""
+        """The importances for the question that the page was opened with."""
         start = self.session.start
         inner, target, region = asked_of(analysis, start)
         return importance_of(inner, Question(target, region, **start.how(self.session.options)))

@@ -1,4 +1,4 @@
-"""The page in a notebook cell: the live page if a kernel can answer it, otherwise a report in a frame."""
+"""The page in a notebook cell: a live page if the kernel can answer its requests, otherwise a static report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORTEST, TALLEST = 100, 10_000  # pixels
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Widget:
-    """A page to show in JupyterLab, VS Code or Colab. Scripts in it cannot reach the notebook around it."""
+    """A page to show in JupyterLab, VS Code or Colab. Scripts of the page cannot access the notebook."""
 
     page: str  # a whole HTML document
     height: int  # pixels
@@ -56,7 +56,7 @@ def cell_of(
     group: str | None = None,
     **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
-    """The live page, unless it is not possible or an option applies only to a report."""
+    """A live page for a notebook cell; a static one if that is not possible or an option applies only to a report."""
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)

@@ -1,4 +1,4 @@
-"""Answers to the page's questions as JSON, with exactly the numbers of the Python line that the page shows."""
+"""Answers to the page's requests as JSON, with exactly the numbers of the Python call that the page shows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The rows of a question: the available rows, the selection, and target and region among the selected rows."""
+    """The rows that a question is about: all rows or a sample, the selection, and target and region in it."""
 
     rows: TrialData  # all rows, or a sample of them
     chosen: tuple[Any, ...]  # the arguments of `within`; empty for all rows
@@ -85,13 +85,13 @@ class Inside:
 
 
 def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, Region]:
-    """The analysis of the selected rows, and target and region inside it."""
+    """The analysis of the selected rows, and target and region among these rows."""
     here = inside(a, question)
     return here.analysis, here.target, here.region
 
 
 def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
-    """The rows of a question; quantiles of all rows become values of the objective if rows are selected.
+    """The rows that a question is about; if rows are selected, quantiles of all rows become values of the objective.
 
     `of` is a sample to use instead of all rows.
     """
@@ -116,7 +116,7 @@ def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, An
 
 
 def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[str, Any]]:
-    """A function that returns the JSON answer, or an error in words as JSON."""
+    """Wrap a function so that it returns the error message as JSON instead of raising an error."""
 
     @wraps(answer)
     def answered(*args: Given.args, **kwargs: Given.kwargs) -> dict[str, Any]:
@@ -138,10 +138,10 @@ def answer(
     source: str = "",
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """Importances, and densities if `drawn`; `sure` adds intervals, p-values and notes.
+    """The importances as JSON, with densities if `drawn`, and with intervals, p-values and notes if `sure`.
 
     For a large table, an answer that is not `sure` comes from a sample, unless the available counts are enough. With
-    `names`, it covers only these parameters (those on the screen), and uses counts until there is a model.
+    `names` (the parameters on the screen), other parameters are left out, and counts are used until a model is fitted.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
@@ -166,7 +166,7 @@ def answer(
 def densities(
     a: TrialData, question: PageQuestion, names: Sequence[str] | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The densities that an answer without `drawn` leaves out, for all parameters or some."""
+    """The densities of all parameters, or of those in `names`, as JSON; `answer` includes them if `drawn`."""
     if names is not None and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
     here = inside(a, question, of=some_rows(a, question))
@@ -181,14 +181,14 @@ def is_unfitted(a: TrialData) -> bool:
 
 
 def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
-    """The number of selected rows, if these rows do not allow an answer."""
+    """The number of selected rows as JSON, for a question that cannot be answered."""
     if a.observations is None or not question.selects:
         return {}
     return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
-    """A sample for a first look, if there is one and the available counts are not enough."""
+    """A sample of the rows for a quick first answer; None if there is none or the available counts are enough."""
     if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
@@ -220,7 +220,7 @@ def numbers(
 
 
 def importances_of(a: TrialData, question: Question) -> Importances:
-    """The importances, cached for the ranking and for the smaller space."""
+    """The importances, cached because several cards of the page use them."""
     return remembered(a, f"importances {question}", lambda: importance_of(a, question))
 
 
@@ -230,12 +230,12 @@ def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
 
 
 def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Cache a result that several requests need: bars, densities, intervals, another baseline."""
+    """Return the result of `make`, cached under `what`, question and options, because several requests need it."""
     return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
 
 
 def fewer(most: int, a: TrialData) -> int:
-    """The number of results to cache, so that they need no more memory than `most` results with twenty parameters."""
+    """How many results to cache: `most` with twenty parameters, fewer if there are more parameters."""
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
@@ -249,7 +249,7 @@ def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[st
 def spread_of(
     here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
-    """The densities as they are drawn, which are the same with and without intervals."""
+    """The densities as JSON, in the bins that the page draws; the same with and without intervals."""
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
@@ -270,7 +270,7 @@ def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Den
 
 
 def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
-    """The densities of too few rows for a ranking, and the number of these rows."""
+    """The densities and the number of rows, if there are too few rows for a ranking."""
     try:
         inner = here.analysis
     except PedanovaError:
@@ -294,7 +294,7 @@ def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Ma
 
 
 def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
-    """The objective at which target and region begin and end; None for an open end."""
+    """By "target" and "region", the objective values at which they begin and end; None for an open end."""
     if a.levels.several:
         return None
     whole = here.analysis if question.good == "selection" else a
@@ -321,7 +321,7 @@ def side_by_side(
     limit: int = SHOWN,
     **options: Unpack[How],
 ) -> dict[str, Any]:
-    """The shares of every parameter over all studies, and in some studies with intervals."""
+    """The shares of every parameter over all studies, and in some studies with their intervals."""
     if column is None:
         raise QueryError("to compare studies, name their column: open the table with --group COLUMN")
     how, studies, notes = question.how(options), groups_by(a, column), []
@@ -362,7 +362,7 @@ def side_by_side(
 def with_intervals(
     pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
 ) -> Importances:
-    """The answer of a study with intervals; if there are many studies, only the shown ones get them."""
+    """The importances of the study `name` with intervals, computed now if pooling did not."""
     plain = pooled.answers[name]
     if plain.rows[0].low is not None or not how["draws"]:
         return plain
@@ -374,7 +374,7 @@ def with_intervals(
 
 
 def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
-    """The Python line that gives these numbers: `across` with the same question."""
+    """The Python call that gives the same numbers: `across` with the same question."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
     given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
     if question.selection:
@@ -399,7 +399,7 @@ def pairs(
     estimator: str = DEFAULT.estimator,
     seed: int = DEFAULT.seed,
 ) -> dict[str, Any]:
-    """The interactions of all pairs of these parameters, the largest first."""
+    """The interactions of all pairs of the parameters `names` as JSON, the largest first."""
     inner, target, region = asked_of(a, question)
     result = interactions_of(
         inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
@@ -433,7 +433,7 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 def smaller_space(
     a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
 ) -> dict[str, Any]:
-    """The space that `reduce` suggests for the target, or why there is none."""
+    """The space that `reduce` suggests for the target as JSON, or the reason why there is none."""
     inner, target, _ = asked_of(a, question)
     asking = Question(target, as_region(1, "region"), estimator=estimator, seed=seed)
     return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
@@ -450,7 +450,7 @@ FORMS = {
 
 
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
-    """The reduced space as JSON, with its text for every tool that can represent it."""
+    """The reduced space as JSON, with its text in the format of every tool that can represent it."""
     codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
@@ -477,7 +477,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 @refusing
 def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
-    """The gains of tuning over the typical configuration, inside the selection."""
+    """The gains of tuning over the typical configuration, inside the selected rows, as JSON."""
     result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
     amounts = ("gain", "low", "high")
     return {
@@ -538,7 +538,7 @@ MOST_MODELLED = 5  # with more objectives, counts answer, because models would t
 def objectives(
     a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The shares for each objective and for all together, and the plane of two of them."""
+    """The shares for each objective and for all together, and a scatter plot of objectives `across` and `up`."""
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
@@ -567,7 +567,7 @@ def objectives(
 def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
     """The shares at each budget for the question's target, and the lowest budget with the final ranking.
 
-    It uses all trials, because the selectable rows do not include lower budgets.
+    All trials are used, because the rows that can be selected do not include lower budgets.
     """
     along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {
@@ -594,9 +594,9 @@ def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None
 def difference_of(
     a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The shares of the question minus those of the other one, the clearest difference first.
+    """The shares for `question` minus those for `other`, the clearest difference first, as JSON.
 
-    `beside` is the analysis for the other question, if it is another one.
+    `beside` is the analysis for `other`, if it differs from `a`.
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))
@@ -621,7 +621,7 @@ def trials(
     names: Sequence[str] | None = None,
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """A page of the table of rows, best first or in the order of a column; with all parameters, or with some."""
+    """`limit` rows of the table from row `offset` on, best first or sorted by the column `sort`, as JSON."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
     return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
@@ -633,7 +633,7 @@ COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # at the start of a text, a spreads
 def csv_pieces(
     a: TrialData, question: PageQuestion, *, sort: str | None, descending: bool, **how: Unpack[How]
 ) -> Iterator[str]:
-    """All rows of the selection as CSV, in pieces."""
+    """All selected rows as CSV text, yielded in pieces."""
     pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending), how)
 
     def plain(cell: Any) -> Any:
@@ -656,13 +656,13 @@ def parallel(
 
 @refusing
 def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **how: Unpack[How]) -> dict[str, Any]:
-    """A sample of the rows on the plane of two parameters."""
+    """The values of the parameters `x` and `y` in a sample of the selected rows."""
     read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
     return rows_to_json(shown_rows(a, question, read, how), a.space)
 
 
 def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Value], how: How) -> Value:
-    """The rows of the selection, with a mark for good rows if it can be computed."""
+    """The result of `read` for the selected rows, with target rows marked if the target can be computed."""
     inner, target, region = asked_of(a, question)
     try:
         return read(inner, Question(target, region, **question.how(how)))

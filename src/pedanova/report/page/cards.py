@@ -1,4 +1,4 @@
-"""The cards of the page, each registered once: its request, the function that answers it, and its part of a file.
+"""The cards (sections) of the page: for each, its request, the function that answers it, and its answers in a file.
 
 Requests come from outside, so anything unknown raises an error. A file contains the answers for all pairs of slider
 steps, in the same form as from the server, so the page does not need to know where answers come from.
@@ -37,7 +37,7 @@ FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # questi
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """The questions and answers for a file."""
+    """What a report file contains: the analysis, the questions and their answers."""
 
     analysis: TrialData
     ladder: Ladder
@@ -51,7 +51,7 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One part of the page."""
+    """One section of the page, and how its requests are answered."""
 
     name: str
     answer: Callable[..., Answer] | None  # called with an analysis and a question; None if the session itself answers
@@ -66,7 +66,7 @@ class Card:
 
 
 def checked(default: Any, fits: Callable[[Any], bool], rule: str, each: Check | None = None) -> Check:
-    """A check that returns a valid value, or the default for a missing one; `each` checks the items of a list."""
+    """A function that checks an argument of a request: it returns the value, or `default` for a missing one."""
 
     def check(value: Any, name: str, space: Space) -> Any:
         if value is None:
@@ -130,7 +130,7 @@ def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
-    """The parameters whose pairs are shown: all, or the most important ones."""
+    """The parameters whose interactions a file contains: all, or the most important ones."""
     names = list(plan.analysis.tallies)
     if len(names) <= ALL_PAIRED:
         return names
@@ -140,9 +140,9 @@ def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
 
 
 def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The mean objective by value for the region of each slider step; with many parameters, of the first question only.
+    """The mean objective by value for the region of each slider step; with many parameters, only for one region.
 
-    With very many parameters there are none, because they would take too long to compute.
+    With very many parameters, the file contains no means, because they would take too long to compute.
     """
     a, first = plan.analysis, plan.questions[0]
     if a.levels.several or len(a.tallies) > MANY:
@@ -175,7 +175,7 @@ def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The first question at each budget, if one is named or the source has one; a wrong name is an error."""
+    """The importances at each budget, if the plan names a budget or the source has one; a wrong name is an error."""
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
     whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
@@ -187,7 +187,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The first question for every study; if there are many, those that agree least with the others are shown."""
+    """The importances of every study; if there are many, of those that agree least with the others."""
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
@@ -281,7 +281,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def can_be_asked(a: TrialData) -> dict[str, bool | str]:
-    """Whether each card, and selecting rows, is available: True, or the reason why not."""
+    """By name of each card, and for selecting rows: True if it is available, otherwise the reason why not."""
     reason = "the rows are no longer available; explore the original data"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
@@ -318,9 +318,9 @@ def payload_of(
     brief: bool = False,
     **options: Unpack[How],
 ) -> Payload:
-    """Facts and answers of the static page; `options` are those of `Analysis.importance`.
+    """The facts and answers that a report file contains; `options` are those of `Analysis.importance`.
 
-    With `brief`, only the first question has intervals. A page with very many parameters is always brief, and contains
+    With `brief`, only the first question has intervals. With very many parameters, a file is always brief, and contains
     only the given questions.
     """
     fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
@@ -388,7 +388,7 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
 
 
 def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
-    """The question with its quantiles on the slider steps if possible; a box becomes a selection."""
+    """Target and region as a question of the page: quantiles become slider steps if possible, a box a selection."""
     selection: dict[str, Span | Picks] = {}
     if isinstance(region, Mapping):
         selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1

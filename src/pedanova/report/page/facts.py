@@ -40,7 +40,7 @@ Reach: TypeAlias = Callable[[object], tuple[float, int]]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One slider step: the best part of the rows."""
+    """One step of the page's slider: the best fraction `part` of the rows."""
 
     part: Fraction
     words: str
@@ -56,7 +56,7 @@ class Ladder:
     notes: tuple[Note, ...] = ()
 
     def place(self, part: Fraction) -> int:
-        """The index of the step that has the same rows as this part."""
+        """The index of the slider step that has the same rows as the best fraction `part`."""
         parts = [rung.part for rung in self.rungs]
         return parts.index(part) if part in parts else next(i for i, p in enumerate(parts) if p > part)
 
@@ -80,7 +80,7 @@ def ladder_of(
     of: str = "rows",
     seed: int = 0,
 ) -> Ladder:
-    """The given steps, or the usual ones that have enough rows; always with the requested ones.
+    """The slider steps: those in `chosen`, or the usual ones with enough rows; always with those in `wanted`.
 
     `of` says what the quantiles refer to, as in `TrialData.reach`.
     """
@@ -117,7 +117,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
-    """Steps with different rows; two steps with the same rows are kept only if both were requested."""
+    """The slider steps without duplicates; two steps with the same rows are kept only if both are in `needed`."""
     kept: list[Rung] = []
     same: list[Fraction] = []
     for rung in rungs:
@@ -138,7 +138,7 @@ LEAST_APART = 5  # the fewest rows between two points of the objective's distrib
 
 
 def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
-    """The facts of a live page."""
+    """The facts of a live page as JSON, with the usual slider steps."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
     by_rows = Question(**how).by_rows or how.get("smoothing", "auto") != "auto"
     model, early = a.row_model, False
@@ -192,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """The distribution of the objective, at points that are at least `LEAST_APART` rows apart."""
+    """Pairs (objective, fraction of the rows up to it), at least `LEAST_APART` rows apart."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -233,7 +233,7 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """Numbers rounded for drawing."""
+    """The numbers rounded to `many` significant digits; None if not finite."""
     given = np.fromiter(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         places = many - 1 - np.floor(np.log10(np.abs(given)))
@@ -245,7 +245,7 @@ def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | No
 
 
 def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
-    """Fractions of 1 rounded for drawing."""
+    """Fractions rounded to `places` decimal places."""
     drawn: list[float] = np.round(values, places).tolist()
     return drawn
 
@@ -272,12 +272,12 @@ def bins_for(a: TrialData) -> dict[str, Bins]:
 
 
 def draw_like(part: TrialData, whole: TrialData) -> None:
-    """Use the bins of all studies for one study too."""
+    """Use the bins of `whole` (all studies) for `part` (one study) too."""
     _BINS.setdefault(part, bins_for(whole))
 
 
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
-    """The shape of a density as JSON: bars with labels (and values if they are numbers), or steps between edges."""
+    """The bins of a parameter as JSON: bars with labels (and values if they are numbers), or steps between edges."""
     if bins.edges is not None:
         edges = [float(edge) for edge in bins.edges]
         labels = list(bins.labels) if bins.kind == "steps" else None  # the integers in each step
@@ -291,7 +291,7 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
 
 
 def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[str, Any]:
-    """The parts of the rows by bar or step as JSON; `low` and `high` are the band of chance."""
+    """The fraction of the rows in each bin as JSON; `low` and `high` are the range that chance would give."""
     drawing = drawing_of(density, bins, baseline)
     drawn = {name: parts(getattr(drawing, name)) for name in ("target", "region", "uniform")}
     drawn |= {name: parts(getattr(drawing, name), 4) for name in ("low", "high")}
@@ -300,7 +300,7 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
 
 
 def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
-    """The good values of a range, limited to a selection, because smoothing extends them beyond its ends."""
+    """The good values of a range, limited to the selection, because smoothing may extend them beyond its ends."""
     low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:

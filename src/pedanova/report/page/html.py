@@ -1,7 +1,7 @@
-"""The page's HTML: an empty shell, its style and scripts, and a payload. It uses no network.
+"""The page's HTML: a template, its style and scripts, and a payload (the data). The page loads nothing else.
 
-A static file, the explorer's server and a notebook use the same shell; the payload says which one it is. All text of
-the user is inside the payload, which is base64, or passed through `escape`.
+A static file, the explorer's server and a notebook use the same template; the payload says which one it is. Names and
+other text of the user are in the payload, which is base64, or are passed through `escape`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; it loads no
 
 
 def draw_page(payload: Payload, nonce: str = "") -> str:
-    """The whole page as UTF-8 text; with a nonce for a server's content policy."""
+    """The whole page as HTML text; `nonce` is for the content security policy of a server."""
     scripts = [asset(name) for name in SCRIPTS]
     style = colours() + asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
@@ -67,7 +67,7 @@ def packed(payload: Payload) -> str:
 
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
-    """A content policy that allows only these scripts and this style; a live page may contact only its own server."""
+    """A content security policy that allows only `scripts` and `style`; a live page may contact only its own server."""
     digests = " ".join(digest(script) for script in scripts)
     own = " connect-src 'self';" if facts["live"] == "http" else ""
     return (

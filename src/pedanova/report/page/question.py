@@ -1,7 +1,7 @@
 """The question of the page, as JSON and as code: a selection of rows, a target, a region and a baseline.
 
-The page keeps its question as plain JSON, stores it in its address, and sends it with each request. The lines of Python
-and shell that it shows give exactly the numbers of the answer: bounds have all digits, and names are quoted as the
+The page keeps its question as plain JSON, stores it in its URL, and sends it with each request. The Python and shell
+commands that the page shows give exactly the numbers of the answer: bounds have all digits, and names are quoted as the
 language requires.
 """
 
@@ -29,7 +29,7 @@ OF = ("space", "rows")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Values between two bounds, both included; None means no bound."""
+    """A selection of values between two bounds, both included; None means no bound."""
 
     low: float | None
     high: float | None
@@ -52,7 +52,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Some of the values of a parameter."""
+    """A selection of some of the values of a parameter."""
 
     labels: Mapping[str, Label]  # the values by their text
 
@@ -65,7 +65,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class StudyName:
-    """The rows of one study, given by a column and the name of the study in it."""
+    """A selection of the rows of one study: a column, and the study's value in this column."""
 
     column: str
     name: str
@@ -87,7 +87,7 @@ class StudyName:
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """One immutable question."""
+    """A question of the page: selection, target, region, baseline and the meaning of quantiles."""
 
     target: Region = field(default_factory=lambda: as_region(TARGET, "target"))
     region: Region = field(default_factory=lambda: as_region(REGION, "region"))
@@ -99,7 +99,7 @@ class PageQuestion:
 
     @classmethod
     def parse(cls, data: Any, space: Space) -> PageQuestion:
-        """The question from JSON that may come from anywhere; raises an error for anything unknown."""
+        """The question from untrusted JSON; raises an error for anything unknown."""
         if not isinstance(data, dict):
             raise QueryError("a question must be an object")
         if unknown := sorted(set(data) - KEYS):
@@ -129,7 +129,7 @@ class PageQuestion:
         }
 
     def how(self, how: How) -> How:
-        """The options of `importance`, with the baseline of this question and the meaning of its quantiles."""
+        """The options `how` of `importance`, with the baseline of this question and the meaning of its quantiles."""
         return {**how, "baseline": self.baseline, "of": self.of}
 
     def box(self) -> dict[str, Any]:
@@ -141,12 +141,12 @@ class PageQuestion:
         return bool(self.selection)
 
     def rows(self) -> tuple[Any, ...]:
-        """The arguments of `Analysis.within`: a box, or nothing for all rows."""
+        """The arguments for `Analysis.within`: the selection as a box; empty for all rows."""
         return (self.box(),) if self.selection else ()
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """``{"part": [0, 0.1]}`` means the best tenth, ``{"value": [null, 0.3]}`` objectives up to 0.3."""
+    """A region from JSON: ``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values up to 0.3."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
         raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
@@ -183,7 +183,7 @@ def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
 
 
 def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
-    """The selection of one parameter: two ends of a range, or some of its values."""
+    """The selection for the parameter `name` from JSON: two ends of a range, or some of its values."""
     if not isinstance(name, str) or name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     labels = labels_by_text(space[name])
@@ -206,7 +206,7 @@ def is_same(label: object, other: Any) -> bool:
 
 
 def labels_by_text(parameter: Parameter) -> dict[str, Label]:
-    """The values that can be picked one by one, by their text on the page; empty for a range."""
+    """The values of a categorical or ordinal parameter by their text on the page; empty for a range."""
     if isinstance(parameter, Categorical):
         labels = parameter.choices
     elif isinstance(parameter, Ordinal) and not all(is_number(value) for value in parameter.values):
@@ -228,7 +228,7 @@ def _number(value: Any, name: str) -> float:
 
 
 def _brief(value: Any) -> str:
-    """A received value, shortened for a message."""
+    """A value from JSON as text, shortened for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
@@ -241,7 +241,7 @@ def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FixedRows:
-    """The selection of rows that a whole file describes."""
+    """The selection of rows that all questions of a report file share."""
 
     rows: object  # the argument of `within`; None for all rows
     of: int  # the number of rows that they were selected from
@@ -292,7 +292,7 @@ def lines_of(
     options: Mapping[str, Any] | None = None,
     fixed: FixedRows | None = None,
 ) -> dict[str, str | None]:
-    """The lines of Python and shell for a question, inside its selection and the `fixed` rows."""
+    """The Python call and shell command for a question, within its selection and the `fixed` rows."""
     how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
     how |= {"baseline": question.baseline} if question.baseline != "region" else {}
     how |= {"of": question.of} if question.of != "space" else {}

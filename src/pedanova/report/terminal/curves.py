@@ -69,7 +69,7 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
 
 
 def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
-    """The ranges where the target is denser than the region, with the percentages of target and region in each."""
+    """Lines of text on the ranges where the target is denser, with the percentages of target and region in each."""
     if not panel.is_curve:
         return []
     words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])
@@ -79,7 +79,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 
 
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
-    """The target as an area over the region's line; every value of a list has the same width."""
+    """A text plot with the target as an area and the region as a line; every value of a list has the same width."""
     count = len(drawing)
     columns = room if drawing.bins.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
@@ -96,7 +96,7 @@ def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bo
 
 
 def _level(part: float) -> int:
-    """The line of the plot, from 1 at the bottom, for a height."""
+    """The text line, counted from 1 at the bottom, at which to draw the height `part`."""
     return min(HEIGHT, max(1, int(np.ceil(part * HEIGHT - 1e-9))))
 
 
@@ -114,7 +114,7 @@ def _inked(letters: str, colour: bool) -> str:
 
 
 def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
-    """A ruler with marks and labels, thick where the target is beyond chance."""
+    """The x axis with ticks and labels, drawn thick where the target exceeds chance."""
     marks = ticks(panel, len(more))
     places = {at for at, _ in marks}
     signs = {(False, False): "─", (True, False): "┴", (False, True): "━", (True, True): "┷"}
@@ -128,7 +128,7 @@ def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
 
 
 def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
-    """A bar for every value (if there are many, the most frequent first), with the region's part as a mark."""
+    """A bar for every value (if there are many, the most frequent first), with a mark at the region's fraction."""
     labels = panel.labels
     order = list(range(len(labels)))
     if panel.scale == "names" and len(order) > MOST_NAMES:

@@ -66,12 +66,12 @@ SET_MEANINGS = {
 
 
 def fill(text: str, width: int, behind: str = "") -> str:
-    """A wrapped paragraph; control characters in names are shown, not executed."""
+    """The text wrapped to `width`; control characters are escaped."""
     return wrapped(printable(text), max(20, width), behind=behind)
 
 
 def with_command(text: str, width: int) -> str:
-    """Text that ends with a command; a long command continues on further lines that a shell reads as one."""
+    """Wrap text that ends with a shell command; a long command is continued with backslashes."""
     text = printable(text)
     words, begin, rest = text.partition(": pedanova ")
     if width_of(text) <= width or not begin:
@@ -87,7 +87,7 @@ def with_command(text: str, width: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How a result is drawn."""
+    """How results are printed: the width, colours, and how many rows and texts are shown."""
 
     width: int = 100
     colour: bool = False
@@ -108,7 +108,7 @@ class TerminalStyle:
 def draw_importances(
     importances: Importances, look: TerminalStyle, nesting: Nesting = NO_NESTING, next_step: str = ""
 ) -> str:
-    """The conclusion, the next step and the table; if all columns are shown, also their meaning.
+    """The text for importances: conclusion, next step and table; if all columns are shown, also their meaning.
 
     Children are listed under their parents. If there are many parameters, only the first are shown, with the number of
     the others.
@@ -137,7 +137,7 @@ def shown_rows(count: int, look: TerminalStyle) -> int:
 
 
 def left_in_words(rows: Sequence[Importance]) -> str:
-    """A line about the rows that are not shown; empty if all are."""
+    """A sentence on `rows`, the parameters that are not shown; empty if there are none."""
     if not rows:
         return ""
     surely = sum(row.significant is True for row in rows)
@@ -148,7 +148,7 @@ def left_in_words(rows: Sequence[Importance]) -> str:
 def importance_columns(
     importances: Importances, places: Sequence[int], nesting: Nesting, width: int
 ) -> list[TableColumn]:
-    """The columns of these rows, with a bar; if space is short, good values are dropped first, then p."""
+    """The table columns for the rows with indices `places`; if space is short, good values are dropped, then p."""
     rows = [importances.printed_rows()[place] for place in places]
     names = name_column([row.name for row in rows], width, nesting)
     copies = [importances.name_of(row).removeprefix(row.name) for row in rows]
@@ -166,21 +166,21 @@ def importance_columns(
 
 
 def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TableColumn:
-    """The names of parameters, shortened to a third of the line and still unique; children are indented."""
+    """A column of parameter names, shortened to a third of `width` but unique; conditional ones are indented."""
     deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
     shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
     return TableColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
 
 
 def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
-    """The full form of the first shortened name, as a sentence."""
+    """A sentence with the full form of the first name that the column shortens; empty if none is shortened."""
     pairs = zip(names, column.cells, strict=True)
     short = ((cell.strip(), name) for name, cell in pairs if not cell.strip().startswith(name))
     return next(([f"{cell} is short for {name}."] for cell, name in short), [])
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
-    """Intervals with both ends aligned in columns."""
+    """The intervals as text, padded so that both ends are aligned."""
     ends = [interval_ends(row) for row in rows]
     cut = [(pair[0].removesuffix("%").rstrip(), pair[1]) if pair else None for pair in ends]
     widest = [max((len(pair[i]) for pair in cut if pair), default=0) for i in (0, 1)]
@@ -188,7 +188,7 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
 
 
 def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) -> str:
-    """Two questions side by side, in the order of the first."""
+    """A table of the importances for a wide and a narrow target side by side, sorted by the first."""
     columns = [name_column(list(wide), look.width)]
     top = max((row.share for importances in (wide, narrow) for row in importances.rows), default=0.0)
     for word, importances in (("global", wide), ("local", narrow)):
@@ -201,7 +201,7 @@ def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) 
 
 
 def draw_profile(profile: Profile, look: TerminalStyle) -> str:
-    """The ratio of every parameter over the size of the target: a small curve, and numbers at usual sizes."""
+    """A table of each parameter's ratio over the size of the target: a sparkline, and numbers at a few sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "No target has enough rows in this region; choose a wider region."
@@ -231,7 +231,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
-    """The numbers, averaged so that there are at most as many as a small curve has characters."""
+    """The numbers, averaged in groups so that at most `most` are left, one for each character of a sparkline."""
     step = -(-len(ratios) // min(SPARKS, most))
     groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
     return [sum(group) / len(group) for group in groups]
@@ -257,7 +257,7 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
-    """The columns that a result prints, or only those with these titles, for all rows or only these rows."""
+    """The columns that a result prints, or only those in `titles`, for all rows or those with indices `rows`."""
     printed = {column.title: column for column in result.printed()}
     columns = [printed[title] for title in titles or printed]
     if rows is not None:
@@ -270,7 +270,7 @@ def more_in_words(what: str, left: int) -> str:
 
 
 def bars(values: Sequence[float]) -> TableColumn:
-    """A bar for every positive number; the largest takes all the space."""
+    """A column of bars for positive numbers; the largest bar fills the column."""
     return TableColumn("", kind="bar", parts=bar_parts([max(0.0, value) for value in values]))
 
 
@@ -281,7 +281,7 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
 
 
 def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
-    """The verdicts as a table, the evidence, and a reason for each; a very narrow terminal gets no table."""
+    """The verdicts of `reduce` as a table, the evidence, and the reasons; without the table in a narrow terminal."""
     width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
     shown = fitted(columns, width)
@@ -315,7 +315,7 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three most important notes: one on roles, then warnings, rows, the method, and guesses."""
+    """The three most important notes: on the roles of columns first, then warnings, rows, the method, guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer lists all of them
@@ -333,7 +333,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
 
 
 def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
-    """All notes of a kind as one sentence."""
+    """The notes of one kind, joined into a single note."""
     words: list[Word] = []
     for note in ranged(gathered(note for note in notes if note.kind == kind)):
         subject = f"{note.subject}: " if note.subject else ""
@@ -371,7 +371,7 @@ DIFFERENCE_MEANINGS = {
 
 
 def draw_across(pooled: Pooling, look: TerminalStyle) -> str:
-    """Ranking, critical difference, disagreements and studies; or only the ranking."""
+    """The text for many studies: ranking, critical difference, disagreements and studies; or only the ranking."""
     every = all(row.studies == len(pooled.answers) for row in pooled.rows)
     columns = [replace(column, title=SHORT.get(column.title, column.title)) for column in declared(pooled)]
     shares = [columns[1], bars([row.share for row in pooled.rows])]
@@ -406,7 +406,7 @@ def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
-    """All studies, or if there are many, those that agree least with the others."""
+    """A table of all studies, or if there are many, of those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
     rows, title = list(range(len(agreement))), "The studies"
     if len(rows) > MOST_STUDIES:
@@ -418,7 +418,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_changes(differences: Differences, look: TerminalStyle) -> str:
-    """Both studies by parameter, the clear differences in words, and the meaning of the columns."""
+    """A table of both studies by parameter, the clear differences in words, and the meaning of the columns."""
     from pedanova.measures.studies.study_difference import signed_percent
 
     rows = differences.rows
@@ -455,7 +455,7 @@ CEILING = (
 
 
 def draw_along(along: Along, look: TerminalStyle) -> str:
-    """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
+    """A table of shares over the budgets, and one of the agreement of each budget with the full one."""
     from pedanova.measures.studies.along import interval_in_words, spearman_in_words
 
     shares, shown = draw_shares(along, look)
@@ -477,7 +477,7 @@ def draw_along(along: Along, look: TerminalStyle) -> str:
 
 
 def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
-    """A small curve for each parameter, and its share at a few budgets."""
+    """A table with a sparkline of each parameter's shares, and its share at a few budgets."""
     rows = along.by_parameter()
     names = name_column([row[0].name for row in rows], look.width)
     columns = [names]
@@ -498,5 +498,5 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 
 
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
-    """The seed's part of every variance, and the resulting ceiling."""
+    """A table of the fraction of each variance that is due to the seed, and of the most that parameters can explain."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())
