@@ -129,7 +129,7 @@ class DataError(PedanovaError, ValueError):
 class NoTrialsError(DataError):
     """The source can be read, but it contains no trial yet.
 
-    **What to do:** wait until the first trial has ended; ``explore --watch`` waits for it.
+    **What to do:** wait until the first trial has ended; ``explore --watch`` waits for the first trial.
     """
 
 
@@ -207,7 +207,7 @@ class WorkerError(PedanovaError, RuntimeError):
 
 
 class UnknownParameterError(PedanovaError, KeyError):
-    """A name that is not among the parameters.
+    """There is no parameter of this name.
 
     **What to do:** use a name that the message proposes, or print ``list(a.space)``.
     """

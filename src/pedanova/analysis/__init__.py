@@ -1,1 +1,1 @@
-"""`analyze`, `Analysis` and `load`."""
+"""The functions `analyze` and `load`, and the class `Analysis`, which both return."""

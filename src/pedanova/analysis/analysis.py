@@ -115,8 +115,8 @@ class Analysis(Output):
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
-            What a quantile refers to after an adaptive sampler (after others both are equal). ``"space"``: the best
-            part of the search space, as a model estimates it. ``"rows"``: the best part of the trials, from counts.
+            What a quantile refers to if the sampler was adaptive (else both are equal). ``"space"``: the best part of
+            the search space, as a model estimates it. ``"rows"``: the best part of the trials, from counts.
         force
             Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
             quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
@@ -271,12 +271,12 @@ class Analysis(Output):
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
             The number of parameters in a set: 2 for pairs, at most 5. Larger sets are compared with their subsets. With
-            many parameters, only those of the strongest pairs are used (12 for triples).
+            many parameters, such sets contain only parameters of the strongest pairs (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
         corrected
-            Whether to subtract the part that is expected by chance.
+            Whether to subtract the value that is expected by chance.
         params
             The parameters to pair; None for all.
 
@@ -344,9 +344,9 @@ class Analysis(Output):
             As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The column "global"
             compares the target with all rows; "local" compares the best tenth of the target with the target.
         by
-            ``"measure"``, or ``"objective"`` for each of several objectives next to all of them together.
+            ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
-            The largest number of parameters for the random forest: those that the other measures rank first.
+            The random forest uses at most this many parameters, those that the other measures rank first.
         how
             The other options of `importance`; with ``by="measure"`` only `seed`.
 
@@ -429,7 +429,7 @@ class Analysis(Output):
         -------
         Seeds
             The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. The rest is the most that parameters can explain.
+            with 95 % intervals. The remaining variance is the most that parameters can explain.
 
         Examples
         --------
@@ -621,7 +621,7 @@ class Analysis(Output):
         -------
         Needed
             For each parameter, the number of further trials until its interval is narrow enough. ``.apart`` is the
-            number until the first two parameters can be distinguished. ``.stop`` says whether to stop.
+            number until the first two parameters can be distinguished. ``.stop`` says whether to stop the search.
 
         Raises
         ------

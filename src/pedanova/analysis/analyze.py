@@ -278,7 +278,7 @@ def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[R
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:
-    """An analysis from a file that `Analysis.save` wrote.
+    """Load an analysis from a file that `Analysis.save` wrote.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Output:
         of: str = DEFAULT.of,
         seed: int = DEFAULT.seed,
     ) -> Trials:
-        """The rows that count, with their parameters and objective, best first.
+        """The rows that are not dropped, with their parameters and objective, best first.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Output:
         group
             A column that names the study of each row; a tab then shows the rankings of all studies side by side.
         budget
-            The budgets for the tab *Budgets*, as in `along`; None for the budgets of the source.
+            The budgets for the tab *Budgets*, as in `along`; None for the budgets that the source records.
         how
             The other options of `importance`; the page starts with this `baseline`.
 
@@ -233,7 +233,7 @@ class Output:
         height
             The height of the frame in pixels.
         live
-            Whether rows can be selected. None: yes, if anywidget is installed and the rows are available.
+            Whether rows can be selected. By default they can, if anywidget is installed and the rows are available.
         options
             The options of `report`.
 

@@ -99,7 +99,7 @@ class Across(Pooling):
         target
             The target of each study, as in `importance`.
         safety
-            The part of all draws that is uniform over the whole space.
+            The fraction of all draws that are uniform over the whole space.
         strength
             How much the studies influence the density: from 0 (uniform) to 1 (the geometric mean of the studies).
         how
@@ -166,8 +166,8 @@ def across(
     Returns
     -------
     Across
-        A table by parameter, the most important first, with `studies`, `ranks`, `disagreements` and `notes`;
-        figures (`plot`). `Analysis.report` with `group` shows them side by side.
+        A table by parameter, the most important first, with `studies`, `ranks`, `disagreements` and `notes`; figures
+        (`plot`). `Analysis.report` with `group` shows the studies side by side.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class Watched:
         return update
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
-        """Wait until enough trials have ended, and return the first analysis; `say` prints why it waits."""
+        """Wait until enough trials have ended, and return the first analysis; `say` reports the reason for waiting."""
         said = None
         while True:
             try:
@@ -139,7 +139,7 @@ class Watched:
 
 
 def best_of(analysis: Analysis) -> float | None:
-    """The best objective of the rows that are counted; None if there are several objectives."""
+    """The best objective among the rows that are counted; None if there are several objectives."""
     observed = analysis.data.observations
     if observed is None or analysis.data.levels.several:
         return None

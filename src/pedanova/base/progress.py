@@ -65,7 +65,7 @@ class Meter:
 
 
 def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading") -> Iterator[Item]:
-    """Iterate over the items, and print the progress in a terminal if it takes longer than a second."""
+    """Iterate over the items, and print the progress in a terminal if the iteration takes longer than a second."""
     if not sys.stderr.isatty():
         yield from items
         return

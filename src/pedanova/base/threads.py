@@ -51,7 +51,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """Divide the rows into `each` slices per thread, so that fast threads can do more; small tables have fewer."""
+    """Divide the rows into `each` slices per thread (fewer for small tables), so that fast threads can do more."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))

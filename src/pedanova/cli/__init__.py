@@ -1,4 +1,4 @@
-"""The command line: options, commands, and the choice of the command."""
+"""The command line: its options and commands, and the function that runs the chosen command."""
 
 from pedanova.cli.main import main, run_program
 

@@ -130,7 +130,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """The target for ``pedanova reduce``: the given one, or a wider one with enough rows; None if there is none."""
+    """The target for ``pedanova reduce``: the given one, or a wider one; None if no target has enough rows."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None

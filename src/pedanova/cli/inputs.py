@@ -78,7 +78,7 @@ def split_names(texts: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """Parse a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; return other text (a column or condition)."""
+    """Parse a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; return a column or a condition unchanged."""
     first, comma, last = text.partition(",")
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]

@@ -1,7 +1,7 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command line: ``pedanova analyze FILE --objective y``. A user's mistake prints one line and exits with status 2.
 
-It also suggests the nearest name for a mistyped command, completes words for the shell, and prints versions.
+The program also suggests the nearest name for a mistyped command, completes words for the shell, and prints versions.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def _ends(a: Analysis) -> str:
-    """If the direction is uncertain, describe the rows with the lowest and the highest objective; otherwise empty."""
+    """A phrase on the rows with the lowest and the highest objective if the direction is uncertain; otherwise empty."""
     rows = a.data.observations
     unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     if not unknown or rows is None or len(rows.goals) > 1:

@@ -40,7 +40,7 @@ class Job:
 def kept_codes(
     observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
 ) -> NDArray[Any]:
-    """The level of each row, as an array (rows,); ``levels.count`` for rows that are left out."""
+    """The level of each row, as an array (rows,); rows that are left out have the level ``levels.count``."""
     keep = observations.keep
     return level_codes(observations.ranked, levels, threads=threads, survey=survey if keep is None else None, keep=keep)
 
@@ -124,7 +124,7 @@ def count_codes(
     names: Sequence[str] | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Counts and objective sums of `names` (default: all) by code and cell, without rows of the code `levels`."""
+    """Counts and objective sums of `names` (None: all) by code and cell; rows with the code `levels` are left out."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -139,7 +139,7 @@ def level_codes(
     survey: Survey | None = None,
     keep: NDArray[np.bool_] | None = None,
 ) -> NDArray[Any]:
-    """The level of each row, as an array (rows,); ``levels.count`` for rows that are dropped or not in `keep`."""
+    """The level of each row, as an array (rows,); rows that are dropped or not in `keep` get ``levels.count``."""
     dtype = np.uint8 if levels.count < 255 else np.uint16
     if not (kernel.available() and kernel.is_usable(objective)):
         assigned = judge.assign_levels(objective, levels).astype(dtype)
@@ -268,7 +268,7 @@ class RunningCounts:
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
-        """The table to which a column is added. Batches stored as numbers and as codes have separate tables."""
+        """The table of a column; there are two for columns whose batches are partly numbers and partly codes."""
         key = job.name, job.order is None
         if key not in self._tables:
             self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)

@@ -75,7 +75,7 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
-    """Notes if target or region differ in size from their quantile; `own` levels come from these rows."""
+    """Notes if the target or the region has more or fewer rows than its quantile says; `own` is as in `Levels`."""
     regions = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
@@ -157,8 +157,9 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """The targets for the quantiles `parts` that contain some but not all rows of the region, strictest first, and the
-    quantiles that are left out because ties make their target equal to a stricter one. Every quantile must be a level.
+    """The targets at the quantiles `parts` that contain some but not all rows of the region, strictest first. Also
+    return the quantiles that are left out because ties make their target equal to a stricter one. `parts` must be
+    quantiles of levels.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -181,7 +182,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """The rows of the region `base` that are in the best `part` of all rows, whose last objective is `threshold`."""
+    """The rows of the region `base` that are among the best `part` of all rows, which ends at the value `threshold`."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)

@@ -69,7 +69,7 @@ class Countable(ABC):
         return f"rows lie outside {parameter}"
 
     def few(self) -> FewRows | None:
-        """The rows themselves, for methods that need more than counts; None if they are not available."""
+        """The individual rows, for methods that need more than counts; None if the rows are not available."""
         return None
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
@@ -105,7 +105,7 @@ class Counted:
 
 
 def levels_for(source: Countable, levels: object) -> Levels:
-    """The levels of another analysis if `levels` are such; otherwise levels at quantiles of the rows of `source`."""
+    """`levels` if they come from another analysis; otherwise levels at quantiles of the rows of `source`."""
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
@@ -136,7 +136,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """Make tallies and notes. With `inside`, a value outside the space is an error; with `part`, rows are missing."""
+    """Make tallies and notes from counts (`part`: of a part of the table); with `inside`, check all values."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])

@@ -61,7 +61,7 @@ def goal_plane(
 
 
 def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
-    """The edges of the cells of one objective, and whether they are on a log scale; a few bad rows are ignored."""
+    """The edges of the cells of one objective, and whether they are on a log scale; the worst 2 % are ignored."""
     finite = values[np.isfinite(values)].astype(np.float64)
     if not len(finite):
         return np.linspace(0.0, 1.0, cells + 1), False

@@ -102,7 +102,7 @@ class Levels:
         return hash((self.direction, self.nan, self.thresholds.tobytes()))
 
     def difference(self, other: Levels) -> str | None:
-        """A description of the first difference between two sets of levels; None if they are equal."""
+        """A description of the first difference between two sets of levels; None if the levels are equal."""
         for what, name in (("directions", "direction"), ("NaN policies", "nan"), ("numbers of levels", "count")):
             if getattr(self, name) != getattr(other, name):
                 return f"{what} differ: {getattr(self, name)} and {getattr(other, name)}"
@@ -125,7 +125,7 @@ class Levels:
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The first level of a region, and one after its last level; `rows` is the number of rows in each level."""
+        """The index of a region's first level, and that of its last level plus 1; `rows` are the rows by level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the fraction of the rows up to its threshold; ties and later data can change it."""
+        """For each quantile, the fraction of the rows up to its threshold; ties or later data make it differ."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

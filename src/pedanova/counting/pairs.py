@@ -131,7 +131,7 @@ def packed(columns: Sequence[Codes], width: int) -> Codes:
 
 
 def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.uint32]:
-    """Count rows by the values of every two byte columns: an array (pairs of columns, target or rest, value, value)."""
+    """For every pair of byte columns, count rows by both values: an array (pairs, target or rest, value, value)."""
     tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
     kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
@@ -214,7 +214,7 @@ def is_shared(rows: int, columns: int, width: int) -> bool:
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Extract the table of each pair of columns from the tables of combined bytes; the last byte may be one column."""
+    """Extract the table of each pair of columns from the tables of combined bytes; a last byte may hold one column."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

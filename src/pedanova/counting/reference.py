@@ -36,7 +36,7 @@ def sum_levels(
     objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64], powers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """For each code, the number of rows, the sum and the sum of squares of the objective, after subtracting the centre
-    of the code and dividing by ``2 ** power``; all arrays (centres,)."""
+    of the code and dividing by ``2 ** power``: three arrays (codes,)."""
     with np.errstate(invalid="ignore", over="ignore"):
         beyond = np.ldexp(objective.astype(np.float64) - centres[codes], -powers[codes])
         squares = beyond**2

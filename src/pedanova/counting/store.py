@@ -1,4 +1,4 @@
-"""Save and load tallies in a small file, without pickle and with checks.
+"""Save tallies in a small file and load them again, without pickle; the content of a file is checked.
 
 A file has 8 magic bytes, the version and the CRC-32 of the rest (both uint32, little-endian), then a NumPy archive
 (`.npz`) with a JSON header and the arrays. docs/file-format.md describes every field.

@@ -161,7 +161,7 @@ def encode(name: str, plain: Iterable[object]) -> Column:
 
 
 def plain_value(value: object) -> Label | None:
-    """Convert a value to a plain Python number, boolean or text; None if it is missing."""
+    """Convert a value to a plain Python number, boolean or text; a missing value becomes None."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -243,8 +243,8 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """Whether each row has one of `values`, or a number in a range among them; an array (rows,). Doubles may differ in
-    the last digits. Text is compared as text, or as numbers if both texts are numbers."""
+    """Whether each row has one of `values`, or a number in one of the intervals among `values`; an array (rows,).
+    Doubles may differ in the last digits. Text is compared as text, or as numbers if both texts are numbers."""
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])
@@ -280,7 +280,7 @@ def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
 
 
 def _as_number(value: Label) -> float | None:
-    """The number, or the number that a text stands for; None for other text."""
+    """Convert a number or a text to a number; None if the text is not a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
@@ -364,7 +364,7 @@ PLAIN = Form("plain")
 
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
-    """Read text such as "1h 20m" as the sum of its amounts in the base unit; None if it is something else."""
+    """Read text such as "1h 20m" as the sum of its amounts in the base unit; None if the text has another form."""
     amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
     if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
@@ -400,7 +400,7 @@ def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Like `forms_of`, but also returns other formats for plain numbers, because other rows may need those."""
+    """Like `forms_of`, but plain numbers get all other formats too, because other rows may need those."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)

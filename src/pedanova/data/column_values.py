@@ -95,13 +95,12 @@ class Values:
 
     @property
     def are_round(self) -> bool:
-        """Whether most numbers are round, or all have few digits and equal steps, as people choose them."""
+        """Whether most numbers are round, or all have few digits and equal steps between them."""
         return _are_round(self._distinct()[0])
 
     @property
     def looks_chosen(self) -> bool:
-        """Whether people seem to have chosen the values: repeated words, round numbers, or few equally frequent
-        numbers."""
+        """Whether people seem to have chosen the values: repeated words, round numbers, or few, equally frequent."""
         if self.kind != "numbers":
             return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
         distinct, times = self._distinct()
@@ -245,7 +244,8 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """Find columns that form a complete, balanced grid, and the columns that they do not determine; both may be empty.
+    """Find columns that form a complete, balanced grid, and the columns that these do not determine; both lists may be
+    empty.
 
     Examples
     --------

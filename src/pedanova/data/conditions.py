@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 def place_columns(
     space: Space, columns: Mapping[str, Column], table: Mapping[str, Column]
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
-    """Prepare the columns of the parameters for counting; also return notes, and parameters with a false condition."""
+    """Prepare the columns for counting; also return notes, and the parameters whose condition is true in no row."""
     placed: dict[str, Column] = {}
     parents = dict(table)  # parents: first the columns of the table, then the columns as they are counted
     notes: list[Note] = []
@@ -216,7 +216,7 @@ class Presence:
         return cls(rows, every, gone, spans)
 
     def condition(self, child: str) -> Condition | None:
-        """The condition on another column that is true exactly where `child` has a value; None if there is none."""
+        """The condition on another column that is true exactly where `child` has a value; None if no condition fits."""
         most = min(MOST_VALUES, self.rows // ROWS_A_VALUE)
         values: dict[str, list[Label]] = {}
         for parent, counts in self.all.items():  # numbers come before texts
@@ -267,7 +267,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range of the parent that contains exactly the rows where the child has a value; None if there is none."""
+        """The range of the parent that contains exactly the rows where the child has a value; None if no range does."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:

@@ -129,7 +129,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     """Convert a text column to numbers, with notes. Words for the state of a trial, and a few other words, become
     missing values.
 
-    None if too many values are words, or if the column is not text.
+    Return None if too many values are words, or if the column is not text.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
 def guess_directions(
     objective: object, columns: Collection[str], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
 ) -> tuple[object, list[Note]]:
-    """The direction of each objective, and notes on guesses; `by_rows` guesses if the name does not show it."""
+    """The direction of each objective, and notes on guesses; `by_rows` guesses a direction from the rows."""
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]

@@ -1,6 +1,6 @@
 """Convert records to observations: apply all options for rows and columns.
 
-`choose_rows` and `place` handle each row on its own, so they can be used on parts of a table. `prepare` needs all rows.
+`choose_rows` and `place` work row by row, also on parts of a table; `prepare` needs all rows at the same time.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class CurveSource:
-    """Reads the intermediate values of trials when they are first needed, because a log may contain many."""
+    """Reads the intermediate values of trials only when they are needed, because a log may contain very many."""
 
     points: Callable[[str], Iterable[Point]]  # the points of a metric, by its name in the log
     names: Mapping[str, str] = field(default_factory=dict)  # column → name in the log, if they differ

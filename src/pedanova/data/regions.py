@@ -90,7 +90,7 @@ class Region:
 
     @property
     def is_all(self) -> bool:
-        """Whether the region contains all rows of any data."""
+        """Whether the region contains all rows of any table."""
         return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:
@@ -499,7 +499,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
 
 
 def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
-    """The rows inside all bounds, such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "dropout": above(0)}``."""
+    """The rows inside a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "dropout": above(0)}``."""
     if not box:
         raise QueryError("an empty box holds every row; name a column and its bounds")
     inside = np.ones(rows, dtype=bool)

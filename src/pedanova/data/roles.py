@@ -360,7 +360,7 @@ def are_states(texts: Sequence[str]) -> bool:
 
 
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
-    """The name of a text column with the states of trials; None if there is no such column."""
+    """The name of the text column that has the states of trials; None if there is no such column."""
     for name, column in columns.items():
         labels = column.labels or ()
         if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
@@ -486,8 +486,8 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     """Doubt parameters for which neither the name nor the values nor the position are evidence.
 
-    A column away from the other parameters needs a typical name and typical values. If it has neither, and its numbers
-    differ in every row, it is a result.
+    A column away from the other parameters needs a typical name and typical values. A numeric column that has neither,
+    and has a different number in every row, is a result.
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}

@@ -37,8 +37,8 @@ BEST = ("best", "is_best")
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
     """The indices of the rows without exact copies of other rows, and a note; None if there are no copies.
 
-    Trials may really have been repeated. So equal rows are copies only if some column (such as a time stamp or a
-    continuous parameter) differs between nearly all other rows, or if every row occurs equally often.
+    Equal rows may be repeated trials. They are copies only if some column (such as a time stamp or a continuous
+    parameter) has different values in nearly all distinct rows, or if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -121,7 +121,7 @@ def flags_of(column: Column) -> Mask | None:
 
 
 def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
-    """A warning if several best rows have the same objective, and it is a number that programs write after a crash."""
+    """A warning if several best rows share an objective that programs write after a crash, such as 0 or 999."""
     values = goal.values if rows is None else goal.values[rows]
     if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
         return []

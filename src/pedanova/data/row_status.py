@@ -32,7 +32,7 @@ class RowStatus:
         return self.keep & ~self.worst
 
     def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The objective in its precision, with NaN for rows that count as the worst."""
+        """The objective without loss of precision, with NaN for rows that count as the worst."""
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
         order: NDArray[Any] = values.astype(kind)
         order[self.worst] = np.nan
@@ -84,7 +84,7 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
 
 
 def _by_column(state: object) -> str:
-    """A phrase with the name of the column that shows which rows failed; empty if it has no name."""
+    """A phrase with the name of the column that shows which rows failed; empty if the states have no name."""
     name = state if isinstance(state, str) else getattr(state, "name", "")
     return f" (by the column {name})" if name else ""
 

@@ -186,7 +186,7 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean over `columns` in each row without NaN, as an array (rows,)."""
+    """The mean over `columns` in each row, as an array (rows,); NaN are left out."""
     counts = np.sum([~np.isnan(column) for column in columns], axis=0)
     return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
 
@@ -254,7 +254,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The parameters that the source names, without excluded columns and objectives; `settings` are the valid names."""
+    """The parameters that the source names, without excluded columns and objectives; `settings` may be excluded."""
     metadata = records.metadata
     if not metadata.params:
         return None

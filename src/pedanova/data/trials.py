@@ -25,7 +25,7 @@ def trial_column(names: Iterable[str]) -> str | None:
 
 
 def trial_numbers(columns: Mapping[str, Column], rows: int, *, ordered: bool) -> NDArray[Any] | None:
-    """The trial number of each row, from a column or the order of a log; None if it is not known."""
+    """The trial number of each row, from a column or the order of a log; None if trial numbers are not known."""
     if ordered:
         return np.arange(rows)
     name = trial_column(columns)
@@ -128,7 +128,7 @@ def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = F
 
 
 def sampled(rows: Indices, many: int, seed: int) -> Indices:
-    """A random sample of `many` rows in table order; all rows if there are not more than that."""
+    """A random sample of `many` rows in table order; all rows if there are at most `many`."""
     if len(rows) <= many:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)
@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """A table of `rows` of `total`; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside."""
+    """Make a table of `rows`; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside the region."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

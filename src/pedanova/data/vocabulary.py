@@ -172,7 +172,7 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word of a name with a known meaning, and whether words before it negate it; None if unknown."""
+    """The last word of a name with a known meaning, and whether words before it negate it; None if it has none."""
     words = words_of(name)
     for place in range(len(words) - 1, -1, -1):
         word = known_form(words[place])

@@ -1,1 +1,1 @@
-"""Integrations into other tools."""
+"""Plug-ins with which other tools use pedanova."""

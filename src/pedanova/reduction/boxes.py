@@ -84,7 +84,7 @@ class Cloud:
 
     axes: Mapping[str, Axis]
     places: Mapping[str, Groups]  # (points,) by parameter
-    mass: Reals  # (points, opinions) the weights of each opinion sum to 1
+    mass: Reals  # (points, opinions) an opinion is an estimate from some of the rows or samples; its weights sum to 1
     unit: float = 0.0  # the weight of one more row, because a slice without rows may not be empty
     anywhere: Mapping[str, Groups] | None = None  # groups of uniform points of the space; None if `places` are uniform
     whole: Reals | None = None  # (points,) weights from all rows; None for the mean of the opinions
@@ -197,7 +197,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice of parameter `name` with the lowest density: its density, name, group and weight; None if none is low.
+    """The slice of parameter `name` with the lowest density: its density, name, group and weight; None if it is high.
 
     `mass` has one row of weights for the target, and one for a wider target if there is one. `places` is the group of
     each point plus 1; 0 means no value.
@@ -254,7 +254,7 @@ def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
 
 
 def _gap_around(empty: Sequence[bool], place: int) -> int:
-    """The number of neighbouring empty groups around the index `place`; 0 if it is not empty or they reach an end."""
+    """The number of empty neighbours around group `place`, with itself; 0 if it is not empty or they reach an end."""
     if not empty[place]:
         return 0
     first = last = place
@@ -313,7 +313,7 @@ def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:
-    """The values of an integer domain between `low` and `high`; these lie halfway between possible values."""
+    """The integers of a domain between `low` and `high`, which lie halfway between two integers of the domain."""
     slack = 1e-9 * max(1.0, abs(low), abs(high))
     first = max(0, math.ceil((low - domain.low - slack) / domain.step))
     last = math.floor((min(high, domain.high) - domain.low + slack) / domain.step)
@@ -380,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if it cannot be moved."""
+    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if this is impossible."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

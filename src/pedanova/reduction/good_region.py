@@ -1,7 +1,7 @@
 """Find the part of the search space in which the best rows lie, from rows or from a fitted model.
 
 Adaptive samplers leave bad regions early, so good and bad trials lie close together and their densities hardly differ.
-Their good trials are therefore compared with the whole space. A configuration that was run several times counts once.
+The good trials of such a sampler are compared with the whole space. A repeated configuration counts once.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Search:
         return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """The posterior samples of a faster model that is fitted to `rows` only; None if no model can be fitted."""
+        """The posterior samples of a faster model that is fitted to `rows` only; None if the fit is impossible."""
         every = self.row_model()
         return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
@@ -194,7 +194,7 @@ def cloud_of(
 
 
 def deciders_of(space: Space) -> frozenset[str]:
-    """The parameters on which the conditions of others depend."""
+    """The parameters on which the conditions or domains of other parameters depend."""
     return frozenset(parent for parameter in space.values() for parent in parents_of(parameter))
 
 
@@ -297,7 +297,7 @@ class GoodRegion:
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The first box with at most about the given volume; fewer rows would otherwise give a larger box."""
+        """The first box whose volume is at most about `volume`; with fewer rows, `bounds` would give a larger box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
@@ -362,8 +362,8 @@ class TrialGoodRegion(GoodRegion):
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box around the best configurations. If any of `names` has a clear effect, all parameters are cut.
 
-        After an adaptive sampler has converged, too few different trials remain to test the other parameters. Their
-        ranges are cut to those of the whole target, if many trials lie outside; their categories are not cut.
+        After an adaptive sampler has converged, too few different trials remain to test the other parameters. Ranges of
+        other parameters are cut to those of the whole target, if many trials lie outside; categories are not cut.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []
@@ -405,11 +405,8 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """The probability that a point ranks from `first` to before `last`, as an array (points, estimates) of column sums
-    1.
-
-    Each of the `opinions` estimates is computed from a different subset of the posterior samples.
-    """
+    """How often a point ranks from `first` to before `last`, as an array (points, opinions) with column sums of 1. Each
+    of the `opinions` is an estimate from a different subset of the posterior samples."""
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0

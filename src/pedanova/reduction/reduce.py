@@ -108,7 +108,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """How many times as likely a random draw from the box is in the target as one from the space; None if not known."""
+    """The probability that a random draw is in the target, in the box relative to the space; None if unknown."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -286,7 +286,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
-    """The parameter without conditions' values that were cut off; None if its condition can no longer be true."""
+    """The parameter, with cut-off values removed from its conditions; None if a condition can no longer be true."""
     if parameter is None or not parameter.when or isinstance(parameter, Switch):
         return parameter
     conditions = []
@@ -388,7 +388,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """The p-values for being in the best half of the target, among three times as many rows; None if not available."""
+    """The p-values for being in the best half of the target, among three times as many rows; None if unavailable."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

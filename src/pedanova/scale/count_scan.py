@@ -95,7 +95,7 @@ class Rescan(Countable):
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
     def few(self) -> FewRows | None:
-        """Read the individual rows; None if the engine of the table counts them."""
+        """Read the individual rows; None if the table's own engine counts the rows."""
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")

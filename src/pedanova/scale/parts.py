@@ -93,7 +93,7 @@ def spoken_for(plan: Plan) -> set[str]:
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells depend on other columns; a guessed condition (not `given`) depends on none."""
+    """Parameters whose cells depend on other columns; a guessed condition (not `given`) needs no other column."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
@@ -243,7 +243,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """Count the rows that begin with each prefix by their next `bits` bits: an array (prefixes, digits)."""
+    """Count the rows whose keys begin with each prefix by the next `bits` bits: an array (prefixes, digits)."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
@@ -252,7 +252,7 @@ def digits_of_part(
 
 
 def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
-    """The individual kept rows of a part; None if it has none."""
+    """The individual kept rows of a part; None if the part is empty."""
     whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
     pieces = []
     for observed in batches_of(part, whole, meter):

@@ -33,8 +33,7 @@ Literal = Callable[[float], Any]  # makes an expression from a double
 def literal_of(frame: Any) -> Literal:
     """A function that writes a double into a query without changing its value.
 
-    ibis writes numbers as decimal text, which DuckDB and others do not read back as the same double. A cast from text
-    does.
+    ibis writes numbers as decimals, which DuckDB rounds to another double; a cast from text gives the exact double.
     """
     if nw.from_native(frame).implementation.is_ibis():
         return lambda value: nw.lit(repr(float(value))).cast(nw.Float64)
@@ -42,7 +41,7 @@ def literal_of(frame: Any) -> Literal:
 
 
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
-    """Counts and objective sums by level and cell of one parameter; an additional last level has the rows left out."""
+    """Counts and objective sums by level and cell of one parameter; rows that are left out are in an extra level."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
     ranged = isinstance(parameter, Float) or (isinstance(parameter, Int) and grid.labels is None)  # many values a cell
     value = nw.col(name)
@@ -62,7 +61,7 @@ def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str
 
 
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
-    """The moments of the objective in each level; NaN in a level with an objective that is not finite."""
+    """The moments of the objective in each level; the sums are NaN in a level with an objective that is not finite."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
     centre = steps(frame, objective, levels.sign, levels.boundaries, centres.tolist())
     powers, beyond = powers_of(levels), number - centre
@@ -107,7 +106,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """An expression for the cell of a number in a range; integers must be whole and a multiple of the step."""
+    """An expression for the cell of a number in a range; integers must be whole and on the steps of the domain."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
@@ -140,7 +139,7 @@ def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[A
 
 
 def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
-    """Convert the result of a grouped query to tables; an additional last level has the rows left out."""
+    """Convert the result of a grouped query to tables; rows that are left out are in an extra last level."""
     counts = np.zeros((levels.count + 1, grid.width), dtype=np.int64)
     sums = np.zeros((levels.count + 1, grid.width))
     if groups.num_rows:
@@ -158,7 +157,7 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
 
 
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
-    """The table if its own engine can count it and should; None if its rows are to be read."""
+    """The table, if its own engine is to count the rows; None if the rows are to be read."""
     frame = getattr(scan.parts[0], "plan", None)
     if pushdown is None:
         return frame if is_ibis(frame) and why_not(plan) is None else None
@@ -179,7 +178,7 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
 
 
 def why_not(plan: Plan) -> tuple[Word, ...] | None:
-    """The reason why a database engine cannot count the table with these options; None if it can."""
+    """The reason why a database engine cannot count the table with these options; None if the engine can."""
     if plan.objective not in plan.needs:
         return ("an objective that is a condition",)
     for name in ("where", "feasible", "state"):
@@ -193,7 +192,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
-    """Let the engine of the table `frame` count it; the last level has the rows left out."""
+    """Let the engine of the table `frame` count the rows; rows that are left out are in an extra last level."""
     tables = {
         name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }

@@ -1,7 +1,7 @@
 """Summarise each column of a large table in one reading, to guess the space.
 
 The summary of a column has a sample of its rows, the smallest and the largest value, all values if there are few, and
-all categories. The space guessed from it is the same as from the whole column.
+all categories. So the guessed space is the same as from the whole table.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Sketch:
             self.others.join(other.others)
 
     def _with_words(self) -> Column | None:
-        """A categorical column with many numbers and a few words; None if the column is not of this kind."""
+        """A categorical column of many numbers and a few words; None if the values are of another kind."""
         if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
             return None
         numbers = self.others.column()
@@ -159,7 +159,7 @@ class Sketch:
         return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
 
     def column(self, decimal: str | None = None) -> Column:
-        """A small column with the same domain as the whole one."""
+        """A small column from which the same domain is guessed as from all rows."""
         numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
@@ -225,7 +225,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """Count in which kept rows of a part each child has a value, by the values of possible parents (see `Presence`)."""
+    """For the kept rows of a part, count where each child has a value, by the values of possible parents."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column

@@ -1,8 +1,8 @@
 """Read the parts of a table with threads, with the workers of an executor, or with Spark.
 
 Only a few parts per worker are in progress at the same time, so memory does not grow with the number of parts. Results
-are returned in the order of the parts. They are added in a fixed order, sixteen parts at a time, because floating-point
-sums depend on the order; so a sum does not depend on which worker finished first.
+are returned in the order of the parts. Results are added in a fixed order, sixteen parts at a time, so that a
+floating-point sum does not depend on which worker finished first.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Later:
         return self.work()
 
     def cancel(self) -> None:
-        """Do nothing, because no work is in progress."""
+        """Do nothing, because the work has not started."""
 
 
 @dataclass(slots=True, eq=False)

@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether the cells of two domains with equal numbers contain (nearly) the same values."""
+    """Whether cells of the same index in the two domains contain (nearly) the same values."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -72,7 +72,7 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
-    """The range or the set of values that both domains contain; None if these are fewer than two values."""
+    """The range or the set of values that both domains contain; None if they share fewer than two values."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
@@ -147,7 +147,7 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whos
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The union of several studies' spaces; of a range and a list of values, the more frequent kind is used."""
+    """The union of several studies' spaces; where ranges and lists of values differ, the more frequent kind is used."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []

@@ -1,4 +1,4 @@
-"""Divide the domain of a parameter into cells; two more cells are for `missing` values and values `outside` it."""
+"""Divide the domain of a parameter into cells; two more cells are for missing values and values outside the domain."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Grid:
     """The cells of one parameter.
 
     The position of a number is the count of `inner` boundaries at or below it; `cell_of` gives the cell at each
-    position. Unless ``accept_low <= value <= accept_high`` there, the number is outside. Text is compared with
+    position. A number is outside unless ``accept_low <= value <= accept_high`` at its position. Text is compared with
     `labels`.
     """
 
@@ -85,7 +85,7 @@ class Grid:
         return (edges[:-1] / 2 + edges[1:] / 2).tolist()  # type: ignore[no-any-return]  # the sum might be too large
 
     def locate(self, values: NDArray[Any]) -> Cells:
-        """The cell of each number; NaN has the cell for missing values."""
+        """The cell of each number; NaN is in the cell for missing values."""
         if self.inner is None or self.accept_low is None or self.accept_high is None:
             raise SpaceError(f"{self.parameter!r} has no numbers among its values")
         numbers = values.astype(np.float64, copy=False)
@@ -261,7 +261,7 @@ def _point_grid(
 
 
 def _union_grid(parameter: Switch) -> Grid:
-    """A grid with the cells of all domains of a `Switch`, one block after the other; `conditions` selects the block."""
+    """A grid with the cells of all domains of a `Switch`, one block per domain; `data.conditions` selects the block."""
     grids = [grid_of(domain) for domain in parameter.regimes]
     ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
     names = [

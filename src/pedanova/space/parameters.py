@@ -50,8 +50,8 @@ class Float(ShortRepr):
     log
         Whether the scale is logarithmic.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
-        default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
+        pa.above(0)}``; by default it always exists.
 
     Examples
     --------
@@ -87,8 +87,8 @@ class Int(ShortRepr):
     log
         Whether the scale is logarithmic.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
-        default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
+        pa.above(0)}``; by default it always exists.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class Ordinal(ShortRepr):
     values
         The values in their order.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
-        default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
+        pa.above(0)}``; by default it always exists.
 
     Examples
     --------
@@ -154,8 +154,8 @@ class Categorical(ShortRepr):
     choices
         The possible values, in any order.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
-        default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
+        pa.above(0)}``; by default it always exists.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Categorical(ShortRepr):
 class Moving(ShortRepr):
     """A real number whose bounds may be columns, with a different bound in each row.
 
-    Each value is replaced by its position between its own bounds, from 0 to 1.
+    Each value is replaced by its relative position (0 to 1) between the bounds of its row.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ class Moving(ShortRepr):
     log
         Whether the scale is logarithmic.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout": pa.above(0)}``; by
-        default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
+        pa.above(0)}``; by default it always exists.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Switch(ShortRepr):
     domains
         The domain for each value of that column, or for a range of numbers such as ``pa.below(0.5)``.
     when
-        The condition under which it exists, such as ``{"optimizer": ["sgd"]}``; by default it always exists.
+        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}``; by default it always exists.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def scale_of(parameter: Parameter) -> Scale:
 
 
 class Space(Mapping[str, Parameter]):
-    """A search space: parameters by name, in order. It cannot be changed.
+    """An immutable search space: parameters by name, in order.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ class Space(Mapping[str, Parameter]):
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
-        """A space from the result of `to_dict`.
+        """Make a space from the result of `to_dict`.
 
         Parameters
         ----------

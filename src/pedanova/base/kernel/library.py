@@ -1,4 +1,4 @@
-"""The compiled kernel, loaded with ctypes. `PEDANOVA_KERNEL` is the path of another kernel, or `numpy` for none."""
+"""Load the compiled kernel with ctypes. The variable `PEDANOVA_KERNEL` names another file, or is `numpy` for none."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Placed:
     lookup: NDArray[np.int32] | None = None
 
     def feature(self, rows: slice) -> Feature:
-        """The C++ structure for `rows`. It contains addresses, so the arrays must exist while it is in use."""
+        """The C++ structure for `rows`. It contains addresses of the arrays, which must exist while it is used."""
         data, stride, dtype = column_of(self.values[rows])
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
@@ -154,7 +154,7 @@ def disagreements(face: str) -> list[str]:
 
 
 def find_library() -> Path | None:
-    """The path of the compiled kernel in the package's folder or in an editable install; None if it was not built."""
+    """The path of the compiled kernel, also in an editable install; None if the kernel was not built."""
     spec = find_spec("pedanova")
     for folder in (spec and spec.submodule_search_locations) or ():
         for suffix in ("so", "dll", "dylib"):

@@ -34,7 +34,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """The slots that contain the wanted ranks, and the position of every row relative to these slots."""
+    """The histogram bins (slots) that contain the wanted ranks, and the position of every row relative to them."""
 
     slots: NDArray[np.int64]  # the searched slots, ascending, fewer than `MARKED`
     codes: NDArray[np.uint8]  # (rows,) the number of searched slots before the row; `MARKED` inside one
@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether `codes` already give the level of each row: every threshold lies in a searched slot of its own."""
+        """Whether `codes` already give the level of each row, because every threshold lies in a slot of its own."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -54,7 +54,7 @@ class RankSearch:
 
 @dataclass(slots=True, eq=False)
 class Survey:
-    """A histogram of the objective: the number of rows in each slot, in ascending order."""
+    """A histogram of the objective: the number of rows in each bin (slot), in ascending order."""
 
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each slot, and NaN
@@ -70,7 +70,7 @@ class Survey:
 
 
 def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
-    """Count the rows in each slot; None if there are few rows, or if the kernel cannot read their type."""
+    """A histogram of many rows; None if there are few rows, or if the kernel cannot read the type of the objective."""
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
     window = window_around(sample_of(objective, sign))
@@ -78,7 +78,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, *, threads: int = 1) -> NDArray[np.int64]:
-    """The number of rows in each slot, and as the last entry the number of NaN: an array (slots + 1,)."""
+    """The number of rows in each histogram bin (slot), and at the end the number of NaN: an array (slots + 1,)."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
     kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, threads)
     return counts
@@ -144,7 +144,7 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """A sample of ``sign * objective``; its rows have irregular distances, because a sorted table may be periodic."""
+    """A sample of ``sign * objective`` at irregular distances, because the order of the rows may be periodic."""
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
@@ -178,7 +178,9 @@ def pick_ranks(
     most: int,
 ) -> NDArray[np.float64]:
     """The values at the ranks `wanted`, given the number of rows in each slot. `gather` returns the values in small
-    slots (at most `most` in all) and the range of each large slot; `again` finds the ranks inside large slots."""
+    slots (at most `most` in all) and the range of each large slot; `again` finds the values at ranks inside large
+    slots.
+    """
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
     sizes = counts[slots]
@@ -244,7 +246,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 
 
 def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
-    """Find the values at the ranks `wanted`, digit by digit; once at most `few` rows are left, sort these rows."""
+    """Find the values at the ranks `wanted` by radix selection; once at most `few` rows are left, sort these rows."""
     tables: list[NDArray[np.int32]] = []  # the wanted prefixes, digit by digit
     keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, for each prefix
     under = np.zeros(len(wanted), dtype=np.int64)  # the prefix of each wanted rank
@@ -284,7 +286,7 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """Count the rows that begin with each wanted prefix by their next digit: an array (prefixes, digits)."""
+    """Count the rows whose keys begin with each prefix by the next digit of the key: an array (prefixes, digits)."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts

@@ -148,7 +148,7 @@ class DeviceTable(Countable):
         return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
     def codes(self, levels: Levels) -> Any:
-        """The level of each row, as a GPU array (rows,); ``levels.count`` for rows that are left out."""
+        """The level of each row, as a GPU array (rows,); rows that are left out have the level ``levels.count``."""
         cupy, small = library(), levels.count < 255
         codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
         nan_level = levels.count - 1 if levels.nan == "worst" else levels.count

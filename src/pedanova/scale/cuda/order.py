@@ -1,4 +1,4 @@
-"""Exact order statistics on a GPU, as in `base.kernel.selection`, with slots that fit into shared memory."""
+"""Exact order statistics on a GPU, as in `base.kernel.selection`, with a histogram that fits into shared memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """The key at which the first slot begins, and the bits of a slot; the slots cover the sample without its extremes.
+    """The key at which the first histogram bin (slot) begins, and the bits of a slot, to cover most of the sample.
 
     Keys of float32 numbers have 32 bits; all other types use the 64-bit keys of doubles.
     """
@@ -96,7 +96,7 @@ def sampled_rows(rows: int, _: int) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Ranking:
-    """The objective in GPU memory, with the number of rows in each slot."""
+    """The objective in GPU memory, with a histogram of its rows in bins (slots)."""
 
     objective: DeviceArray
     sign: float
@@ -127,7 +127,7 @@ class Ranking:
         return np.uint64(self.first), np.int32(self.shift), np.uint32(SLOTS)
 
     def levels_of_slots(self, keys: NDArray[Any]) -> NDArray[np.uint16]:
-        """The number of levels that end before each slot, as an array (SLOTS + 1,); MIXED if a level ends inside."""
+        """The number of levels that end before each slot, as an array (SLOTS + 1,), and MIXED if one ends inside."""
         slots = self._slots_of(keys)
         table = np.repeat(np.arange(len(slots) + 1, dtype=np.uint16), np.diff(slots + 1, prepend=0, append=SLOTS + 1))
         table[slots] |= MIXED

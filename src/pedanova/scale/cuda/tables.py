@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
 
 
 def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
-    """Sort the cells of the tables as in the grid; CUDA kernels sort them by number."""
+    """Sort the cells of the tables as in the grid; CUDA kernels sort cells by number."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
         return counts, sums
@@ -248,7 +248,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The guessed positions (in cells, minus 0.5) between which a number certainly lies inside the space."""
+        """The positions (in cells, minus 0.5) between which a guess proves that a number lies inside the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
