@@ -1,4 +1,4 @@
-"""Read any source into `Records`. Each kind has one file and is recognised by type, suffix, shape or URL."""
+"""Read any source into `Records`; each kind of source is recognised by type, suffix, shape or URL."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
 
 
 def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:
-    """A scan if the table is read in parts, the records of several small files, or the data itself."""
+    """Open a table: a scan if it is read in parts, the records of several small files, or `data` itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         small = not stream and is_small_file(place) and table_kind(place) is None
@@ -111,7 +111,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
 
 
 def read_object(place: str, delimiter: str | None) -> Records:
-    """A table in a store or on a web server: Parquet is read in place, other files are downloaded first."""
+    """Read a table in an object store or on a web server: Parquet directly, other files after a download."""
     scan = scan_of(place, delimiter=delimiter)
     if scan is not None:
         return scan.load()

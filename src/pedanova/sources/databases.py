@@ -1,7 +1,7 @@
 """Read databases: SQLite with Python's own module, PostgreSQL with psycopg, MySQL with PyMySQL.
 
-Nothing is written, migrated or locked for long: every query is a separate short transaction. Messages show the URL
-without its password.
+Nothing is written or migrated, and every query is a separate short transaction, so that no lock lasts long. Error
+messages show the URL without its password.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Opener: TypeAlias = "Callable[[], AbstractContextManager[Database]]"
 
 @dataclass(slots=True)
 class Database:
-    """An open connection; `shown` is the printable part of its URL."""
+    """An open connection to a database; `shown` is its URL without the password."""
 
     connection: Any
     shown: str
@@ -70,7 +70,7 @@ class Database:
         return {str(name) for (name, *_) in self.rows(query)}
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; its name must come from this package, never from a user."""
+        """The column names of a table; `table` is not escaped, so it must never come from a user."""
         if self.family == "sqlite":
             return {str(row[1]) for row in self.rows(f"PRAGMA table_info({table})")}
         query = "SELECT column_name FROM information_schema.columns WHERE table_name = ?"
@@ -78,7 +78,7 @@ class Database:
 
 
 def family_of(url: str) -> str | None:
-    """The kind of database of a URL such as postgresql+psycopg2://…; the named driver is not used."""
+    """The kind of database, such as "postgresql" for postgresql+psycopg2://…; the driver in the URL is ignored."""
     return FAMILIES.get(url.partition("://")[0].partition("+")[0].lower())
 
 
@@ -100,7 +100,7 @@ def without_password(url: str) -> str:
 
 @contextmanager
 def open_database(place: str | Path) -> Iterator[Database]:
-    """A read-only connection to a server's URL, a SQLite URL or a path; it is closed at the end."""
+    """A context manager for a read-only connection to a server's URL, a SQLite URL or a path."""
     url = "" if isinstance(place, Path) else place
     family, shown = family_of(url) or "sqlite", without_password(url) if url else str(place)
     with complaints(shown, family):
@@ -144,7 +144,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
 
 
 def _login(url: str, shown: str) -> dict[str, Any]:
-    """The connection arguments for a driver; the password may contain any character, also @, : and ?."""
+    """The arguments of a driver's `connect` from a URL; the password may contain any character, also @, : and ?."""
     scheme, _, rest = url.partition("://")
     login, _, server = rest.rpartition("@")
     user, _, password = login.partition(":")
@@ -184,7 +184,7 @@ def _open_server(url: str, shown: str, family: str) -> Any:
 
 @contextmanager
 def complaints(shown: str, family: str) -> Iterator[None]:
-    """Turn errors of a database into one line without the password."""
+    """A context manager that turns errors of a database driver into one line without the password."""
     try:
         yield
     except (DataError, FormatError, MissingLibraryError):

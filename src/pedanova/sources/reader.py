@@ -1,4 +1,4 @@
-"""The interface of all log readers, and the text files that they open: JSON and YAML."""
+"""The interface of all log readers, and functions to read JSON lines and YAML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPONENT = re.compile(r"^[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of source."""
+    """One kind of source: how it is recognised and read."""
 
     name: str  # such as "SMAC3 run"
     mark: str  # what it is recognised by, in words
@@ -47,7 +47,7 @@ class Kind:
 def choose(
     options: Mapping[str, Option], study: str | None, where: object, what: str, many: str = "", label: str = "{}"
 ) -> Option:
-    """The option that `study` names, or the only one; `label` formats an option for the error message."""
+    """The value of the option `study`, or of the only one; raises an error that lists the options otherwise."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
     there = f"choose one of: {names}" if len(options) > 1 else f"the only one is {names}; leave it out"
@@ -74,7 +74,7 @@ def read_json(file: Path) -> Any:
 
 
 def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
-    """One JSON value per line. An incomplete last line is left out, with a note."""
+    """Read a file with one JSON value per line. An incomplete last line is left out, with a note."""
     rows: list[Any] = []
     lines = read_text(file).splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
@@ -102,7 +102,7 @@ def has(folder: Path, *names: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """One kind of table, recognised only by column names, so that a table in parts is recognised too."""
+    """A kind of table that is recognised by its column names only, so that it can also be read in parts."""
 
     name: str
     mark: str  # what it is recognised by, in words
@@ -146,7 +146,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
         raise MissingLibraryError(f"{where}: YAML needs PyYAML; pip install 'pedanova[yaml]'") from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """A loader of plain values only, which also reads numbers such as 1e-3."""
+        """A YAML loader for plain values only; 1e-3 is read as a number, too."""
 
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+0123456789"))
     if objects:
@@ -176,7 +176,7 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
 
 
 def _numpy_scalar(loader: Any, node: Any) -> object:
-    """The number or text in the bytes of a NumPy scalar; its type is given as letters such as f8 and a byte order."""
+    """The number or text of a NumPy scalar in YAML, stored as a type such as f8, a byte order, and bytes."""
     kind, content = node.value
     fields = loader.construct_mapping(kind, deep=True)
     letters, order = str(fields["args"][0]), str(fields["state"][1])

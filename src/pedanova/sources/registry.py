@@ -167,7 +167,7 @@ def read_input(delimiter: str | None) -> Records:
 
 
 def json_files(place: str) -> list[Path]:
-    """The JSON files of a pattern or directly in a folder, if there are several."""
+    """The JSON files that match a pattern, or those directly in a folder if there are several; otherwise empty."""
     path = Path(place)
     if not is_pattern(place):
         inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []
@@ -184,7 +184,7 @@ def database_at(place: str) -> str | Path | None:
 
 
 def path_at(place: str) -> Path:
-    """The path itself, or the path of a file:/// URL."""
+    """The path that `place` is, or that its file:/// URL names."""
     if not is_url(place):
         return Path(place)
     scheme, _, rest = place.partition("://")
@@ -234,7 +234,7 @@ def read_as(kind: Kind, source: object, study: str | None) -> Records:
 
 
 def _exists(place: Path) -> bool:
-    """Whether a path exists; False for a name that the system does not accept."""
+    """Whether a path exists; False for a name that the operating system does not accept."""
     try:
         return place.exists()
     except (OSError, ValueError):
@@ -251,7 +251,7 @@ def is_url(text: str | os.PathLike[str]) -> bool:
 
 
 def check_no_pickle(place: Path) -> None:
-    """Raise an error for a pickle, which is never loaded; for an Optuna study it shows how to convert it."""
+    """Raise an error for a pickle, which is never loaded; the message shows how to convert an Optuna study."""
     if place.suffix.lower() not in PICKLES:
         return
     raise DataError(
@@ -263,7 +263,7 @@ def check_no_pickle(place: Path) -> None:
 
 
 def check_known(place: Path) -> None:
-    """Raise an error that names the format if a file is known to contain no table."""
+    """Raise an error that names the format, if it is a known one that contains no table."""
     try:
         with place.open("rb") as file:
             start = file.read(100)

@@ -67,7 +67,7 @@ def _read_experiment(experiment: Dict, path: Path) -> Records:
 
 
 def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float]], list[Note]]:
-    """The goal of the experiment: metrics with their directions, limits on others, and notes."""
+    """The objectives with their directions, constraints as (metric, operator, bound), and notes."""
     directions: dict[str, Direction] = {}
     limits: list[tuple[str, str, float]] = []
     notes: list[Note] = []
@@ -103,7 +103,7 @@ def _limit(limit: Dict) -> tuple[str, str, float] | None:
 
 
 def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) -> str | None:
-    """Add a column that says whether all limits hold; a metric without a value does not violate its limit."""
+    """Add a column that says whether all constraints hold; a missing metric violates none. Returns its name."""
     if not limits:
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
@@ -119,7 +119,7 @@ def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) ->
 
 
 def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], Described | None]:
-    """The parameters that are budgets, and the others with their domains; None if a domain is not valid."""
+    """The names of budget parameters, and the space of the others; None instead if a domain is not valid."""
     budgets = tuple(str(one["name"]) for one in parameters if one.get("is_fidelity"))
     kept = [one for one in parameters if str(one["name"]) not in budgets]
     fixed = tuple(str(one["name"]) for one in kept if one["__type"] in ("FixedParameter", "DerivedParameter"))
@@ -172,7 +172,7 @@ def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterat
 
 
 def _measured(experiment: Dict) -> Measured:
-    """The means by trial and arm; the last value if there are several reports or steps."""
+    """The mean of each metric by trial and arm; of several reports or steps, the last one."""
     measured: Measured = {}
     data = experiment.get("data_by_trial") or experiment.get("data") or {}
     for table in _tables(data):
@@ -185,7 +185,7 @@ def _measured(experiment: Dict) -> Measured:
 
 
 def _tables(data: object) -> Iterator[Dict]:
-    """All tables in the nested data, in the order in which they were written."""
+    """Yield every table of results in Ax's nested JSON, in the order in which they were written."""
     if isinstance(data, dict):
         table = data.get("map_df") or data.get("full_df") or data.get("df")
         if isinstance(table, dict):
@@ -197,7 +197,7 @@ def _tables(data: object) -> Iterator[Dict]:
 
 
 def _rows(table: Dict) -> list[Dict]:
-    """The rows of a table that pandas wrote as text: values by row and column."""
+    """The rows of a table that pandas wrote as JSON text (column → row → value), as dicts by column."""
     value = table["value"]
     try:
         columns: Mapping[str, Mapping[str, Any]] = json.loads(value) if isinstance(value, str) else value

@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a.b.c; None if there is none, or if it is a whole group."""
+    """The value at a dotted name such as a.b.c; None if there is none, or if it is a dict (unless `whole`)."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:
@@ -151,7 +151,7 @@ def read_dvc(path: Path) -> Records:
 
 
 def _entries(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:
-    """Commits and their experiments: the name, content and state of each."""
+    """Yield the name, content and state of every commit and experiment."""
     for commit in plain:
         if commit["rev"] == WORKSPACE:
             continue
@@ -166,7 +166,7 @@ def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
-    """The parameters or results by file; files without any are left out."""
+    """The parameters or results (`key`) of an entry by file; files without any are left out."""
     files_by_name = data.get(key) if isinstance(data, dict) else None
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}

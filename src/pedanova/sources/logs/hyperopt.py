@@ -48,7 +48,7 @@ def read(data: Any, study: str | None) -> Records:
 
 
 def _lines(file: Path) -> list[Any] | None:
-    """The trials of a file with one trial per line; None for any other file."""
+    """The trials of a file with one JSON trial per line; None for a file in another format."""
     with suppress(FormatError):
         rows, _ = read_json_rows(file)
         return rows if rows and all(map(_is_trial, rows)) else None
@@ -83,7 +83,7 @@ def _trial(number: int, entry: Any) -> Trial:
 
 
 def _value(number: int, name: object, values: object) -> object:
-    """The single value in a list; None if the list is empty, because the parameter is inactive."""
+    """The value of parameter `name`, which Hyperopt stores as a list; None for an empty list (inactive)."""
     many = values if isinstance(values, list | tuple) else [values]
     if len(many) > 1:
         raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shown(values)}; it must have one")

@@ -106,7 +106,7 @@ def _metrics(entry: Dict) -> dict[str, Dict]:
 
 
 def _best(metric: Dict) -> float | None:
-    """The mean over executions at the best step, as Keras Tuner scores a trial."""
+    """The best value of a metric over steps, averaged over executions, as Keras Tuner scores a trial."""
     known = [mean for _, mean in _means(metric) if not math.isnan(mean)]
     if not known:
         return None
@@ -135,7 +135,7 @@ def _is_number(value: object) -> bool:
 
 
 def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
-    """The metric that equals the score in every trial, and its direction; otherwise the score itself."""
+    """The name and direction of the metric that equals the score in every trial; otherwise the score itself."""
     scored = [entry for entry in entries if _is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
         bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
@@ -187,7 +187,7 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
 
 
 def _either(name: str, one: Domain, two: Domain) -> Domain:
-    """A parameter that occurs in two scopes: it is active if either scope says so."""
+    """The domain of a parameter that occurs in two conditional scopes; it is active if either scope is."""
     if replace(one, when=two.when) != two:
         raise SpaceError(f"{name} has two domains, {one!r} and {two!r}")
     if not one.when or not two.when:

@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LineLog:
-    """A tool that writes one JSON object for each trial, and a description of its format."""
+    """The format of a tool that writes one line with a JSON object for each trial."""
 
     what: str  # such as "FLAML log"
     keys: frozenset[str]  # the keys of every line that is a trial
@@ -74,7 +74,7 @@ def _settings(line: Row, key: str) -> Mapping[str, Any]:
 
 
 def _flaml_trial(line: Row) -> Trial:
-    """One trial of FLAML; each learner has a separate space, so parameter names begin with the learner."""
+    """Make a trial from a line of FLAML; each learner has its own space, so parameter names begin with the learner."""
     learner = str(line["learner"])
     settings = {f"{learner}.{name}": value for name, value in _settings(line, "config").items()}
     settings.pop(f"{learner}.FLAML_sample_size", None)

@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One experiment of a store; `runs` reads its runs."""
+    """One experiment of an MLflow store; the function `runs` reads its runs."""
 
     key: str
     name: str
@@ -51,7 +51,7 @@ class Experiment:
 
 
 def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
-    """The runs of one experiment as a table; `study` is its name or its key."""
+    """The runs of one experiment as a table; `study` is the experiment's name or id."""
     known = {one.name: one for one in experiments}
     named = next((one.name for one in experiments if one.key == study), study)
     if study is None:
@@ -80,7 +80,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """The runs that are trials: parents of runs with parameters are left out."""
+    """The runs that are trials, and a note on the others: parents of runs with parameters are left out."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]
@@ -164,7 +164,7 @@ def _read_run(place: Path) -> Run | None:
 
 
 def _last_metric(file: Path) -> float | None:
-    """The value at the last step; each line has a time, a value, and usually a step."""
+    """The last value in a metric's file; each line has a time, a value, and usually a step."""
     rows: list[tuple[int, int, float]] = []
     for line in read_text(file).splitlines():
         with suppress(ValueError, IndexError):  # an incomplete line
@@ -244,7 +244,7 @@ def fits_export(data: object) -> bool:
 
 
 def read_export(data: Any) -> Records:
-    """Read the CSV of the UI: its own columns first, then parameters, metrics and tags, each sorted by name."""
+    """Read the CSV of MLflow's UI: fixed columns first, then parameters, metrics and tags, each sorted by name."""
     records = read_file(str(data)) if isinstance(data, Path) else read_frame(data)
     rest = [name for name in records.columns if name not in EXPORTED]
     starts = [0, *(place for place in range(1, len(rest)) if rest[place] < rest[place - 1]), len(rest)]

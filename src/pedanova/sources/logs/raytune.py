@@ -124,7 +124,7 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
 
 
 def _object(part: object) -> dict[str, Any]:
-    """A part of a trial's entry, given as an object or as JSON text."""
+    """A value of a trial's entry in the state file as a dict; it may be stored as an object or as JSON text."""
     if isinstance(part, str):
         with suppress(ValueError, RecursionError):
             part = json.loads(part)
@@ -151,7 +151,7 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, with functions and objects as text without memory addresses, which differ between runs."""
+    """The parameters; functions and objects become text without memory addresses, which differ between runs."""
     plain: dict[str, Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
@@ -163,7 +163,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
-    """The complete lines of result.json, or of progress.csv."""
+    """Yield the complete rows of result.json, or of progress.csv, in a trial's folder."""
     any_row = False
     with suppress(PedanovaError):
         lines = read_text(place / "result.json").splitlines()
@@ -187,7 +187,7 @@ def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
-    """The state of a trial; the experiment's file has priority, because a retried trial keeps its error.txt."""
+    """The state of a trial, from the experiment's state file if possible: a retried trial still has its error.txt."""
     status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]

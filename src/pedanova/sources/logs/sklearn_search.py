@@ -104,7 +104,7 @@ def _trial(
 
 
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
-    """The parameters from `params`, one dict per candidate, or from `param_*`, where blanks are missing values."""
+    """The parameters of each candidate, from the dicts in `params`, or from `param_*` (blanks are missing values)."""
     own = [as_dict(cell) for cell in cells.get("params", ())]
     if own and all(row is not None for row in own):
         return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
@@ -133,9 +133,7 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The domains of all parameters from the search; None if grids contradict each other. An unbounded distribution
-    gets the range of the tried values.
-    """
+    """The space of a search; None if its grids contradict each other. Unbounded ranges end at the tried values."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:

@@ -83,7 +83,7 @@ def read_history(file: Path) -> Records:
 
 
 def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
-    """One entry of the history by name, for any version of the format."""
+    """One entry of the run history as a dict, from any version of the format."""
     if isinstance(row, dict) and {"config_id", "cost", "status"} <= row.keys():
         return row
     match row:
@@ -111,7 +111,7 @@ def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[st
 
 
 def state_of(status: object, numbered: Sequence[str] = STATUS) -> str:
-    """How a run ended, in a word; a run that "should not advance" still has a result."""
+    """The state of a run from SMAC's status; a run that "should not advance" still has a result."""
     if isinstance(status, dict):
         status = status.get("__enum__")
     if isinstance(status, int) and not isinstance(status, bool):
@@ -122,7 +122,7 @@ def state_of(status: object, numbered: Sequence[str] = STATUS) -> str:
 
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
-    """The names of the costs in the scenario; default names if it has none."""
+    """The names of the objectives in scenario.json; default names if it has none."""
     names: list[Any] = []
     if (folder / "scenario.json").is_file():
         scenario = read_json(folder / "scenario.json")

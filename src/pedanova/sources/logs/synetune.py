@@ -79,7 +79,7 @@ def _rows(file: Path) -> list[Row]:
 
 
 def _trial(name: str, rows: list[Row]) -> Trial:
-    """A trial with its last results and the state that the scheduler gave it."""
+    """Make a trial from its rows of results: the last results, and the state that the scheduler gave it."""
     last = max(rows, key=lambda row: parse_number(row.get(ITERATION, "")) or 0)
     settings = {key.removeprefix(SETTING): value_of(text) for key, text in last.items() if key.startswith(SETTING)}
     numbers = {key: parse_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}

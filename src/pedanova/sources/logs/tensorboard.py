@@ -39,7 +39,7 @@ STAMP = re.compile(r"\d{9,}(\.\d+)?")  # the folder that PyTorch's add_hparams c
 
 @dataclass(slots=True)
 class Events:
-    """The event files of one folder: numbers by step, and the parameters that the hparams plugin wrote."""
+    """The content of the event files of one folder: metrics by step, and the parameters of the hparams plugin."""
 
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     settings: dict[str, object] | None = None
@@ -48,7 +48,7 @@ class Events:
 
     @property
     def last(self) -> dict[str, float]:
-        """The value of each metric at the highest step; the one written last if there are several."""
+        """The value of each metric at the highest step; of several values, the one written last."""
         return {name: max(enumerate(points), key=lambda one: (one[1][0], one[0]))[1][1]
                 for name, points in self.curves.items()}  # fmt: skip
 
@@ -62,7 +62,7 @@ def has_events(folder: Path) -> bool:
 
 
 def read_events(folder: Path) -> Events:
-    """All event files directly in a folder, sorted by name; an incomplete last record is left out."""
+    """Read all event files directly in a folder, sorted by name; an incomplete last record is left out."""
     events = Events()
     for file in sorted(folder.glob(PATTERN)):
         plugins: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _take_settings(events: Events, content: bytes, file: Path) -> None:
 
 
 def _plain(value: Any) -> object:
-    """The value in Python; files store numbers as doubles, so whole ones become integers."""
+    """A hyperparameter as a Python value; files store numbers as doubles, so whole numbers become integers."""
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         number = float(value.number_value)
@@ -180,9 +180,7 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A session with its own results and those of folders inside it (train, validation); if PyTorch made the folder,
-    also the results next to it.
-    """
+    """A trial from a folder: its results, those of subfolders (train …), and for PyTorch's folders of the parent."""
     own = by_folder[folder]
     results: dict[str, object] = {}
     steps = [own.steps]
@@ -225,7 +223,7 @@ def _lightning_curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
 
 
 def _lightning_run(place: Path) -> Trial | None:
-    """A Lightning run; it counts as unfinished without results. None if it has no parameters."""
+    """A trial from a folder of Lightning; unfinished if it has no results, None if it has no parameters."""
     file = place / "hparams.yaml"
     settings = read_yaml(file, objects=True) if file.is_file() else None
     if not isinstance(settings, dict) or not settings:

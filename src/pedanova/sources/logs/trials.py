@@ -1,4 +1,4 @@
-"""Convert trials, as most tools log them, into columns, and find the folders of their runs."""
+"""Convert lists of trials into columns, and find the folders of runs; used by the readers of most tools."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def tabulate(
     texts: bool = False,
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """The columns for parameters (nested names joined by dots), results, states and the rest, with metadata.
+    """Records with columns for parameters (nested names joined by dots), results, states and other values.
 
     `texts` means that the tool stores parameters as text; then columns in which all texts are numbers become numbers.
-    If `metadata` names no parameters, all that vary are used; if it has no objective, a single result is used. `points`
-    reads the learning curves.
+    If `metadata` has no space, all parameters that vary are used; if it has no objective, a single result is used.
+    `points` reads the learning curves of a metric.
     """
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
@@ -108,7 +108,7 @@ def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
 def _rest(
     rows: Sequence[Mapping[str, object]], taken: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """The columns other than parameters, and a dict of those that had to be renamed."""
+    """Columns for results or other values, and a dict of the names that were changed because they are in `taken`."""
     columns: dict[str, Column] = {}
     renamed: dict[str, str] = {}
     for key in _keys(rows):
@@ -120,7 +120,7 @@ def _rest(
 
 
 def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters that differ between trials, and those that do not."""
+    """The names of the parameters that differ between trials, and of those that do not."""
     constant = []
     for name, column in columns.items():
         absent = column.absent()
@@ -136,12 +136,12 @@ def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
 
 
 def known_state(word: str) -> str:
-    """A word of `row_status.STATES`; an unknown word counts as failed."""
+    """The state as a word of `row_status.STATES`; an unknown word counts as failed."""
     return word if state_word(word) in STATES else "FAIL"
 
 
 def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
-    """A rule for the largest budget that enough trials completed, or the most frequent one; None for one budget."""
+    """A condition such as "epochs == 81" for the largest budget that enough trials completed; None for one budget."""
     rows = Counter(number_or_nan(trial.other.get(key)) for trial in trials if trial.state in DONE)
     budgets = sorted(budget for budget in rows if budget == budget)
     if len(budgets) < 2:
@@ -155,7 +155,7 @@ def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
 
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
-    """The results that may be an objective: numbers, not booleans or text."""
+    """The results that are numbers, and so may be objectives; booleans and text are left out."""
     return {
         key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
@@ -169,7 +169,7 @@ def tell(
     notes: Iterable[Note] = (),
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """The records of trials with their space; only the highest budget is used, and seeds are averaged."""
+    """Records of trials with the space `described`; only the highest budget is used, and seeds are averaged."""
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
@@ -218,7 +218,7 @@ Results = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RunFolders:
-    """A tool that keeps each run in a separate folder, and a description of its files."""
+    """The format of a tool that keeps each run in a separate folder."""
 
     what: str  # such as "Lightning run"
     is_run: Test
@@ -270,7 +270,7 @@ def is_place(path: Path, is_run: Test) -> bool:
 
 
 def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
-    """The folder itself if it fits, or the folder directly inside that `study` names."""
+    """The folder `path` itself if it fits, or its subfolder that `study` names."""
     places = [path] if fits(path) else sorted(filter(fits, folders_in(path)))
     return choose({place.name: place for place in places}, study, path, what)
 
@@ -284,7 +284,7 @@ def check_several(path: Path, is_run: Test, what: str) -> None:
 def read_each(
     places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
 ) -> tuple[list[Trial], list[Path], int]:
-    """The trials that can be read, their places, and the number of runs that are unreadable or have no parameters."""
+    """The trials that can be read, their folders, and the number of runs that are unreadable or have no parameters."""
     trials: dict[Path, Trial] = {}
     for place in watched(places, what):
         with suppress(FormatError):
@@ -295,7 +295,7 @@ def read_each(
 
 
 def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Path]:
-    """The folders that contain runs, the outermost first; runs are not searched."""
+    """The folders that directly contain runs, searched up to `depth` levels deep; runs are not searched."""
     if holds_runs(place, is_run, most):
         return [place]
     groups: list[Path] = []
@@ -308,7 +308,7 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
-    """The chosen folder and its runs, sorted by number.
+    """The folder that `study` names, or the only one with runs, and its runs sorted by number.
 
     If every run is alone in its folder, all runs are used.
     """
@@ -360,12 +360,12 @@ def value_of(text: str) -> object:
 
 
 def last_values(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The last value of every column; rows may have only some of the columns."""
+    """The last value of every key; a row may have only some of the keys."""
     return {name: value for row in rows for name, value in row.items()}
 
 
 def read_points(places: Sequence[Path], read: Curve, metric: str) -> Iterator[Point]:
-    """The steps and values of each place, in the order of the rows; unreadable places have none."""
+    """Yield (row, step, value) from the folder of each row; unreadable folders are skipped."""
     for row, place in enumerate(places):
         with suppress(PedanovaError):
             yield from [(row, step, value) for step, value in read(place, metric)]
@@ -384,7 +384,7 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
 
 
 def read_results(folder: Path) -> dict[str, Results]:
-    """The numbers in every results file by its path in the folder; unreadable files are skipped."""
+    """By relative path, the numbers in every results file of a folder; unreadable files are skipped."""
     results: dict[str, Results] = {}
     for file in _files(folder, DEEPEST_FILE):
         if len(results) >= MOST_FILES:
@@ -396,7 +396,7 @@ def read_results(folder: Path) -> dict[str, Results]:
 
 
 def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:
-    """The results of each run under plain names; a name that occurs in two files gets the file as a prefix."""
+    """The results of each run, from all its files; a name that occurs in two files gets the file as a prefix."""
     owners: dict[str, set[str]] = {}
     for run in runs:
         for file, numbers in run.items():

@@ -27,7 +27,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def fitness_of(row: Mapping[str, float]) -> float | None:
-    """The mAP50-95 of boxes plus that of masks or keypoints; for classifiers, the mean of top-1 and top-5."""
+    """The fitness of an epoch: the sum of all mAP50-95; for classifiers, the mean of top-1 and top-5 accuracy."""
     strict = [value for name, value in row.items() if name.startswith(STRICT)]
     top = [row[name] for name in TOP if name in row]
     return sum(strict) if strict else sum(top) / len(top) if top else None
@@ -43,7 +43,7 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
 
 
 def _run(place: Path) -> Trial | None:
-    """A run with the results of its best epoch (that of best.pt); a run without results counts as unfinished."""
+    """A trial from a run's folder, with the results of its best epoch (that of best.pt); unfinished without results."""
     settings: dict[str, object] = {}
     for file in next(files for files in SETTINGS if has(place, *files)):
         plain = read_yaml(place / file, objects=True)

@@ -46,7 +46,7 @@ def read_table(data: Any) -> Records:
 
 
 def _read_flat(records: Records, source: str) -> Records:
-    """A table with one column for each parameter or result; only names such as config.lr distinguish them."""
+    """Read a table with one column for each parameter and result, told apart only by names such as config.lr."""
     columns = dict(records.columns)
     aside = tuple(name for name in columns if name in BOOKKEEPING - {"State"} or name.startswith("_"))
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))
@@ -67,7 +67,7 @@ def _read_flat(records: Records, source: str) -> Records:
 
 
 def _read_dicts(cells: Mapping[str, list[Any]], source: str) -> Records:
-    """A table with two columns of dicts: the parameters and the results of each run."""
+    """Read a table with two columns of dicts: the parameters and the results of each run."""
     states = cells.get("state", cells.get("State"))
     names = cells.get("name", cells.get("Name"))
     trials = []
@@ -93,7 +93,7 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, without W&B's own keys, which begin with _; {"value": 0.1, "desc": null} is unwrapped."""
+    """The parameters, without W&B's own keys (which begin with _); {"value": 0.1, "desc": null} becomes 0.1."""
     own = {key: value for key, value in config.items() if not key.startswith("_") and value is not None}
     wrapped = {
         key for key, value in own.items() if isinstance(value, dict) and {"value"} <= set(value) <= {"value", "desc"}
@@ -102,7 +102,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _results(summary: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Numbers by name, nested names joined by dots; images, tables and other dicts with a type are left out."""
+    """The numeric results by name, nested names joined by dots; images, tables and other typed dicts are left out."""
     flat: dict[str, object] = {}
     for key, value in summary.items():
         if str(key).startswith("_"):
@@ -119,7 +119,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _local_run(place: Path) -> Trial | None:
-    """A run of a local folder; without a summary it counts as unfinished."""
+    """A trial from the local folder of a run; unfinished if it has no summary."""
     config_file, summary_file = place / "files" / "config.yaml", place / "files" / "wandb-summary.json"
     config = as_dict(read_yaml(config_file)) if config_file.is_file() else None
     if config is None:

@@ -1,4 +1,4 @@
-"""Replay Optuna's journal files: one operation per line, as JSON. Another process may still be writing.
+"""Replay Optuna's journal files: one operation per line, as JSON. Another process may still be writing the file.
 
 A trial's key is its position among all trials of the journal. Operations on a finished trial or a deleted study are
 ignored. The journal also contains operations that Optuna rejected.
@@ -163,6 +163,6 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
 
 @lru_cache(maxsize=1000)
 def are_alike(one: str, two: str) -> bool:
-    """Whether Optuna considers both the same parameter; bounds may differ."""
+    """Whether Optuna accepts both distributions for one parameter; their bounds may differ."""
     a, b = (read_distribution(text, "a parameter") for text in (one, two))
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)

@@ -1,6 +1,6 @@
 """Read the tables of Optuna's relational storage: SQLite files, PostgreSQL, MySQL and MariaDB.
 
-A finished trial never changes. So trials are listed first and their rows are fetched in parts: the result is correct
+Trials are listed first, and then their data is fetched in parts. As finished trials never change, the result is correct
 while another process writes, and that process never waits long.
 """
 
@@ -53,7 +53,7 @@ REPORTS = "trial_intermediate_values"
 
 @dataclass(frozen=True, slots=True)
 class TrialKeys:
-    """The listed trials of a study; rows are in the order of trial numbers."""
+    """The ids of a study's trials, in the order of trial numbers; row i of the records is trial i."""
 
     study: int
     keys: Rows
@@ -61,7 +61,7 @@ class TrialKeys:
     def fetch(
         self, database: Database, table: str, fields: str, extra: str = ""
     ) -> Iterator[tuple[Rows, list[list[Any]]]]:
-        """The rows and their fields as columns, in short ranges of keys, so that a writer never waits long."""
+        """Yield row indices and the columns `fields` of a table, for a few trials at a time so that no writer waits."""
         order = np.argsort(self.keys)
         keys = self.keys[order]
         for start in range(0, len(keys), BATCH):
@@ -98,7 +98,7 @@ def read_database(database: Database, study: str | None) -> Records:
 
 
 def check_schema(database: Database) -> None:
-    """Raise an error if the tables are not known, because another version may give them another meaning."""
+    """Raise an error for an unknown version of the schema, because its tables may have another meaning."""
     for table, columns in (OLDER if is_older(database) else NEEDED).items():
         lacking = columns - database.columns(table)
         if lacking:
@@ -176,7 +176,7 @@ def parsed(text: object) -> Any:
 
 
 def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
-    """The numbers; infinities come from `kinds`, because a storage cannot store infinity as a number."""
+    """The values as floats; infinities come from `kinds`, because the database does not store them as numbers."""
     special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 
@@ -219,7 +219,7 @@ def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
 
 
 def constraints_of(database: Database, trials: TrialKeys) -> Sequence[dict[str, float]]:
-    """The constraints of each trial; only their keys are read, because other system attributes may be huge."""
+    """The constraints of each trial; other system attributes are not read, because they may be huge."""
     by_row: dict[int, dict[str, Any]] = {}
     begin = f"AND SUBSTR(x.{database.quote('key')}, 1, 11) = 'constraints'"
     for row, name, value in _attributes(database, "trial_system_attributes", trials, begin):
@@ -228,7 +228,7 @@ def constraints_of(database: Database, trials: TrialKeys) -> Sequence[dict[str, 
 
 
 def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[object]]:
-    """The user attributes of trials that are short plain values."""
+    """By name, the user attributes of all trials, if they are short plain values."""
     attributes: dict[str, list[object]] = {}
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
     for row, name, value in _attributes(database, "trial_user_attributes", trials, short):
@@ -238,7 +238,7 @@ def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[objec
 
 
 def _attributes(database: Database, table: str, trials: TrialKeys, extra: str) -> Iterator[tuple[int, str, Any]]:
-    """Row, name and value of attributes; empty if the storage has no such table."""
+    """Yield the row, name and value of each attribute; nothing if the storage has no such table."""
     if {"trial_id", "key", "value_json"} <= database.columns(table):
         fields = f"x.{database.quote('key')}, x.value_json"
         for rows, (names, texts) in trials.fetch(database, table, fields, extra):
@@ -246,19 +246,19 @@ def _attributes(database: Database, table: str, trials: TrialKeys, extra: str) -
 
 
 def reports_of(database: Database, trials: TrialKeys) -> dict[int, tuple[int, float]]:
-    """The last step that each trial reported, found by the database because there may be very many."""
+    """By row, the last step and value that each trial reported; the database selects them, as there may be many."""
     last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
     return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 
 
 def points_of(reopen: Opener, trials: TrialKeys) -> list[Point]:
-    """Every report of the listed trials, read through a separate connection."""
+    """The learning curves of the trials: every intermediate value, read through a new connection."""
     with reopen() as database:
         return list(_reports(database, trials))
 
 
 def _reports(database: Database, trials: TrialKeys, extra: str = "") -> Iterator[tuple[int, int, float]]:
-    """Row, step and value of reports; empty if the storage has no such table."""
+    """Yield the row, step and value of each intermediate value; nothing if the storage has no such table."""
     table, value = ("trial_values", "value") if is_older(database) else (REPORTS, "intermediate_value")
     columns = database.columns(table)
     if {"trial_id", "step", value} <= columns:

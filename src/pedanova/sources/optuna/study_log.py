@@ -41,7 +41,7 @@ Key = TypeVar("Key")
 
 @dataclass(slots=True)
 class Setting:
-    """One parameter over the trials, in Optuna's internal numbers: a category is its index in the choices."""
+    """The values of one parameter in all trials, in Optuna's internal form: a category is its index in the choices."""
 
     rows: Any = field(default_factory=list)  # row numbers, as a list or an array
     values: Any = field(default_factory=list)
@@ -49,7 +49,7 @@ class Setting:
     distributions: list[Distribution] = field(default_factory=list)
 
     def place(self, distribution: object, name: str) -> int:
-        """The index of a distribution among those of its parameter; two texts may mean the same distribution."""
+        """The index of a distribution in `distributions`, where it is added if it is new."""
         plain = read_distribution(distribution, f"parameter {name!r}")
         if plain not in self.distributions:
             self.distributions.append(plain)
@@ -170,7 +170,7 @@ def log_of_trials(
 
 
 def mark_of(distribution: Any) -> object:
-    """A key for a distribution: its text, or its kind and bounds."""
+    """A hashable key for a distribution: its JSON text, or its kind and bounds."""
     if isinstance(distribution, str):
         return distribution
     choices = getattr(distribution, "choices", None)
@@ -194,7 +194,7 @@ def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
 
 
 def _without_zone(time: str) -> str:
-    """The time in UTC without its zone, because NumPy's times have none."""
+    """The time converted to UTC, without a time zone, because NumPy's times have none."""
     if not set("+-Z") & set(time[10:]):
         return time
     return datetime.fromisoformat(time).astimezone(UTC).replace(tzinfo=None).isoformat()
@@ -308,7 +308,7 @@ def _coded(name: str, setting: Setting, rows: int) -> Column:
 
 
 def _mixed(name: str, setting: Setting, rows: int) -> Column:
-    """A column with numbers in some trials and categories in others, all as names."""
+    """A column for a parameter that is a number in some trials and a category in others; all become categories."""
     values: list[object] = [None] * rows
     for row, value, which in zip(setting.rows, setting.values, setting.which, strict=True):
         choices = setting.distributions[which].choices
@@ -343,7 +343,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
 
 
 def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
-    """A domain that depends on the category or range of another parameter; None if there is no such parameter."""
+    """A domain that depends on the value of another parameter; None if no other parameter explains it."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     if len(setting.distributions) > MOST_REGIMES:
         return None
@@ -370,7 +370,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
 
 
 def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
-    """A range whose bounds differ by trial and are stored in extra columns."""
+    """A range whose bounds differ by trial; the bounds are added as columns."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     ends = []
     for end in ("low", "high"):
@@ -403,7 +403,7 @@ def is_plain(value: object) -> bool:
 
 
 def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
-    """The named study, or the only one; `studies` has the key and the number of trials by name."""
+    """The key of the study `wanted`, or of the only one; `studies` has the key and number of trials by name."""
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
 
 

@@ -1,4 +1,4 @@
-"""Batches of rows from pyarrow, Polars and DuckDB, the basis of `scans`."""
+"""Read batches of rows with pyarrow, Polars and DuckDB; used by `scan`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def batch_rows(columns: int) -> int:
 
 
 def settle_libraries() -> None:
-    """Let pyarrow import pandas before threads read, because two threads could see a half-finished import."""
+    """Let pyarrow import pandas before threads start, because one could see the unfinished import of another."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.array([0.0])
 
 
 def release_memory() -> None:
-    """Return memory between readings: pyarrow keeps up to hundreds of megabytes for the next batch."""
+    """Return unused memory to the system: pyarrow keeps up to hundreds of megabytes for the next batch."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.default_memory_pool().release_unused()
@@ -71,7 +71,7 @@ def read_batches(
     words: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Iterator[Records]:
-    """These columns of a file, in batches of rows; `words` are columns of a CSV file that are always text."""
+    """Yield the columns `names` of a file in batches of rows; `words` are columns of a CSV file to read as text."""
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:
@@ -81,7 +81,7 @@ def read_batches(
 def read_from_afar(
     file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object
 ) -> Iterator[Records]:
-    """Read a remote file row group by row group, and retry a group if the connection breaks."""
+    """Yield the row groups of a remote Parquet file; a group is read again if the connection breaks."""
     with complaints(file, "Parquet"):
         meta = footer_of(file, stamp)
         open_files: list[Any] = []  # the open file, until the connection breaks
@@ -119,14 +119,14 @@ def _batches(
 
 @lru_cache(maxsize=64)
 def footer_of(file: ObjectFile, stamp: object) -> Any:  # noqa: ARG001  (a file that was changed is another one)
-    """The metadata of a file in a store, cached for this version of the file."""
+    """The metadata of a remote Parquet file, cached for the version `stamp` of the file."""
     from pyarrow import parquet
 
     return retried(lambda: parquet.read_metadata(file.open()))
 
 
 def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: Any = None) -> Any:
-    """The open file; text in the `coded` columns is read as codes, as it is usually stored."""
+    """Open a Parquet file; text in the `coded` columns is read as dictionary codes, as it is usually stored."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -142,7 +142,7 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: An
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
-    """The open file with only these columns; not memory-mapped, because a truncated file would crash the process."""
+    """Open an Arrow IPC file with the columns `names`; a memory map would crash the process if it is truncated."""
     import pyarrow as pa
 
     def opened(**options: Any) -> Any:
@@ -178,7 +178,7 @@ def _open_csv(
 
 
 def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
-    """A column with one value, as a number if possible, unless `text` is set."""
+    """A column with `value` in all rows; the value is converted to a number if possible, unless `text` is set."""
     if value in HIVE_NULL:
         return Column(name, np.full(rows, -1, dtype=np.int32), ())
     if text:
@@ -226,7 +226,7 @@ def is_ibis(data: object) -> bool:
 
 
 def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
-    """The columns and the number of rows of a plan, which its engine usually counts without reading."""
+    """The column names and number of rows of a lazy frame or relation, which most engines count without reading."""
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
             rows = plan.select(sys.modules["polars"].len()).collect().item()
@@ -251,7 +251,7 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
 
 @contextmanager
 def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
-    """Turn errors in access to a file or in its content into one line that names the file."""
+    """A context manager that turns errors in reading a file into one line that names the file."""
     import pyarrow as pa
 
     far = isinstance(file, ObjectFile)

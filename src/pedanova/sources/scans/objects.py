@@ -1,8 +1,8 @@
-"""Files in object stores and on web servers: find and open them by their address.
+"""Find and open files in object stores and on web servers by their URL.
 
 `s3://`, `gs://` and `az://` use pyarrow's compiled file systems; `hf://` and `http(s)://` use fsspec. Only these
-libraries handle credentials (environment, configuration, roles): an address with a password is an error, and the query
-of an address, which may contain a signature, is never shown.
+libraries handle credentials (environment, configuration, roles): a URL with a password is an error, and the query of a
+URL, which may contain a signature, is never shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 1 << 30  # bytes of a file that is downloaded as a whole
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """A file behind an address, as plain text that can be sent to another process."""
+    """A remote file, given by its URL, which can be sent to another process."""
 
     url: str
 
@@ -42,7 +42,7 @@ class ObjectFile:
 
     @property
     def path(self) -> PurePosixPath:
-        """The folders and the name in the store."""
+        """The path of the file in the store."""
         return PurePosixPath(unquote(urlsplit(self.url).path))
 
     def open(self) -> Any:
@@ -51,7 +51,7 @@ class ObjectFile:
             return filesystem.open_input_file(path)
 
     def state(self) -> tuple[int, int]:
-        """Its size in bytes and its modification time in nanoseconds (0 if unknown)."""
+        """The file's size in bytes and its modification time in nanoseconds (0 if unknown)."""
         filesystem, path = opened_store(self.url)
         with plain_words(self.url):
             info = retried(lambda: filesystem.get_file_info(path))
@@ -62,7 +62,7 @@ class ObjectFile:
         return int(info.size), int(info.mtime_ns or 0)
 
     def bring(self, folder: Path) -> Path:
-        """Download it, for formats that are read as a whole."""
+        """Download the file to `folder`, for formats that are read as a whole."""
         size, _ = self.state()
         if size > MOST_BYTES:
             raise DataError(
@@ -81,7 +81,7 @@ class ObjectFile:
 
 
 def is_object(place: object) -> bool:
-    """Whether a text is the address of a table in a store, or of a table's file on a web server."""
+    """Whether a value is the URL of a table in an object store, or of a table's file on a web server."""
     if not isinstance(place, str) or "://" not in place:
         return False
     address = urlsplit(place)
@@ -102,13 +102,13 @@ def path_of(file: Path | ObjectFile) -> PurePath:
 
 
 def shown_address(url: str) -> str:
-    """The address without password and signature, for messages."""
+    """The URL without password and query (which may contain a signature), for messages."""
     address = urlsplit(url)
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
 
 
 def find_objects(place: str) -> list[ObjectFile]:
-    """The files of an address: itself, those of a pattern, or the Parquet files below it; without hidden files."""
+    """The files of a URL: one, those that match a pattern, or all Parquet files in a folder; no hidden files."""
     address = urlsplit(place)
     pattern = unquote(address.path)
     if any(sign in pattern for sign in "*["):
@@ -127,7 +127,7 @@ def find_objects(place: str) -> list[ObjectFile]:
 
 
 def below(place: str, folder: str) -> list[str]:
-    """The sorted addresses of all files in a folder of the store, without hidden ones."""
+    """The sorted URLs of all files in a folder of the store, at any depth, without hidden files."""
     from pyarrow import fs
 
     if urlsplit(place).scheme in WEB:
@@ -191,7 +191,7 @@ def store_system(address: SplitResult) -> Any:
 
 
 def s3_system(address: SplitResult) -> Any:
-    """The S3 file system; the address's query overrides the environment, `anonymous@` means no credentials."""
+    """The S3 file system for a URL; its query overrides the environment, `anonymous@` means no credentials."""
     from pyarrow import fs
 
     user, _, bucket = address.netloc.rpartition("@")
@@ -208,7 +208,7 @@ def s3_system(address: SplitResult) -> Any:
 
 
 def server_of(place: str) -> tuple[str, str, str]:
-    """Host, scheme and region of an S3 address: from its query first, then from the environment."""
+    """The host, scheme and region for an S3 URL: from its query first, then from the environment."""
     wanted = dict(parse_qsl(urlsplit(place).query))
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     scheme, _, host = endpoint.rpartition("://")
@@ -218,9 +218,9 @@ def server_of(place: str) -> tuple[str, str, str]:
 
 @contextmanager
 def spared_checksums() -> Iterator[None]:
-    """Disable checksums while reading to halve the CPU time, unless the user has set this option.
+    """A context manager that disables S3 checksums, to halve the CPU time, unless the user has set this option.
 
-    With checksums, AWS's library looks up five headers for every 16 kB. Parquet is read in parts of an object, for
+    With checksums, AWS's library looks up five headers for every 16 kB. Parquet files are read in ranges of bytes, for
     which stores send no checksum, so nothing is lost.
     """
     if CHECKSUMS in os.environ:
@@ -246,7 +246,7 @@ def web_system(scheme: str) -> Any:
 
 
 def retried(read: Callable[[], Read]) -> Read:
-    """The result of `read`, with several attempts for a busy server; a missing file is an error at once."""
+    """The result of `read`, which is called again if the server is busy; a missing file is an error at once."""
     for number in range(TRIES - 1):
         try:
             return read()
@@ -261,7 +261,7 @@ def retried(read: Callable[[], Read]) -> Read:
 
 @contextmanager
 def plain_words(url: str) -> Iterator[None]:
-    """Turn errors of a store's library into one line without the secrets of the address."""
+    """A context manager that turns errors of a store's library into one line without the secrets of the URL."""
     try:
         yield
     except FileNotFoundError:
@@ -273,7 +273,7 @@ def plain_words(url: str) -> Iterator[None]:
 
 
 def without_secrets(message: str, url: str) -> str:
-    """The first line of a message, without the query of the address and request numbers."""
+    """The first line of an error message, without the query of the URL and without request ids."""
     first = next(iter(message.strip().splitlines()), "no answer")
     query = urlsplit(url).query
     clean = first.replace(url, shown_address(url)) if url else first

@@ -1,7 +1,7 @@
 """Tables that need not fit into memory: files and plans of data frame libraries, read batch by batch.
 
-A scan has parts (a file, or some row groups of one). Every part can be read separately and repeatedly, here or on
-another machine. For Spark's data frames, Spark's workers apply a function to every partition.
+A scan has parts (a file, or some row groups of one). Every part can be read separately and repeatedly, in this process
+or on another machine. For Spark's data frames, Spark's workers apply a function to every partition.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
 
 
 class Part(Protocol):
-    """Some rows of a scan."""
+    """The interface of a part of a scan: a name, and its rows in batches."""
 
     @property
     def name(self) -> str: ...
@@ -55,7 +55,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file or some of its row groups, as plain values that can be sent to another process."""
+    """A part that is a file or some of its row groups; it can be sent to another process."""
 
     path: str
     kind: str
@@ -115,7 +115,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FramePart:
-    """A lazy frame or a relation, which is executed again for every reading."""
+    """A part that is a Polars lazy frame or a DuckDB relation; it is executed again each time it is read."""
 
     plan: Any = field(repr=False)
     name: str
@@ -151,7 +151,7 @@ class TableScan:
                 raise DataError(unknown_name(name, self.columns, what="column"))
 
     def load(self, *, skip: bool = False) -> Records:
-        """The whole table in memory; with `skip`, without unreadable parts."""
+        """Read the whole table into memory; with `skip`, unreadable parts are left out."""
         tables: list[Records] = []
         lost = dict(self.lost)
         for part in self.parts:
@@ -167,7 +167,7 @@ class TableScan:
 
 
 def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
-    """A scan of files, folders, lazy frames or relations; None for other data. `skip` leaves out unreadable files."""
+    """A scan of files (with `skip`, without unreadable ones), lazy frames or relations; None for other data."""
     if isinstance(data, str | os.PathLike):
         return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
@@ -219,7 +219,7 @@ def is_pattern(place: str) -> bool:
 
 
 def find_files(place: str) -> Sequence[Path]:
-    """The files of a table: one, those of a pattern, or all in a folder; without hidden files."""
+    """The files of a table: one, those that match a pattern, or all in a folder; hidden files are left out."""
     path = Path(place)
     if is_pattern(place):
         files = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
@@ -297,13 +297,13 @@ def describe(
 
 
 def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
-    """The columns in a path such as year=2024/month=3/part.parquet."""
+    """The pairs (column, value) in a path such as year=2024/month=3/part.parquet."""
     pairs = [part.partition("=") for part in path_of(file).parts[:-1] if "=" in part]
     return tuple((name, unquote(value)) for name, _, value in pairs if name)
 
 
 def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
-    """The row groups of each part; a file of moderate size is one part."""
+    """Divide a file into parts, given the rows of its row groups; returns the indices of each part (None for all)."""
     if sum(groups) <= ROWS_A_PART:
         return [None]
     parts: list[tuple[int, ...]] = []
@@ -333,7 +333,7 @@ def quoted_columns(frame: Any, names: Sequence[str]) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkPart:
-    """A whole Spark data frame, read by its cluster."""
+    """A part that is a whole Spark data frame, which its cluster reads."""
 
     frame: Any = field(repr=False)
     name: str = "a Spark DataFrame"
@@ -349,7 +349,7 @@ class SparkPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """The rows of one partition on a worker, as an iterator."""
+    """The rows of one Spark partition on a worker, read in batches."""
 
     rows: Iterator[Any] = field(repr=False)
     name: str = "a Spark partition"
@@ -385,7 +385,7 @@ def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partitio
 
 
 def heaped(results: Any, many: int, put: Put) -> Any:
-    """Combine results in groups of sixteen until few are left; grouped by position, so that sums are reproducible."""
+    """Combine results of neighbouring partitions in groups of sixteen until few are left; sums are reproducible."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -404,7 +404,7 @@ def heaped(results: Any, many: int, put: Put) -> Any:
 
 
 def fewer(frame: Any) -> Any:
-    """The same rows in a limited number of partitions."""
+    """The data frame with a limited number of partitions."""
     context = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
     cores = context.defaultParallelism if context is not None else 1
     return frame.coalesce(max(MOST_RESULTS, 4 * cores))

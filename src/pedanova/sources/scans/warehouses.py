@@ -1,7 +1,7 @@
 """Read Delta and Iceberg tables with their own libraries: exactly the rows of one snapshot.
 
-Features that `deltalake` and `pyiceberg` do not support raise an error. A path means the current state of a table; an
-object of these libraries means its snapshot. Single files of such a table, or of a Hudi table, raise an error, because
+Features that `deltalake` and `pyiceberg` do not support raise an error. A path is read in its current state; an object
+of these libraries is read at its snapshot. Single files of such a table, or of a Hudi table, raise an error, because
 outdated files contain duplicate or deleted rows.
 """
 
@@ -61,7 +61,7 @@ def near_kind(folder: Path) -> str | None:
 
 
 def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
-    """The kind of each folder of a store that is a table, found with one request."""
+    """The kind of table in each of `folders` in an object store that is one, found with one request."""
     from pyarrow import fs
 
     marks = [(folder, mark) for folder in folders for mark in MARKS]
@@ -101,7 +101,7 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One snapshot of a table, as a part that is read again each time."""
+    """A part that is one snapshot of a Delta or Iceberg table."""
 
     name: str
     columns: tuple[str, ...]
@@ -116,7 +116,7 @@ class Snapshot:
 
 
 def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Small batches joined into tables of about `rows` rows."""
+    """Join small batches into tables of about `rows` rows."""
     import pyarrow as pa
 
     collected: list[Any] = []
@@ -177,7 +177,7 @@ def open_delta(place: str, shown: str) -> Any:
 
 
 def delta_options(place: str) -> dict[str, str]:
-    """The server options of an address under the library's names; everything else comes from the environment."""
+    """The server, region and access options of an S3 URL, under the names that `deltalake` uses."""
     address = urlsplit(place)
     if address.scheme != "s3":
         return {}
@@ -212,7 +212,7 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
 
 def open_iceberg(place: str, shown: str) -> Any:
-    """The table of a metadata file, or of a folder that names the current one."""
+    """Open the Iceberg table of a metadata file, or of a folder, whose current metadata file is used."""
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
@@ -246,7 +246,7 @@ def iceberg_snapshot(scan: Any, name: str) -> Snapshot:
 
 @contextmanager
 def told_by(name: str) -> Iterator[None]:
-    """Turn errors of a table's library into one line that names the table."""
+    """A context manager that turns errors of `deltalake` or `pyiceberg` into one line that names the table."""
     try:
         yield
     except PedanovaError:

@@ -1,4 +1,4 @@
-"""Find a search space next to a log: a file in the same folder that is named like the log or like a space."""
+"""Find the file of a search space in the folder of a log, by names such as space.json or that of the log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGEST = 1_000_000  # bytes of a file written by a person
 def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
     """The options with the space found next to the log, and a note if the space may not belong to the log.
 
-    A space is used if it is the only one, all its parameters are columns, and all rows lie in it.
+    A space is used if it is the only one found, all its parameters are columns, and all rows lie in it.
     """
     whole = records if isinstance(records, Records) else None  # only tables in memory are compared with a space
     settled = request.space is not None or request.params is not None or (whole and whole.metadata.space is not None)
@@ -55,7 +55,7 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
 
 
 def _candidates(place: Path) -> Iterator[Path]:
-    """Files that may contain the space, the most likely first."""
+    """Yield files that may contain the space of a log, the most likely first."""
     folder = place if place.is_dir() else place.parent
     own = () if place.is_dir() else (place.stem, f"{place.stem}_space")
     for name in (*own, *NAMES):
@@ -68,7 +68,7 @@ def _candidates(place: Path) -> Iterator[Path]:
 
 
 def _named_as_columns(space: Space, records: Records | TableScan) -> Space | None:
-    """The space with the names of the columns, which may have a prefix such as params_; None for another table."""
+    """The space with the names of the columns, which may have a prefix such as params_; None if it does not fit."""
     columns = {name.removeprefix(mark): name for name in records.columns for mark in MARKS if name.startswith(mark)}
     columns |= {name: name for name in records.columns}
     if not {*space} <= {*columns}:

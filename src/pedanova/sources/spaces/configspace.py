@@ -1,8 +1,8 @@
 """Configuration spaces in the formats of all ConfigSpace versions, and its objects.
 
-Notes name parts without a counterpart here: constants and forbidden combinations are left out, and normal and beta
-distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values. Conditions are
-kept if `when=` can express them; the others are described in notes.
+What pedanova's spaces cannot express is described in notes: constants and forbidden combinations are left out, and
+normal and beta distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values.
+Conditions are kept if `when=` can express them; the others are described in notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """When a parameter is active: every parent must have one of its values; `words` describes other conditions."""
+    """A condition: each parent in `when` must have one of its listed values; `words` describes what `when` cannot."""
 
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     words: str = ""  # a part that `when` cannot express
@@ -51,7 +51,7 @@ ALWAYS, NEVER = Clause(), Clause(never=True)
 
 
 class Clauses:
-    """All conditions of a space, by parameter."""
+    """The conditions of a ConfigSpace, converted to one `Clause` for each parameter."""
 
     def __init__(
         self, conditions: Iterable[object], domains: Mapping[str, Domain], constants: Mapping[str, Label]
@@ -118,7 +118,7 @@ class Clauses:
         return Clause({parent: left}) if left else NEVER
 
     def _range(self, kind: str, condition: Mapping[str, Any]) -> Clause:
-        """A comparison with a number; a condition that is not a range is only described in words."""
+        """The clause for a comparison with a number; if it is not a range of values, it is only described in words."""
         number = as_number(condition.get("value"))
         if kind not in ORDERS or number is None:
             return Clause(words=self._in_words(condition))
@@ -160,7 +160,7 @@ def _name(name: object) -> str:
 
 
 def _either(parts: list[Clause], words: str) -> Clause:
-    """A disjunction of clauses, which `when` can express only if all have the same parent."""
+    """The disjunction (OR) of clauses, which `when` can express only if all have the same parent."""
     possible = [part for part in parts if not part.never]
     if not possible:
         return NEVER
@@ -210,7 +210,7 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 
 
 def read_space(folder: Path) -> Described | None:
-    """The configspace.json in the folder of a log; None if there is none, or if it has no bounds."""
+    """Read the configspace.json in the folder of a log; None if there is none, or if it has no bounds."""
     file = folder / "configspace.json"
     try:
         return describe(read_json(file)) if file.is_file() else None
@@ -322,7 +322,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """Values in steps from the lower bound; a range if there are many, or if the step does not fit the bounds."""
+    """The domain of a range with a step: an ordinal, or a range if it has many values or the step does not fit."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
     count = round((high - low) / step)

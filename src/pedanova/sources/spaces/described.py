@@ -1,4 +1,4 @@
-"""A search space as a tool describes it, and the parameters of its trials matched to it."""
+"""A search space as a tool describes it, and how parameter values in the tool's log are matched to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR = 1e-4  # the largest rounding error of a value on a lattice, as a part of 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The description of a space, before any trial is read."""
+    """A tool's description of a space, before it is completed from the trials."""
 
     domains: Mapping[str, Domain]
     notes: tuple[Note, ...] = ()
@@ -31,7 +31,7 @@ class Described:
 
 
 class Labels:
-    """The values of a parameter, found in any spelling of a log: 1, 1.0 or '1'."""
+    """Finds the value of a categorical parameter, however a log writes it: 1, 1.0 or '1'."""
 
     __slots__ = ("_exact", "_numbers", "_texts")
 
@@ -54,7 +54,7 @@ class Labels:
 
 
 def as_number(value: object) -> float | None:
-    """The finite number that a value or its text represents."""
+    """The finite number that a value or its text represents; None if there is none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -79,7 +79,7 @@ def as_plain(value: object) -> Label:
 
 
 def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
-    """Distinct labels; if two values are equal, such as 1 and True, all become text."""
+    """The values as distinct labels; if two are equal in Python, such as 1 and True, all become text."""
     plain = [as_plain(value) for value in values]
     if len(set(plain)) < len(plain):
         plain = [json.dumps(value) for value in plain]
@@ -96,7 +96,7 @@ def as_range(low: Any, high: Any, *, whole: bool = False, log: bool = False, ste
 
 
 def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical | Ordinal:
-    """Categories, or an ordinal if they are `ordered` numbers."""
+    """A categorical domain; an ordinal one if all values are numbers and `ordered` is set."""
     choices = tuple(values)
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
     return Ordinal(tuple(sorted(set(choices)))) if ordered and numbers else Categorical(choices)
@@ -120,7 +120,7 @@ def domain_of_law(law: Any) -> Domain:
 
 
 def if_understood(read: Callable[[], Read], notes: list[Note]) -> Read | None:
-    """A tool's description of a space; None, with a note, if a parameter is not valid."""
+    """The space that `read` returns; None, with a note added to `notes`, if a parameter is not valid."""
     try:
         return read()
     except (SpaceError, ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -133,7 +133,7 @@ Settings: TypeAlias = list[dict[str, object]]
 
 
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
-    """The completed space, the parameters of the trials as written in the space, and notes."""
+    """The space completed from the trials, the trials' values as the space writes them, and notes."""
     domains, notes = dict(described.domains), list(described.notes)
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))

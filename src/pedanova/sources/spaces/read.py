@@ -73,7 +73,7 @@ def space_from(source: object) -> Space:
 
 
 def read_space(source: object) -> tuple[Space, list[Note]]:
-    """The space, and notes on parts that were left out."""
+    """Read a space as `space_from` does, with notes on what was left out."""
     if isinstance(source, Space):
         return source, []
     if isinstance(source, str | os.PathLike):
@@ -125,7 +125,7 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
 
 
 def law_or_choices(name: str, given: Any) -> Domain:
-    """A domain from scikit-learn's `param_distributions`: a SciPy distribution, a list, or one of our domains."""
+    """A domain from scikit-learn's `param_distributions`: a SciPy distribution, a list, or a domain of pedanova."""
     if isinstance(given, Categorical | Float | Int | Ordinal):
         return given
     try:
@@ -137,7 +137,7 @@ def law_or_choices(name: str, given: Any) -> Domain:
 
 
 def is_distribution(one: object) -> bool:
-    """Whether an object is an Optuna distribution, its JSON text, or the dict in it."""
+    """Whether an object is an Optuna distribution, its JSON text, or the dict in that text."""
     if isinstance(one, Mapping):
         kind = one.get("type")
         lattice = kind in ("float", "categorical") and "step" in one
@@ -148,7 +148,7 @@ def is_distribution(one: object) -> bool:
 def nested_space(
     given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
 ) -> tuple[Space, list[Note]]:
-    """The parameters from `read`, nested names joined by dots; if `read` returns text, this is why one is left out."""
+    """A space from a nested dict, with names joined by dots; if `read` returns text, it says why one is left out."""
     parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():
@@ -216,7 +216,7 @@ def tune_setting(name: str, one: Any) -> Parameter | Mapping[Any, Any] | str:
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:
-    """A domain of Ray Tune; upper bounds of integers are exclusive, except with a step."""
+    """Convert a domain of Ray Tune; upper bounds of integers are exclusive, except with a step."""
     sampler, step = one.sampler, getattr(one.sampler, "q", None)
     law = type(getattr(sampler, "sampler", sampler)).__name__
     log = "Log" in law
@@ -233,7 +233,7 @@ def tune_parameter(name: str, one: Any) -> Parameter:
 
 
 def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-    """The parameters of `hydra.sweeper` by name; None for another configuration."""
+    """The parameters of `hydra.sweeper` in a Hydra configuration, by name; None if it has none."""
     hydra = plain.get("hydra")
     sweeper = hydra.get("sweeper") if isinstance(hydra, Mapping) else None
     if not isinstance(sweeper, Mapping):
@@ -242,7 +242,7 @@ def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
 
 
 def hydra_setting(name: str, given: Any) -> Parameter | str:
-    """The domain of a parameter as written on Hydra's command line, or why it has none.
+    """Convert a parameter as written on Hydra's command line to a domain, or to the reason why that is not possible.
 
     Examples
     --------
@@ -346,7 +346,7 @@ class Distribution:
 
     @property
     def lattice(self) -> tuple[float, ...]:
-        """The points as a person would write them: 0.3, not 0.30000000000000004."""
+        """The values of the lattice, rounded as a person would write them: 0.3, not 0.30000000000000004."""
         step = self.step or 0.0
         exact = [self.low + i * step for i in range(self.steps)]
         short = [float(f"{point:.12g}") for point in exact]
@@ -366,7 +366,7 @@ class Distribution:
 
 
 def read_distribution(given: object, where: str) -> Distribution:
-    """A distribution from JSON text of either format, the dict in it, or an Optuna object."""
+    """Read a distribution from Optuna's JSON text (old or new format), the dict in it, or an Optuna object."""
     plain = as_dict(given, where)
     name = plain.get("name")
     kind, log = CLASSES.get(str(name), ("", None)) if name is not None else (str(plain.get("type")), None)
@@ -408,7 +408,7 @@ def as_bound(value: object, given: object, where: str) -> float:
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
-    """The choices as distinct labels: None, True, 1 and '1' are four."""
+    """The choices as distinct labels; None, True, 1 and '1' are four different labels."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise FormatError(f"{where}: choices {shown(choices)} must be a list of values")
     finite = [str(one) if isinstance(one, float) and not math.isfinite(one) else one for one in choices]

@@ -1,6 +1,6 @@
 """Read files by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC.
 
-A file that changes while it is read is read again; if it keeps changing, that is an error.
+A file that changes while it is being read is read again; a file that keeps changing raises an error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 def kind_of(file: PurePath) -> str | None:
-    """The kind of a table's file by its suffix; None for any other file."""
+    """The format of a table's file by its suffix; None for any other file."""
     kind = SUFFIXES.get(suffix_of(file))
     return kind if kind in PACKED or not is_packed(file) else None
 
@@ -131,14 +131,14 @@ def is_stream(file: Path) -> bool:
 
 
 def check_errno(error: Exception) -> None:
-    """Raise an error of the operating system again, because it is not about the file's content."""
+    """Raise `error` again if it is an error of the operating system, not of the file's content."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's size and modification time; the time is compared only on the same machine, because copies differ."""
+    """A file's size and modification time, to notice changes; the time is compared only on the same machine."""
 
     size: int
     changed: int
@@ -159,7 +159,7 @@ class Stamp:
 
 
 def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Result:
-    """The result of `read`, repeated if the file changed meanwhile; an error if it changes every time."""
+    """The result of `read`, which is called again if the file changed meanwhile; an error if it changes every time."""
     before = Stamp.of(file)
     try:
         result = read()
@@ -172,7 +172,7 @@ def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Res
 
 
 def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
-    """Raise an error if a file has changed since the stamp."""
+    """Raise an error if a file has changed since the stamp `before` was taken."""
     if before is None:
         return
     try:

@@ -26,7 +26,7 @@ Series: TypeAlias = "nw.Series[Any]"
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
-    """Column names as text, multi-level names joined by dots; unnamed columns are numbered as in pandas."""
+    """Column names as text; multi-level names are joined by dots, and unnamed columns are numbered as in pandas."""
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are too many (at most {MOST_COLUMNS:,}); is the table transposed?")
@@ -47,7 +47,7 @@ def _as_name(name: object) -> str:
 
 
 def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
-    """A 2-D array with columns `names` (default x0, x1, …)."""
+    """Records from a 2-D array; its columns are called `names`, by default x0, x1, …"""
     if array.ndim != 2:
         raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
     columns = array.shape[1]
@@ -116,7 +116,7 @@ def _names(native: Any) -> list[Any]:
 
 
 def read_series(name: str, series: Series) -> Column:
-    """Numbers and booleans unchanged, text and categories as codes, dates marked as such."""
+    """A column from a series: numbers and booleans unchanged, text and categories as codes, dates marked as such."""
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
         return as_column(name, series.to_list())
@@ -136,7 +136,7 @@ def read_series(name: str, series: Series) -> Column:
 
 
 def _read_whole(name: str, series: Series) -> Column:
-    """A column of integers or booleans with its type; nulls become a mask."""
+    """A column from a series of integers or booleans, which keeps its type; nulls become a mask."""
     if series.null_count() == 0:
         values = series.to_numpy()
         return as_column(name, values.astype(bool) if series.dtype == nw.Boolean else values)
@@ -147,7 +147,7 @@ def _read_whole(name: str, series: Series) -> Column:
 
 
 def _read_labels(name: str, series: Series) -> Column:
-    """Codes computed by the library that holds the text, which is much faster than a Python loop."""
+    """A column of codes for text; the data frame library computes them, much faster than a Python loop."""
     native, module = series.to_native(), nw.get_native_namespace(series).__name__
     if module == "polars":
         polars = sys.modules["polars"]

@@ -1,4 +1,4 @@
-"""JSON files with a table, and cells with dicts as objects, JSON or Python text."""
+"""Read tables from JSON files, and expand cells that contain dicts (as objects, JSON or Python text)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The list of rows under some key, or rows by name; None if there is none."""
+    """The rows of a table that is the value of some key, as a list or by name; None if there is none."""
     for key in (*ROWS_UNDER, *plain):
         rows = plain.get(key)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
@@ -127,21 +127,21 @@ def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Rows from the only set of columns under some key; None if there is not exactly one."""
+    """The rows of a table that is the value of some key, stored by column; None if there is not exactly one."""
     tables = [_by_column(part) for part in plain.values() if isinstance(part, dict) and len(part) > 1]
     some = [table for table in tables if table]
     return some[0] if len(some) == 1 else None
 
 
 def _by_trial(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Rows from objects by trial name; None for another layout."""
+    """The rows of a dict from trial name to values; None for another layout."""
     if len(plain) > 1 and all(isinstance(row, dict) for row in plain.values()):
         return [{"trial": name, **row} if "trial" not in row else row for name, row in plain.items()]
     return None
 
 
 def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
-    """Rows given as dicts: nested dicts are flattened with dots, missing keys are missing values."""
+    """Records from rows given as dicts: nested names are joined by dots, missing keys are missing values."""
     flat = [flatten(row) for row in rows]
     keys = list(dict.fromkeys(key for row in flat for key in row))
     named = zip(as_names(keys, where=f"{where}: ", error=FormatError), keys, strict=True)
@@ -161,7 +161,7 @@ def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separat
 
 
 def open_dicts(records: Records) -> Records:
-    """The same rows, with a column `params` of {"lr": 0.1} opened into a column `params.lr`."""
+    """The records with columns of dicts expanded: `params` with {"lr": 0.1} becomes a column `params.lr`."""
     columns: dict[str, Column] = {}
     opened = []
     for name, column in records.columns.items():
@@ -179,7 +179,7 @@ def open_dicts(records: Records) -> Records:
 
 
 def _opened(column: Column) -> dict[str, list[Any]]:
-    """The values by key; empty if some cell is not a dict."""
+    """The values of a column of dicts by key; empty if some cell is not a dict."""
     labels = column.labels or ()
     dicts: list[dict[str, Any]] = []
     if not labels or not all(isinstance(label, str) and label.lstrip().startswith("{") for label in labels):
@@ -226,5 +226,5 @@ def as_dict(cell: object) -> dict[str, Any] | None:
 
 
 def spelled_number(value: object) -> object:
-    """The value; words such as NaN become numbers, because JSON has no NaN."""
+    """The value, or the number for words such as "NaN", because JSON has no NaN."""
     return WORDS.get(value, value) if isinstance(value, str) else value

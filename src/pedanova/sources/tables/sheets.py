@@ -26,7 +26,7 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    """The only sheet with content, or the one that `study` names."""
+    """Read the only sheet with content, or the sheet that `study` names."""
     sheets = {name: (len(rows) - 1, rows) for name, rows in _sheets(path).items() if len(rows) > 1}
     if not sheets:
         raise NoTrialsError(f"{path} has no sheet with a header and rows")
@@ -61,7 +61,7 @@ def _written(cell: Any) -> str:
 
 
 def read_copy(content: bytes, name: str, shown: str, delimiter: str | None = None) -> Records:
-    """Read a table from bytes through a temporary file; messages show `shown` instead."""
+    """Read a table from bytes, through a temporary file that error messages call `shown`."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / name
         file.write_bytes(content)

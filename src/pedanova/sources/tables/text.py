@@ -68,14 +68,14 @@ def read_bytes(file: Path) -> bytes:
 
 
 def open_text(file: Path) -> TextIO:
-    """The file as text, with its line endings unchanged."""
+    """Open a plain or gzipped file as text, with its line endings unchanged."""
     if not is_packed(file):
         return file.open(encoding="utf-8-sig", newline="")
     return io.TextIOWrapper(io.BytesIO(read_bytes(file)), encoding="utf-8-sig", newline="")
 
 
 def as_delimiter(given: object) -> str | None:
-    """A single character, or the name of one; None to detect it."""
+    """The delimiter as a character, from a character or a name such as "tab"; None to detect it."""
     if given is None:
         return None
     sign = NAMES.get(given, given) if isinstance(given, str) else given
@@ -108,7 +108,7 @@ class Layout:
 
 
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
-    """The layout, detected from the first lines.
+    """Detect the layout of a text file from its first lines.
 
     The delimiter is the usual one, unless the header does not contain it and another one gives the same number of
     fields in most lines. Above the header there may be comments, and lines with another number of fields.
@@ -129,7 +129,7 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    """The usual delimiter if the first line has it, else the one that gives the same number of fields in most lines."""
+    """The delimiter: `usual` if the first line has it, else the one that gives most lines the same number of fields."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
@@ -171,7 +171,7 @@ def _cut(lines: Sequence[str], sign: str) -> list[list[str]]:
 
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:
-    """Read a text table; a missing delimiter is detected."""
+    """Read a text table; if `delimiter` is None, it is detected."""
     layout = layout_of(file, delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
     records = read(file, layout)
@@ -212,7 +212,7 @@ def peek_header(file: Path) -> list[str]:
 
 
 def _header(file: Path, delimiter: str, above: int) -> list[str]:
-    """The checked names of the columns."""
+    """Read the column names from the header, and check them."""
     try:
         with in_utf8(file), open_text(file) as lines:
             header = next(csv.reader(islice(lines, above, None), delimiter=delimiter), [])
@@ -281,8 +281,9 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """How pyarrow splits lines; comments are skipped, and their numbers of fields are added to `comments`. Without
-    `quotes`, every line break ends a row, which saves a fifth of the time.
+    """Options for how pyarrow splits lines; comments are skipped, and their numbers of fields go to `comments`.
+
+    Without `quotes`, every line break ends a row, which saves a fifth of the time.
     """
     from pyarrow import csv as arrow_csv
 
@@ -304,7 +305,7 @@ def _on_comments(count: int) -> tuple[Note, ...]:
 
 
 def arrow_conversion(**options: Any) -> Any:
-    """How pyarrow converts cells: by the rules of this module, for whole files and for parts."""
+    """Options for how pyarrow converts cells, so that it follows the rules of this module."""
     from pyarrow import csv as arrow_csv
 
     return arrow_csv.ConvertOptions(
@@ -393,7 +394,7 @@ LONGEST_INDEX = 19  # digits
 
 
 def _is_index(fields: Sequence[str]) -> bool:
-    """Whether the first fields are row numbers, or words that are all different."""
+    """Whether the fields of a first column look like an index: row numbers, or words that are all different."""
     if len(set(fields)) < len(fields):
         return False
     if all(map(WHOLE.fullmatch, fields)) and max(map(len, fields)) < LONGEST_INDEX:
