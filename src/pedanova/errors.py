@@ -172,15 +172,15 @@ class LevelsError(QueryError):
 class MergeError(PedanovaError, ValueError):
     """Two tallies or analyses have different spaces or levels and cannot be added.
 
-    **What to do:** analyze both with the same ``space=``, and the second with ``levels=`` of the first.
+    **What to do:** analyze both tables with the same ``space=``, and the second with ``levels=`` of the first analysis.
     """
 
 
 class FormatError(PedanovaError, ValueError):
     """A file does not have the format of its name, or it is damaged.
 
-    **What to do:** restore the file, or write it again; the message names the line or the part. No part of the file was
-    used.
+    **What to do:** restore the file, or write it again; the message names the damaged line or section. Nothing in the
+    file was used.
     """
 
 

@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 def answered(work: Callable[[], Mapping[str, Any]]) -> str:
-    """Run `work` and return its result as JSON; if it fails, return the error as one line that says what to do."""
+    """Run `work`, and return its result or its error message as JSON."""
     try:
         text = json.dumps(plain(work()), ensure_ascii=False)
     except PedanovaError as error:

@@ -268,7 +268,7 @@ class RunningCounts:
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
-        """The table of a column; there are two for columns whose batches are partly numbers and partly codes."""
+        """The table of a column; a column has two tables if some batches contain numbers and others codes."""
         key = job.name, job.order is None
         if key not in self._tables:
             self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)

@@ -61,7 +61,7 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
-    """Raise an error if no row is left, or fewer than two rows with `where`."""
+    """Raise an error if no row is left; with `where`, also if only one row is left."""
     if where is not None and kept < 2:
         many = "one row" if kept else "no row"
         raise QueryError(f"where leaves {many} ({where}); choose a wider condition")

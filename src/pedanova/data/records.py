@@ -52,7 +52,7 @@ class Curves:
         return result
 
     def at(self, step: float, rows: int) -> Reals:
-        """The value of each trial at `step`, or its last value before `step`; NaN if the trial ended before `step`."""
+        """The last value of each trial up to `step`; NaN for trials that ended before `step`."""
         early = self.steps <= step
         result = np.full(rows, np.nan)
         result[self.rows[early]] = self.values[early]

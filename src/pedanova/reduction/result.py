@@ -289,7 +289,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The domain restricted to the values that `chosen` selects; None if no value is left."""
+    """The domain restricted to the values that `chosen` selects; None if this leaves no valid domain."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

@@ -211,7 +211,7 @@ def is_file(part: object) -> bool:
 
 
 def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
-    """The range of the objective in which rows are counted, estimated from the first rows of some files."""
+    """The range that the histogram of the objective covers, estimated from the first rows of some files."""
     if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
         return LEADING_BITS  # reading a few rows would run the whole plan once more
     last = len(workers.parts) - 1

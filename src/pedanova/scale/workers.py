@@ -214,7 +214,7 @@ def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle:
 
 
 def named(name: str, work: Callable[[], Result]) -> Result:
-    """Run `work`; add the part's `name` and a remedy to the message of an error."""
+    """Run `work`; an unexpected error becomes a `WorkerError` that names the part `name`."""
     try:
         return work()
     except PedanovaError:
@@ -256,7 +256,7 @@ def packed(work: Callable[[], Any]) -> bytes:
 
 
 def unpacked(content: bytes) -> Any:
-    """Restore the result that `packed` serialised; if it is an error, raise it."""
+    """Restore the result that `packed` serialised; raise it if it is an error."""
     result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
     if isinstance(result, PedanovaError):
         raise result

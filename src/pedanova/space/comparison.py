@@ -147,7 +147,7 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whos
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The union of several studies' spaces; where ranges and lists of values differ, the more frequent kind is used."""
+    """The union of several studies' spaces; if some have a range and others a list, the more frequent kind is used."""
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []
