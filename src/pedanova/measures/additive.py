@@ -45,7 +45,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """Fractions of the variance of "is the row in the target?" that the table, both effects, or each explain."""
+    """The fractions of the variance of "is the row in the target?" that the table, both effects, or one explain."""
 
     closed: Reals
     additive: Reals
@@ -256,7 +256,7 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """The degrees of freedom of the whole table, and of the fit by the effects of smaller sets."""
+        """The degrees of freedom of the whole table, and of the fit by the effects of subsets of the parameters."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 
@@ -278,7 +278,7 @@ def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
 
 
 def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
-    """The fractions of the variance that the set and its smaller sets explain, for target counts (…, full)."""
+    """The fractions of the variance that a set of parameters and its subsets explain, for target counts (…, full)."""
     total = float(design.region.sum())
     part = target.sum(axis=-1) / total
     off = (target - part[..., None] * design.region) / np.sqrt(design.region)
@@ -289,13 +289,13 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
-    """The variance that only the whole set explains, divided by what its smaller sets leave unexplained."""
+    """The variance that only the whole set explains, divided by what its subsets leave unexplained."""
     left = 1.0 - lower
     return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
 
 
 def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:
-    """How often chance gives such a large interaction if smaller sets explain everything (parametric bootstrap)."""
+    """How often chance gives such a large interaction if subsets explain everything (parametric bootstrap)."""
     part = target.sum() / design.region.sum()
     root = np.sqrt(design.region)
     off = (target - part * design.region) / root

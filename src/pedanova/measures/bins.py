@@ -229,7 +229,7 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """The ends (bins,) of the 95 % range of the target's fraction in each bin if its rows were drawn at random.
+    """The ends (bins,) of the 95 % range of the target's fraction in each bin if target rows were drawn at random.
 
     `mean` is the baseline's fraction by bin, `parts` by cell before smoothing (by bin without `blocks`). A uniform
     baseline (not `of_region`) counts as infinitely many rows. A single row never lies outside the range.

@@ -120,7 +120,7 @@ def _poisson(n: float, mean: float) -> float:
 
 
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:
-    """The non-centrality for which a value up to `statistic` has the probability `chance`; 0 if there is none."""
+    """The non-centrality at which P(X ≤ `statistic`) equals `chance`; 0 if there is none above 0."""
     if statistic > LARGE:
         z = NormalDist().inv_cdf(chance)  # of a normal law: solve statistic = f + λ + z · √(2f + 4λ) for λ
         root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))

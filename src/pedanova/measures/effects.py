@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """The limit for clipping: objectives in the levels from `level` on are worse than `value` and replaced by it."""
+    """The limit for clipping: objectives worse than `value` (in the levels from `level` on) are replaced by it."""
 
     level: int
     value: float

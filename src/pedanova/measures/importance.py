@@ -162,7 +162,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether it matters for some conditional parameter that it is active, apart from its value."""
+        """Whether some parameter is conditional, and being active has an effect of its own."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -368,20 +368,20 @@ def presence_in_words(row: Importance) -> str:
 
 
 def interval_ends(row: Importance) -> tuple[str, str] | None:
-    """Both ends of the interval in words; None without an interval."""
+    """The lower and upper end of the interval as text; None without an interval."""
     if row.low is None or row.high is None:
         return None
     return percent(row.low), percent(row.high)
 
 
 def interval_in_words(row: Importance) -> str:
-    """The interval in words; empty without an interval."""
+    """The interval as text; empty without an interval."""
     ends = interval_ends(row)
     return "" if ends is None else f"{ends[0].removesuffix('%').rstrip()} to {ends[1]}"
 
 
 def p_in_words(row: Importance) -> str:
-    """The p-value, or why there is none."""
+    """The p-value as text, or the reason why there is none."""
     if row.p_adjusted is None:
         return "" if row.varied else NEVER
     return chance(row.p_adjusted)
@@ -518,7 +518,7 @@ def importance_of(
     child: bool = False,
     repeats: float = 1.0,
 ) -> Importance:
-    """The importance of a parameter from its pieces, one per domain; for a `child`, only the effect of its value.
+    """The importance of a parameter from `pieces` (one per domain); for a `child`, only the effect of its value.
 
     `repeats` is the number of rows that count as one independent row.
     """
@@ -640,7 +640,7 @@ class Standings:
         return self.rows - self.since
 
     def then(self, importances: Importances, rows: int) -> Standings:
-        """The standings after the study was read again; parameters that were not ranked before are added at the end."""
+        """The ranking after the study was read again; parameters that were not ranked before are added at the end."""
         remembered = [name for name in self.order if name in importances]
         order = (*remembered, *(name for name in importances if name not in remembered))
         clear = clear_pairs(importances.rows)

@@ -1,8 +1,8 @@
 """P-values (by permutation) and intervals (by a shrunk bootstrap) of shares, from counts.
 
-Both need only the counts of target and region by cell. The p-value says how often a random subset of the region would
-have such a large share, the interval how much the share would vary in other samples. docs/how-sure.md has the formulas
-and simulations.
+Both p-values and intervals need only the counts of target and region by cell. The p-value says how often a random
+subset of the region would have such a large share, the interval how much the share would vary in other samples.
+docs/how-sure.md has the formulas and simulations.
 """
 
 from __future__ import annotations
@@ -408,8 +408,8 @@ def interval(
     """The 95 % bounds of the share and its standard deviation, from resampled targets.
 
     Targets are drawn from the target's density, shrunk towards the baseline so that draws have the estimated share on
-    average. For the upper bound it is shrunk less, because chance may have hidden part of a small share. Without
-    `draw`, the result is None if the limit law does not apply.
+    average. For the upper bound, the density is shrunk less, because chance may have hidden part of a small share.
+    Without `draw`, the result is None if the limit law does not apply.
     """
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample

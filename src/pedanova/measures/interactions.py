@@ -2,8 +2,8 @@
 
 closed = the fraction of the variance of "in the target?" that two parameters explain together; additive = the fraction
 that the best sum of two single effects explains; interaction = closed - additive. If the parameters are independent,
-additive is the sum of the two shares. If they depend on each other in the rows, it is less, and the difference is their
-redundancy.
+additive is the sum of the two shares. If they depend on each other in the rows, additive is less than this sum, and the
+difference is their redundancy.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def find_interactions(
 ) -> Interactions:
     """Count and measure all sets of `order` parameters; `codes` are 0 in the target, 1 elsewhere in the region, else 2.
 
-    If a model answers, `counter` counts its points in the same coarse cells.
+    If a model is used, `counter` counts the model's points in the same coarse cells.
     """
     start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
@@ -230,7 +230,7 @@ def find_interactions(
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
     """The number of cells per parameter: `cells`, or if it is "auto", chosen by the number of target rows.
 
-    For sets of three or more parameters, the size of the least-squares fit limits it.
+    For sets of three or more parameters, the size of the least-squares fit limits this number.
     """
     limit, enough = MOST_CELLS, ENOUGH_ROWS
     if order > 2:

@@ -101,7 +101,7 @@ class Good:
 
 
 def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:
-    """Ranges where the target is clearly denser: first cell, last + 1, fractions of target and baseline in them."""
+    """Ranges where the target is clearly denser, as (first cell, last + 1, target fraction, baseline fraction)."""
     better = np.flatnonzero(target > base)
     apart = np.flatnonzero(np.diff(better) > 1) + 1 if ordered else np.arange(1, len(better))
     runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(better, apart) if len(run)]

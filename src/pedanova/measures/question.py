@@ -1,4 +1,4 @@
-"""A question to an analysis, with all its defaults."""
+"""A question to an analysis (target, region and options), with the defaults of all options."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def shares(
         all target rows, the counts of the other cells hardly vary.
     inside
         The number of rows of every target, if the counts are not whole numbers and their sum is only nearly this
-        number. With a prior, counts are divided by this number; otherwise by their sum.
+        number. With a prior, counts are divided by `inside`; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)

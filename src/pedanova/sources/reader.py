@@ -116,7 +116,7 @@ class KnownTable:
     errors: tuple[str, ...] = ()  # columns that are filled if a trial failed
 
     def metadata(self, names: Sequence[str]) -> SourceMetadata | None:
-        """The metadata of a table with these columns; None if it is of another kind."""
+        """The metadata of a table with the columns `names`; None if the table is of another kind."""
         settings = tuple(name for name in names if name.startswith(self.settings))
         results = tuple(name for name in names if name not in settings and self.is_result(name))
         if not settings or not self.fits(names, results):

@@ -177,14 +177,14 @@ def json_files(place: str) -> list[Path]:
 
 
 def database_at(place: str) -> str | Path | None:
-    """The URL of a database or the path of a SQLite file; None if the place is neither."""
+    """The URL of a database or the path of a SQLite file; None if `place` is neither."""
     if is_url(place):
         return place if family_of(place) else None
     return Path(place) if is_sqlite(Path(place)) else None
 
 
 def path_at(place: str) -> Path:
-    """The path that `place` is, or that its file:/// URL names."""
+    """The path in `place`, which is a path or a file:/// URL."""
     if not is_url(place):
         return Path(place)
     scheme, _, rest = place.partition("://")

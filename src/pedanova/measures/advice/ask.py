@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """By parameter, a mask of the cells in a box; for another region, of those between its extreme rows."""
+    """For each parameter, a mask of its cells in the region: in the box, or between the extremes of the rows."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}

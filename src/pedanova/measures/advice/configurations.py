@@ -115,7 +115,7 @@ class Rules:
         return blocks
 
     def settled(self, settings: Settings) -> Settings:
-        """The configurations with inactive children removed; an active child without a value gets its typical one."""
+        """Make conditional parameters consistent: no value if inactive, the typical value if active without one."""
         settings = settings.copy()
         for name in self.children:
             j = self.names.index(name)
@@ -180,14 +180,13 @@ class Rules:
         return rows
 
     def values_of(self, name: str, settings: Settings) -> list[Label | None]:
-        """The values of one parameter in every configuration."""
         if isinstance(self.space[name], Moving):
             return [row[name] for row in self.values(settings)]
         j = self.names.index(name)
         return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
 
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
-        """(values, parameters) Copies of one configuration with all values of parameter `name`, its own first."""
+        """(values, parameters) Copies of one configuration with other values of `name`; the original one is first."""
         j = self.names.index(name)
         needed = int(self.needed_blocks(name, settings)[0])
         grid = self.grids[j]

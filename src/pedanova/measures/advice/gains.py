@@ -58,7 +58,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The gain of tuning one parameter, and its losses.
+    """The gain of tuning one parameter, and the losses if it is set badly or left at its default.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ class Tuning:
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain with its interval, from samples (draws,): `wins` at one fixed value, `most` at the best of each."""
+    """A gain and its interval, from samples (draws,) at one fixed value (`wins`) and at each sample's best (`most`)."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))

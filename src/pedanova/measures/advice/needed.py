@@ -231,7 +231,7 @@ def first_stays(rows: Sequence[Importance]) -> bool:
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """Decide whether to stop, from ranked importances, the improvement `better`, and its scale `distance`."""
+    """Whether to stop; `better` is the possible improvement, `distance` that from a typical objective to the best."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -249,7 +249,7 @@ def chained(linked: Mask) -> Mask:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """For each parameter that copies another one, its original: the one with most distinct cells of those it equals."""
+    """For each parameter that is a copy, its original: of all parameters with the same information, the finest."""
     copies: dict[str, str] = {}
     left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
     while left:

@@ -267,7 +267,7 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """(rows,) The probability that each row is in the best inside/rows of the population that the rows sample."""
+    """(rows,) The probability that each row is in the best `inside` / len(ranks) of the population."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
@@ -446,7 +446,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the smaller of two p-values; the one without the shift counts double, as it rarely matters."""
+    """The p-value of the smaller of two p-values, of which the one without `shift` is doubled, as it rarely matters."""
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
@@ -487,7 +487,7 @@ def block_means(columns: Reals, blocks: Indices) -> Reals:
 
 
 def _shuffled(rows: int, side: int, neighbours: Indices | None, rng: np.random.Generator) -> Indices:
-    """(side, rows) Random orders; rows stay in their blocks if there are any."""
+    """(side, rows) Random orders of the rows; with `neighbours`, rows are permuted only within their block."""
     if neighbours is None:
         return rng.permuted(np.tile(np.arange(rows), (side, 1)), axis=1)
     result = np.empty((side, rows), dtype=np.int64)

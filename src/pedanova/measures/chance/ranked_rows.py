@@ -186,7 +186,7 @@ def doubled_ranks(values: NDArray[Any]) -> Indices:
 
 
 def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
-    """(values,) Each value's index among the sorted distinct values, and the number of occurrences of each of those.
+    """The index of each value among the sorted distinct values, and how often each distinct value occurs.
 
     Integers are assumed to be small, so they are counted instead of sorted.
     """

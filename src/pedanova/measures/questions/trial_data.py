@@ -286,7 +286,7 @@ class TrialData:
         return restricted(self.observations) and (model is None or model.around is None)
 
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """The target and region with the counts and models that can answer it."""
+        """The counts and models from which the importances for `target` and `region` can be computed."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).inputs(contrasts, wanted, 1.0)
@@ -459,7 +459,7 @@ class TrialData:
     ) -> Query | None:
         """Count only target and region among the rows in `within`, not all levels, in half the time.
 
-        The result is None if this saves nothing, or if `query` would raise an error.
+        The result is None if this would save no time, or if `query` would raise an error.
         """
         mask, counted = self.mask_of(within)
         if np.count_nonzero(mask) == np.count_nonzero(counted):  # the mask contains all rows that count

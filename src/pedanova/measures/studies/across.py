@@ -549,7 +549,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """The selected rows of a study, and the question for them; quantiles of all rows become values of the objective."""
+    """The selected rows of a study, and the question with quantiles of all rows replaced by values of the objective."""
     target, region = question.target, question.region
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of

@@ -47,7 +47,7 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the two rankings are the same (``"same"``), differ (``"other"``), or it is unknown (``"unsure"``).
+        """``"same"`` or ``"other"`` if the two rankings are clearly the same or different, else ``"unsure"``.
 
         The correlation must be above 0.6 for ``"same"``, so that wide intervals with few rows are not enough.
         """
@@ -344,7 +344,7 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
 
 
 def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """A note if trials were stopped early, so that those at the full budget were chosen by their earlier results."""
+    """A note if trials were stopped early: trials at the full budget are then a selection of good ones."""
     most = max(step.rows for step in steps)
     left = steps[-1].rows
     if left >= ALL * most:

@@ -55,7 +55,7 @@ class Budgets:
     notes: tuple[Note, ...] = ()
 
     def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
-        """The rows at one budget; with `within` (rows,), only those that are True in it."""
+        """The rows at one budget; with `within` (rows,), only rows for which it is True."""
         rows, values = self.at(budget)
         if within is not None:
             rows, values = rows[within[rows]], None if values is None else values[within[rows]]
@@ -217,7 +217,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
 
 
 def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[list[float], list[Note]]:
-    """The budgets to use: the given ones, or all; if there are many, some that are evenly spaced on a log scale."""
+    """The budgets to use: those in `at`, or all; of many budgets, some that are evenly spaced on a log scale."""
     if at is not None:
         at, known = list(at), set(budgets.values.tolist())
         for one in at:

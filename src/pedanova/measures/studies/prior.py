@@ -53,7 +53,7 @@ class ParameterPrior:
 
     @property
     def density(self) -> Reals:
-        """(cells,) Probabilities of a draw; they sum to 1."""
+        """(cells,) The probability of each cell; the sum is 1."""
         return self.uniform * self.lift
 
     def mixed(self, safety: float) -> Reals:
@@ -267,7 +267,7 @@ def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
 
 
 def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
-    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 if there is none."""
+    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 outside of `own`."""
     if not isinstance(own.parameter, Float | Int):
         cells = own.match(tuple(common.centres())).astype(np.int64)
         return np.where(cells < own.cells, cells, -1)

@@ -200,7 +200,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """(configurations,) The ratio without configuration i where ``out[i]`` is 1; with all where it is 0."""
+        """(configurations,) `ratio` without configuration i if ``out[i]`` is 1, with all configurations if it is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2

@@ -178,7 +178,7 @@ class Difference:
         How often equal shares would differ this much by chance; `p_adjusted` is adjusted for the number of parameters
         (Holm). None if answers are compared, not studies.
     ratio, other_ratio, ratio_difference
-        The same for the ratios.
+        The ratios in both studies, and their difference.
     good, other_good
         The good values in each study, in words.
     overlap
@@ -280,7 +280,7 @@ class Differences(NamedTable[Difference]):
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
     def summary(self) -> str:
-        """The clearest difference (or that there is none), and which good values moved; empty without intervals."""
+        """A text on the clearest difference, if any, and on good values that moved; empty without intervals."""
         here, there = (f"in {name}" for name in self.names)
         row = next((row for row in self.rows if row.clear), None)
         if row is not None:
@@ -408,7 +408,7 @@ def p_of(gap: float, low: float | None, high: float | None) -> float | None:
 
 
 def target_p_value(one: Contrast, two: Contrast) -> float | None:
-    """The p-value of the hypothesis that target rows have the same distribution in both; None if cells differ."""
+    """The p-value of the hypothesis that target rows are distributed equally in both studies; None if cells differ."""
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
     first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))

@@ -75,13 +75,13 @@ class Query:
 
     @property
     def foreign(self) -> bool:
-        """Whether quantiles refer to the rows of other data, not to these rows."""
+        """Whether the quantiles of target or region were computed from other rows than these."""
         return not self.levels.own and self.by_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelQuery:
-    """A question to a fitted model: its posterior samples, and target and region as ranges of ranks."""
+    """A question to a fitted model: the model's posterior samples, and target and region as ranges of ranks."""
 
     fitted: FittedModel
     samples: PosteriorSamples

@@ -245,7 +245,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter, the fraction (0 to 1) of the process's variance that redrawing this parameter changes."""
+    """For each parameter, the fraction of the process's variance that changes if only this parameter is redrawn."""
     positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
@@ -266,7 +266,7 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
 
 
 def best_score(part: float) -> float:
-    """The normal score at the end of the best `part`: its normal quantile."""
+    """The normal score at which the best fraction `part` ends."""
     return float(normal_quantile(np.array([part]))[0])
 
 

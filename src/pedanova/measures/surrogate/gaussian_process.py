@@ -97,7 +97,7 @@ class CholeskyFactor:
 
 
 def inverse_triangle(lower: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The inverse of a lower triangle, computed from the inverses of its two halves."""
+    """The inverse of a lower triangular matrix, from the inverses of its two diagonal halves."""
     rows = len(lower)
     if rows <= SMALL:
         return np.linalg.inv(lower).astype(lower.dtype, copy=False)
@@ -356,7 +356,7 @@ class JointScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorFunctions:
-    """Functions drawn from the prior: random Fourier features, an additive part and a constant."""
+    """Random functions from the prior: sums of random Fourier features, additive effects and a constant."""
 
     frequencies: Singles  # (features, FREQUENCIES)
     phases: Singles
@@ -387,7 +387,7 @@ class PriorFunctions:
 
 
 def condition(rows: Embedding, owners: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
-    """The posterior of the process with these settings, given the scores of the rows."""
+    """The posterior of the process with the hyperparameters `settings`, given the scores of the rows."""
     weights = settings.weights[owners]
     covariance = rational_quadratic(rows.positions, rows.positions, weights).astype(np.float64)
     covariance += settings.additive * (rows.basis @ rows.basis.T)

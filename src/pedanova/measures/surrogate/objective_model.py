@@ -128,7 +128,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set parameter `j` to `cell` in the configurations `some`, which must all have the same value of it before."""
+        """Set parameter `j` to `cell` in the configurations `some`, in which it must have the same value before."""
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -219,7 +219,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
 
 
 def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Kernel settings that explain misfit by structure rather than noise, because the best value may depend on it."""
+    """Kernel settings that attribute misfit to structure rather than noise: the best value may depend on structure."""
     likelihood = data.likelihood(chosen, scores[chosen])
     centre = likelihood.centre.copy()
     centre[-2] = np.log(USUAL_NOISE)

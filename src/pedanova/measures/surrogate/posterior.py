@@ -52,7 +52,7 @@ def even_points(
     like_rows: bool = False,
     copies: Mapping[str, str] | None = None,
 ) -> Places:
-    """(points, parameters) Cells of points that are uniform along every parameter and nearly independent between them.
+    """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
     Parents decide whether their children have a value. If no parent in the space decides whether a parameter has a
     value (or which domain applies), it has one as often as in the rows `seen`. With `like_rows`, the points follow the
@@ -145,7 +145,7 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where the parent has one of `values`; for a cell that contains a bound, as in most of its rows.
+        """(points,) Where the parent has one of `values`; a cell that contains a bound counts as its rows do.
 
         `there` is True for the rows whose child has a value (or a value of one domain), which meet the condition.
         """
@@ -306,7 +306,7 @@ class ObjectiveRanks:
 
     @classmethod
     def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of these rows; `weights` are the volumes of the space that they represent, equal by default."""
+        """The ranks of rows with objectives `signed`; `weights` are the volumes of the space that rows represent."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
@@ -501,7 +501,7 @@ class PosteriorSamples:
         return first, max(first, last)
 
     def box(self, kept: Mapping[str, Mask]) -> Mask:
-        """(points,) Which points lie in a box; `kept` marks the grid cells of each restricted parameter.
+        """(points,) Which points lie in a box; `kept` has a mask of grid cells for each restricted parameter.
 
         A coarse cell is kept if more than half of its prior is kept.
         """

@@ -194,7 +194,7 @@ def corrected(
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
-    """Correct the shares of all parameters; how reliable the model is, is estimated from all of them together.
+    """Correct the shares of all parameters, which together show how reliable the model is.
 
     root, deviation
         (parameters,) Square roots of the model's shares, and the standard deviations of these roots.

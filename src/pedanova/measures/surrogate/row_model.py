@@ -128,7 +128,7 @@ class RowModel:
         return bool(self._fitted)
 
     def fitted(self, seed: int) -> FittedModel:
-        """The model fitted to the rows; for a selection, the model of all rows restricted to the box around it."""
+        """The model fitted to the rows; for a selection of rows, the model of all rows restricted to a box."""
         if seed not in self._fitted:
             if self.around is None:
                 self._fitted[seed] = fit(self.rows, self.dependence, seed=seed, near=self.near)

@@ -23,7 +23,7 @@ from pedanova.space.parameters import in_words
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A newer analysis, and the changes of its source since the last one."""
+    """A newer analysis, and how its source has changed since the previous one."""
 
     analysis: TrialData | None  # of all rows so far; None if nothing is new
     finished: int = 0  # trials that have ended
@@ -190,7 +190,7 @@ class Watcher:
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:
-        """Update the standings, and return sentences on parameters that passed others."""
+        """Update the ranking, and return sentences on parameters that are now ahead of others."""
         before, self._ranked_rows = self.standings, analysis.rows
         steps = [analysis.rows]
         if before is None and self.watched.ordered:  # rankings of half as many rows each, to know the stability

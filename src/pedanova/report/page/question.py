@@ -343,7 +343,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 
 def condition_of(question: PageQuestion) -> str | None:
-    """The selected rows as text for ``--within``; empty for all, None if it cannot be written."""
+    """The selected rows as text for ``--within``; empty for all, None if no condition can express the selection."""
     if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None
     text = " and ".join(comparison(name, part) for name, part in question.selection.items())

@@ -23,7 +23,7 @@ LINE, CROSSED = "─", "▒"  # the region's line, on the background and on the 
 
 
 def draw_densities(density: Densities, look: TerminalStyle, row: Importance | None = None) -> str:
-    """A plot for each domain of the parameter, and its good values."""
+    """A text plot for each domain of the parameter, followed by its good values."""
     width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
     parts += [fill(f"{note}; only these are drawn", width) for note in density.notes]

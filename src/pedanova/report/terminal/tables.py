@@ -238,7 +238,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
-    """The strongest pairs or larger sets, with bars; ~ marks those without a clear interaction."""
+    """A table of the strongest pairs or larger sets, with bars; ~ marks sets without a clear interaction."""
     rows = result.rows[: look.most or None]
     room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # for a name
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)

@@ -1,1 +1,1 @@
-"""One reader for the log of each tool, and their common parts."""
+"""Readers for the logs of other tools, and functions that several readers use."""

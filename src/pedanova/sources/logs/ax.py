@@ -103,7 +103,7 @@ def _limit(limit: Dict) -> tuple[str, str, float] | None:
 
 
 def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) -> str | None:
-    """Add a column that says whether all constraints hold; a missing metric violates none. Returns its name."""
+    """Add a column for whether all constraints hold (a missing metric violates none), and return its name."""
     if not limits:
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})

@@ -1,4 +1,4 @@
-"""MLflow: a folder of files (mlruns), a database, the frame of `search_runs()`, or the CSV of its UI; only read."""
+"""MLflow, read-only: a folder of files (mlruns), a database, the frame of `search_runs()`, or the CSV of its UI."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _is_experiment(folder: Path) -> bool:
-    """Whether a folder is an experiment: it has runs, or its description says so."""
+    """Whether a folder is an experiment: it has runs, or its meta.yaml says so."""
     if folder.name.startswith(".") or _is_run(folder):
         return False
     return holds_runs(folder, _is_run) or "experiment_id" in _meta(folder)

@@ -182,7 +182,7 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested results under the names that Ray gives them, such as ``env/reward``."""
+    """Nested results as a flat dict with Ray's names, such as ``env/reward``."""
     return flatten({key: value for key, value in row.items() if str(key).split("/")[0] not in GROUPS}, separator="/")
 
 

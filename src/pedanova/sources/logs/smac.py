@@ -1,7 +1,7 @@
 """SMAC3 and DeepCAVE: runs of configurations from a ConfigSpace.
 
-For SMAC3 (versions 1 and 2): a folder with runhistory.json, or that file; its objective is minimised. For DeepCAVE: its
-folder. Only the highest budget is used; seeds and instances are averaged.
+For SMAC3 (versions 1 and 2): a folder with runhistory.json, or that file; its objective is minimised. For DeepCAVE: the
+folder of a run. Only the highest budget is used; seeds and instances are averaged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STATUS = ("RUNNING", "SUCCESS", "CRASHED", "TIMEOUT", "MEMORYOUT", "MEMORYOUT", 
 
 
 def find_runs(place: Path) -> list[Path]:
-    """The folders with a run history: this one, or those one or two levels below (name/seed)."""
+    """The folders with a run history: `place` itself, or folders one or two levels below it (name/seed)."""
     if has(place, HISTORY):
         return [place]
     if not place.is_dir():

@@ -310,7 +310,7 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
     """The folder that `study` names, or the only one with runs, and its runs sorted by number.
 
-    If every run is alone in its folder, all runs are used.
+    If each folder contains only one run, the runs of all folders are used.
     """
     check_several(path, is_run, what)
     groups = {

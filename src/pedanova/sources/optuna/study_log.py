@@ -1,7 +1,7 @@
 """An Optuna study from any storage as columns; each kind of storage fills in a `StudyLog`.
 
-A live `optuna.Study` is read here without importing Optuna, and so is the table of `study.trials_dataframe()`. That
-table is recognised only by its column names, so reading it in parts gives the same result.
+This module also reads a live `optuna.Study`, without importing Optuna, and the table of `study.trials_dataframe()`. The
+table is recognised by its column names only, so that it can also be read in parts.
 """
 
 from __future__ import annotations

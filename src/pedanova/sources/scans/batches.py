@@ -142,7 +142,7 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: An
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
-    """Open an Arrow IPC file with the columns `names`; a memory map would crash the process if it is truncated."""
+    """Open an Arrow IPC file with the columns `names`; no memory map, which could crash the process."""
     import pyarrow as pa
 
     def opened(**options: Any) -> Any:

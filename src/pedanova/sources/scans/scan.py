@@ -342,7 +342,7 @@ class SparkPart:
         raise DataError(f"{self.name} is read by Spark's workers, not here ({len(names)} columns were requested)")
 
     def head(self, names: Sequence[str]) -> Records:
-        """The first rows of these columns."""
+        """The first rows of the columns `names`."""
         rows = quoted_columns(self.frame, names).limit(FIRST_ROWS).collect()
         return Records({name: as_column(name, [row[i] for row in rows]) for i, name in enumerate(names)})
 

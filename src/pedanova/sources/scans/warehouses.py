@@ -1,8 +1,8 @@
 """Read Delta and Iceberg tables with their own libraries: exactly the rows of one snapshot.
 
-Features that `deltalake` and `pyiceberg` do not support raise an error. A path is read in its current state; an object
-of these libraries is read at its snapshot. Single files of such a table, or of a Hudi table, raise an error, because
-outdated files contain duplicate or deleted rows.
+Features that `deltalake` and `pyiceberg` do not support raise an error. A path is read in its current state; a table
+object of `deltalake` or `pyiceberg` is read at its snapshot. Single files of such a table, or of a Hudi table, raise an
+error, because outdated files contain duplicate or deleted rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Configuration spaces in the formats of all ConfigSpace versions, and its objects.
+"""Read spaces of ConfigSpace: its objects, and the JSON files of all its versions.
 
 What pedanova's spaces cannot express is described in notes: constants and forbidden combinations are left out, and
 normal and beta distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values.

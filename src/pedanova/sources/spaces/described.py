@@ -42,7 +42,7 @@ class Labels:
         self._numbers = {number: label for label in known if (number := as_number(label)) is not None}
 
     def find(self, value: object) -> Label | None:
-        """The value as written in the space; None if the space does not have it."""
+        """The label of the space that equals `value`; None if there is none."""
         own = as_plain(value)
         if (type(own), own) in self._exact:
             return own
