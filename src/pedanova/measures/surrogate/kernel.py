@@ -143,7 +143,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """Each cell's relative position (0 to 1) in its block, ½ outside of `blocks`, and whether it is in one; (rows, 1)."""
+    """Each cell's relative position (0 to 1) in its block, ½ if in none of `blocks`, and if it is in one; (rows, 1)."""
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:
