@@ -207,7 +207,7 @@ class WorkerError(PedanovaError, RuntimeError):
 
 
 class UnknownParameterError(PedanovaError, KeyError):
-    """There is no parameter of this name.
+    """No parameter has the given name.
 
     **What to do:** use a name that the message proposes, or print ``list(a.space)``.
     """

@@ -103,7 +103,7 @@ class Analysis(Output):
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
             ``"region"``: compare the target with the rows of the region (also right for adaptive samplers).
-            ``"uniform"``: compare it with a uniform draw from the space.
+            ``"uniform"``: compare the target with a uniform draw from the space.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
@@ -271,7 +271,7 @@ class Analysis(Output):
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
             The number of parameters in a set: 2 for pairs, at most 5. Larger sets are compared with their subsets. With
-            many parameters, such sets contain only parameters of the strongest pairs (12 for triples).
+            many parameters, larger sets contain only parameters of the strongest pairs (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -389,7 +389,7 @@ class Analysis(Output):
         target, region
             Quantiles; at each budget they refer to the rows of that budget.
         at
-            The budgets to use; None for all, or for twelve of them if there are more.
+            The budgets to use; None for all budgets, or for twelve of them if there are more.
         among
             ``"all"``: at each budget, all trials that have a value, also pruned ones. ``"full"``: only configurations
             that reached the highest budget.
@@ -443,7 +443,7 @@ class Analysis(Output):
         return seeds.seeds_within(self.data, target, exclude)
 
     def groups(self, column: str) -> Mapping[str, Analysis]:
-        """One analysis for every study of a table, by name; `across` pools their results.
+        """One analysis for every study of a table, by name; `across` pools the results of studies.
 
         Parameters
         ----------
@@ -470,11 +470,11 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several are
-            given, only rows that are in all of them are used.
+            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several
+            sets of rows are given, only rows in all sets are used.
         at
-            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use; they are counted in
-            the same pass.
+            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use; all thresholds are
+            counted in one pass.
 
         Returns
         -------

@@ -67,13 +67,13 @@ def analyze(
     Parameters
     ----------
     data
-        A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
-        database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
-        lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
-        structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA GPU stay there.
+        A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its database or
+        journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats`` lists them), a pandas, Polars or
+        pyarrow table, a dict of arrays, a list of dicts, a structured NumPy array, or a 2-D NumPy array with `names`.
+        Arrays on a CUDA GPU are not copied to main memory.
     objective
         The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of names (rows
-        are then ordered by Pareto front). Not needed for a log that names its objective and direction.
+        are then ordered by Pareto front). The objective is not needed for a log that names its objective and direction.
     direction
         ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each objective. By default the
         direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss

@@ -131,7 +131,7 @@ class Output:
         return ask.trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
 
     def save(self, path: str | os.PathLike[str], *, rows: bool | None = None) -> None:
-        """Save the analysis in a small file; `load` reads it and gives the same answers.
+        """Save the analysis in a small file; `load` reads the file, and the loaded analysis gives the same answers.
 
         Parameters
         ----------

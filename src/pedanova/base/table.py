@@ -1,4 +1,4 @@
-"""Small result tables, and their output as text, HTML, Markdown, LaTeX and CSV. Nothing here computes statistics."""
+"""Small result tables, and their output as text, HTML, Markdown, LaTeX and CSV. This module computes no statistics."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run_program() -> int:
-    """The entry point of the shell command. It calls `main`, with garbage collection reduced to save time."""
+    """Run `main` as the entry point of the shell command, with less garbage collection to save time."""
     gc.set_threshold(50_000)
     status = main()
     gc.freeze()

@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """A shell command for the same source: command `name` with the options it shares with this one, and `changed`."""
+    """A shell command for the same source: `name`, the options that both commands have, and those in `changed`."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:

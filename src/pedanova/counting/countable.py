@@ -192,7 +192,7 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
-    """A note on a domain of a `Switch` with few rows; if it is one word with digits, it may be meant as a number."""
+    """A note on a domain of a `Switch` with few rows; a domain of one word with digits may be meant as a number."""
     words = f"has only {rows} row{'s' * (rows != 1)}, so its numbers are rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
         return f"its domain {domain} {words}"

@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """The fraction of the rows that each quantile really contains; it is not exact with ties or later data."""
+        """For each quantile, the fraction of the rows up to its threshold; ties or later data change this fraction."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

@@ -267,7 +267,7 @@ def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
 
 
 def centres_of(levels: Levels) -> Reals:
-    """A finite number near each level, as an array (levels,); it is the same for all parts of a table."""
+    """A finite number near each level, the same for all parts of a table: an array (levels,)."""
     ends = levels.thresholds
     finite = np.flatnonzero(np.abs(ends) < LARGEST)
     if not len(finite):

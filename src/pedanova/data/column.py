@@ -442,7 +442,7 @@ def _number(label: Label, form: Form) -> Number | None:
 
 
 def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, Note] | None:
-    """Convert a text column to numbers, and return a note on it; None if some text is not a number."""
+    """Convert a text column to numbers, and return a note on the format; None if some text is not a number."""
     forms = forms_of(column.labels) if column.labels else ()
     if not forms:  # the column has words, or no text at all
         return None

@@ -121,7 +121,7 @@ class Values:
     def looks_drawn(self, *, beside: bool) -> bool:
         """Whether the numbers are spread evenly on a linear or a log scale, as in a random search.
 
-        With few rows this is only accepted if other columns look random too (`beside`).
+        A column with few rows only looks drawn if other columns were drawn too (`beside`).
         """
         some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
         if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
@@ -194,8 +194,8 @@ def _are_round(distinct: NDArray[np.float64]) -> bool:
 
 
 def _is_round(numbers: NDArray[np.float64]) -> Mask:
-    """Which numbers are round: they, or 1 minus them, have one digit or are 1.25, 1.5, 2.5 or 7.5 times a power of ten;
-    or they are 1, 3, 5 or 7 times a power of two."""
+    """Which numbers are round: x or 1 - x has one digit or is 1.25, 1.5, 2.5 or 7.5 times a power of ten, or x is 1, 3,
+    5 or 7 times a power of two."""
     digits = np.isin(_mantissas(np.stack([numbers, 1 - numbers])), ROUND).any(axis=0)
     halvings = np.log2(np.where(numbers >= 1, numbers, 0.3) / np.array([[1], [3], [5], [7]]))
     round_ones: Mask = digits | (halvings % 1 == 0).any(axis=0)

@@ -42,8 +42,8 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
-    """Numeric columns whose names suggest a result but not a standard deviation. If there are none, numeric columns
-    with a general name such as `value` or `objective`."""
+    """Numeric columns whose names suggest a result but not a standard deviation. If no name does, numeric columns with
+    a general name such as `value` or `objective`."""
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]

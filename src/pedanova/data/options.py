@@ -104,7 +104,7 @@ class Scan:
     Parameters
     ----------
     stream
-        Whether to read files, lazy frames and relations in parts, with constant memory; None: only if they are large.
+        Whether to read files, lazy frames and relations in parts, with constant memory; None: only large tables.
     executor
         The executor whose workers read the parts: any executor like those of ``concurrent.futures``, such as Dask's
         ``client.get_executor(retries=2)``.

@@ -37,7 +37,7 @@ BEST = ("best", "is_best")
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
     """The indices of the rows without exact copies of other rows, and a note; None if there are no copies.
 
-    Equal rows may be repeated trials. They are copies only if some column (such as a time stamp or a continuous
+    Equal rows may be repeated trials. Equal rows are copies only if some column (such as a time stamp or a continuous
     parameter) has different values in nearly all distinct rows, or if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)

@@ -213,7 +213,7 @@ def _plain(value: Any, *, whole: bool) -> int | float:
 
 
 class ColumnEvidence(Protocol):
-    """Access to the columns from which a space is guessed; for large tables they contain only a sample of the rows."""
+    """Access to the columns from which a space is guessed; large tables provide only a sample of the rows."""
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
@@ -301,7 +301,7 @@ def guessed_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """The columns used for states, for feasibility or in a condition as objective; they are not parameters."""
+    """The columns that are used for states, feasibility or the objective's condition, and so are not parameters."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible

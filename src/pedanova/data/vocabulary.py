@@ -172,7 +172,7 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word of a name with a known meaning, and whether words before it negate it; None if it has none."""
+    """The last word of a name with a known meaning, and whether words before it negate it; None if no word decides."""
     words = words_of(name)
     for place in range(len(words) - 1, -1, -1):
         word = known_form(words[place])
@@ -216,7 +216,7 @@ def _head(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def direction_by_name(name: str) -> Direction | None:
-    """Whether a result called `name` is minimised or maximised; None if the name does not show it.
+    """Whether a result called `name` is minimised or maximised; None if the name does not show the direction.
 
     Examples
     --------

@@ -197,7 +197,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice of parameter `name` with the lowest density: its density, name, group and weight; None if it is high.
+    """The slice of parameter `name` with the lowest density: density, name, group and weight; None if no slice is poor.
 
     `mass` has one row of weights for the target, and one for a wider target if there is one. `places` is the group of
     each point plus 1; 0 means no value.
@@ -380,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if this is impossible."""
+    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if no valid bound results."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

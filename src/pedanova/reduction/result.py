@@ -40,7 +40,7 @@ class Verdict:
     part
         The fraction of the range that is left, on the parameter's own scale.
     pieces
-        The ranges of good values, if there are several; `after` is one range around all of them, because other tools
+        The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
         New bounds to try if good values are most frequent at a bound: (low, high); None for a bound that may stay.
@@ -289,7 +289,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The domain restricted to the values that `chosen` selects; None if this leaves no valid domain."""
+    """The domain restricted to the values that `chosen` selects; None if no valid domain is left."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

@@ -72,7 +72,7 @@ def same_cells(one: Parameter, two: Parameter) -> bool:
 
 
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
-    """The range or the set of values that both domains contain; None if they share fewer than two values."""
+    """The range or the set of values that both domains contain; None if the domains share fewer than two values."""
     match one, two:
         case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The space `now`, in which a parameter keeps its domain of `before` if that contains all its values."""
+    """The space `now`, in which a parameter keeps its domain from `before` if the old domain contains the new one."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new

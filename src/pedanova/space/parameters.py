@@ -220,7 +220,7 @@ class Switch(ShortRepr):
     by
         The column that selects the domain; empty for the parameter's own value.
     domains
-        The domain for each value of that column, or for a range of numbers such as ``pa.below(0.5)``.
+        The domain for each value of the column `by`, or for a range of numbers such as ``pa.below(0.5)``.
     when
         The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}``; by default it always exists.
 

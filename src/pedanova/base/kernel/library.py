@@ -84,7 +84,7 @@ class Placed:
     lookup: NDArray[np.int32] | None = None
 
     def feature(self, rows: slice) -> Feature:
-        """The C++ structure for `rows`. It contains addresses of the arrays, which must exist while it is used."""
+        """The C++ structure for `rows`, with addresses of arrays; the arrays must exist while the structure is used."""
         data, stride, dtype = column_of(self.values[rows])
         missing = None if self.missing is None else address(self.missing[rows])
         feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)

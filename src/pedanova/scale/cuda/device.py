@@ -140,7 +140,7 @@ class DeviceArray:
         return WORDS[self.array.dtype]
 
     def read_by(self, name: str, *given: Any, words: Sequence[str] = (), shared: int = 0) -> None:
-        """Launch the CUDA kernel `name` on all values; `words` are further arguments of its C++ template."""
+        """Launch the CUDA kernel `name` on all values; `words` are further arguments of the kernel's C++ template."""
         function = kernel(name, self.word, *words, "true" if self.dense else "false", shared=shared)
         rows, (processors, _) = len(self.array), here()
         head = self.array, np.int64(self.stride), np.int64(rows)
@@ -149,7 +149,7 @@ class DeviceArray:
 
 @lru_cache(maxsize=256)
 def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
-    """Compile the CUDA kernel `name` for these template arguments, with `shared` bytes of shared memory."""
+    """Compile the CUDA kernel `name` with the template `arguments`, for `shared` bytes of shared memory."""
     from importlib import resources  # slow to import
 
     cupy = library()

@@ -3,7 +3,7 @@
 A sum is stored as a whole number of units, so it does not depend on the order of threads and loses no digit of a
 double. Usually the numbers of a level are close together. Then one word (`NARROW`) is enough for their distance from
 the level's first number, in units of the last digit. Otherwise each number is split into two longer words (`WIDE`). If
-these are also too short, numbers of different magnitudes are summed separately, in bands.
+two words are too short, numbers of different magnitudes are summed separately, in bands.
 """
 
 from __future__ import annotations
