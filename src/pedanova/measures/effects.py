@@ -90,7 +90,7 @@ class Marginal(Table):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of one parameter.
+    """How much of the objective's variance one parameter explains.
 
     Attributes
     ----------

@@ -135,7 +135,7 @@ class Importances(ShareTable[Importance]):
         Parameters that carry the same information as another parameter, with that parameter: both have the same share,
         and the printed table has one line for both.
     good
-        The good values of each parameter with a clear effect, in words; `densities` has the numbers.
+        The good values of each parameter with a clear effect, in words; the numbers are in `Analysis.densities`.
     full
         Whether all columns are printed; `in_full` sets it.
 

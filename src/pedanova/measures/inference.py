@@ -58,7 +58,7 @@ class ShareMoments:
     skewness: float
 
     def quantile(self, normal: float) -> float:
-        """The quantile that belongs to a standard normal number, by the Cornish–Fisher expansion."""
+        """The quantile of the share at the standard normal quantile `normal`, by the Cornish–Fisher expansion."""
         return self.mean + self.deviation * (normal + (normal**2 - 1.0) / 6.0 * self.skewness)
 
 
@@ -242,7 +242,7 @@ def infer(
     shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
-        """The result for parameter number `place`; None if it needs draws and `draw` is False."""
+        """The result for parameter number `place`; None if draws are needed and `draw` is False."""
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)

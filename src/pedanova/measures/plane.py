@@ -1,4 +1,4 @@
-"""Two parameters at once: where target rows lie on their plane, compared with region rows."""
+"""The joint distribution of two parameters: the numbers of target and region rows in each pair of cells."""
 
 from __future__ import annotations
 

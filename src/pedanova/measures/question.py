@@ -38,7 +38,7 @@ class DensityHow(TypedDict, total=False):
 
 
 class How(DensityHow, total=False):
-    """The options for computing an answer."""
+    """The options of `Analysis.importance` other than target and region."""
 
     baseline: str
     draws: int
@@ -86,7 +86,7 @@ HOW = tuple(field.name for field in fields(Question) if field.name not in ("targ
 
 
 def check_how(options: Mapping[str, Any], *, what: str = "importance", names: Sequence[str] = HOW) -> How:
-    """The options for computing an answer; raises an error for an unknown option."""
+    """The options as a `How`; raises an error for an option that is not in `names`."""
     for name in options:
         if name not in names:
             raise QueryError(f"{name}= is not an option of {what}; its options are {', '.join(names)}")

@@ -53,7 +53,7 @@ def summed_ratio(above: Any, below: Any) -> Any:
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """The share minus the share `chance` that is expected by chance, divided by 1 - `chance`; 0 if that is 0."""
+    """The share minus the share expected by chance, divided by 1 minus the latter; 0 if chance explains everything."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
     else:

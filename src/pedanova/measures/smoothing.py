@@ -186,7 +186,7 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
 
 @lru_cache(maxsize=8)
 def reflected_matrix(cells: int, width: float) -> Reals:
-    """(cells, cells) The matrix S for a width above 0, cached for the next steps of the same question."""
+    """(cells, cells) The matrix S for a width above 0, cached because several results need it."""
     kernel = periodic_kernel(cells, width)
     near, far = kernel[np.arange(1 - cells, cells)], np.append(kernel[1:], kernel[0])
     matrix: Reals = _windows(near, cells)[:, ::-1] + _windows(far, cells)

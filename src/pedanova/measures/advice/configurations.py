@@ -102,7 +102,7 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The domain that the parents require; INACTIVE, or FREE if they do not decide."""
+        """(configurations,) The domain that the parents require; INACTIVE, or FREE if parents do not decide."""
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
         own = isinstance(parameter, Switch) and parameter.by not in self.space

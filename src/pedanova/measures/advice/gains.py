@@ -65,11 +65,11 @@ class Gain:
     name
         The parameter.
     default, best
-        Its default value, and its best value if all others stay at their defaults; None if it is inactive.
+        Its default value, and its best value if all others stay at their defaults; None if the parameter is inactive.
     gain, low, high
         The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high
-        The loss at its worst value if all others stay at their defaults.
+        The loss at the parameter's worst value if all others stay at their defaults.
     left, left_low, left_high
         The loss if this parameter stays at its default and all others are tuned.
     verdict
@@ -108,7 +108,7 @@ class PathStep:
     name
         The parameter that is changed.
     before, after
-        Its value before and after the step.
+        The parameter's value before and after the step.
     gain, low, high
         The gain of this step, with a 95 % interval.
     objective

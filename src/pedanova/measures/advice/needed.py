@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """Further trials until a width that falls as trials^-power is smaller by `factor`; None if too many."""
+    """Further trials that make a width ∝ trials^-power smaller by `factor`; None if more than `MOST` in total."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)

@@ -2,8 +2,8 @@
 
 Each row has a score: the probability that it would be in the target if the threshold were that of the population, not
 of the sample. The prediction of the score from other, independent parameters is subtracted. The order of the rows
-outside the target suggests the direction of the effect. Then the scores are permuted. docs/how-sure.md lists the
-simulations.
+outside the target suggests the direction of the effect. Then the scores are permuted among the rows. docs/how-sure.md
+lists the simulations.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ class OtherParameters:
         return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
     def prediction_for(self, j: int) -> Prediction | None:
-        """The prediction from the parameters that are independent of parameter `j`; None if there are none."""
+        """The prediction from the parameters that are independent of parameter `j`; None if no parameter is."""
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:

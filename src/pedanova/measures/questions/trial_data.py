@@ -126,7 +126,7 @@ class TrialData:
 
     @cached_property
     def row_model(self) -> RowModel | None:
-        """The model of the rows; None if there are many rows, or if they are not available."""
+        """The model of the rows; None if there are too many rows, or rows are not available."""
         if self._model is not None or self._source is None or self.rows > MOST_ROWS:
             return self._model
         few = self._source.few()
@@ -209,7 +209,7 @@ class TrialData:
         return result
 
     def sample_of(self, mask: Mask) -> RowModel | None:
-        """The rows of `row_sample` that are in `mask`; None if they are too few or there is no sample."""
+        """The rows of `row_sample` that are in `mask`; None without a sample, or if there are too few such rows."""
         sample, many = self.row_sample, int(np.count_nonzero(mask))
         some = None if sample is None else mask[sample.few.rows]
         if sample is None or some is None or many <= MOST_ROWS or np.count_nonzero(some) < FEWEST_ROWS:
@@ -413,7 +413,7 @@ class TrialData:
         return self.like(reordered(taken(self.observations, sampled(rows, SAMPLE, 0))))
 
     def alone(self, objective: str) -> Self:
-        """The same rows for one of several objectives."""
+        """The same analysis for one of several objectives."""
         return self.like(with_goal(self.observed(), objective, self.levels.nan))
 
     def __add__(self, other: Self) -> Self:

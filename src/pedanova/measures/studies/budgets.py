@@ -328,7 +328,7 @@ def refined(
 
 
 def budget_name(data: TrialData) -> str | None:
-    """The default budget of `Analysis.along`; None if the source has none."""
+    """The default budget of `Analysis.along`; None if the source has no budget."""
     if data.observations is None:
         return None
     try:

@@ -392,7 +392,7 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
-    """The 95 % interval of the difference `gap`, given both standard deviations; None if one is not known."""
+    """The 95 % interval of the difference `gap`, given both standard deviations; None if a deviation is not known."""
     if first is None or second is None or math.isnan(first + second):
         return None, None
     half = NORMAL * math.hypot(first, second)

@@ -54,11 +54,11 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The rows in which copies, repeated configurations and adaptive samplers are searched."""
+        """The model or sample in whose rows copies, repeated configurations and adaptive samplers are searched."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as ranges of ranks of the objective; None if they are other sets of rows."""
+        """Target and region as ranges of ranks of the objective; None if target or region is another set of rows."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
@@ -96,7 +96,7 @@ class ModelQuery:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShareEstimate:
-    """The importances in the order of the contrasts; ratios are computed later."""
+    """The importances of all parameters, without ratios, and the estimator that was used."""
 
     rows: list[Importance]
     estimator: str
@@ -255,7 +255,7 @@ def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
-    """The contrasts with the number of repeated rows that count as one independent row."""
+    """The contrasts, with the number of rows that count as one independent row if configurations are repeated."""
     model = query.shown
     if model is None:
         return query.contrasts
@@ -272,7 +272,7 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
-    """p-values by permutation of the rows; None if they must come from counts."""
+    """p-values by permutation of the rows; None if p-values must come from counts."""
     model = query.model
     if model is None:
         return None

@@ -295,7 +295,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
 
 
 def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSettings]:
-    """How well settings from each half of the rows predict the other half, and the mean of both settings."""
+    """How well kernel settings from each half of the rows predict the other half, and the mean of both settings."""
     levels = np.unique(data.configurations.levels[chosen], return_inverse=True)[1]
     scores = scores_of(levels, np.ones(len(chosen)))
     side = np.arange(len(chosen)) % 2  # configurations are already in random order

@@ -172,7 +172,7 @@ def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
 
 
 def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there: Mask, count: int) -> Mask | None:
-    """(points,) Where the parameter is active; None if it has no conditions, or if a parent is not in the space.
+    """(points,) Where the parameter is active; None without conditions, or if a parent is not in the space.
 
     `there` is True for the rows where the parameter has a value.
     """
@@ -445,7 +445,7 @@ class StackedGrids:
 
 @lru_cache(maxsize=16)
 def stacked(grids: tuple[CoarseGrid, ...]) -> StackedGrids:
-    """The stacked grids, cached because all questions to a model use the same cells."""
+    """The grids of all parameters side by side, cached because all questions to a model use the same cells."""
     return StackedGrids.of(grids)
 
 

@@ -117,8 +117,8 @@ def shares_of_counts(
 ) -> SampledShares:
     """Shares from numbers of points (draws, cells); regions are (1, cells) if they are the same in all samples.
 
-    of_value: (parameters,) whether only the value counts, not the presence of one. shared: the mean number of points
-    that the targets of two samples share.
+    of_value: (parameters,) whether only the effect of the value counts, not that of having a value. shared: the mean
+    number of points that the targets of two samples share.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)

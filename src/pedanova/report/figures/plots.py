@@ -136,7 +136,7 @@ class Plots:
         names, ax
             One parameter or several, None for all; Axes for each, None for a new figure.
         reduced
-            A result of `Analysis.reduce`; None to compute it.
+            A result of `Analysis.reduce` to draw; by default, it is computed.
 
         Examples
         --------

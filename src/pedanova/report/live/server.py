@@ -93,7 +93,7 @@ class Access:
         await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
-        """The HTTP status and the reason if a request is refused; None if it is allowed."""
+        """The HTTP status and the reason if a request is refused; None for an allowed request."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
@@ -121,7 +121,7 @@ def with_headers(send: Send, nonce: str) -> Send:
 
 
 def only(request: Request, name: str) -> str | None:
-    """The value of the header `name`; None if it is missing, an empty string if it occurs several times."""
+    """The value of the header `name`; None for a missing header, an empty string for several."""
     values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 

@@ -86,7 +86,7 @@ def state_of(analysis: TrialData, version: int = 1, changes: tuple[dict[str, Any
 
 
 class Session:
-    """Answers the questions of one page.
+    """Answers the requests of one live page.
 
     Parameters
     ----------

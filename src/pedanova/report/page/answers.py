@@ -188,7 +188,7 @@ def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
-    """A sample of the rows for a quick first answer; None if there is none or the available counts are enough."""
+    """A sample of the rows for a quick first answer; None without a sample, or if counts are enough."""
     if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt

@@ -62,7 +62,7 @@ class Ladder:
 
 
 def part_of(rows: object) -> Fraction | None:
-    """The quantile of a target or region; None if it is not a quantile."""
+    """The quantile of a target or region; None if `rows` is not a quantile."""
     if isinstance(rows, Region):
         plain = rows.kind == "quantile" and not rows.low
         return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
@@ -225,7 +225,7 @@ MOST_PLACES = 15
 
 
 def rounded(value: float, digits: int = DIGITS) -> float | int | None:
-    """The value with `digits` significant digits; None if it is not finite."""
+    """The value with `digits` significant digits; None if the value is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
@@ -251,7 +251,7 @@ def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
 
 
 def exact(value: Any) -> Any:
-    """The value for JSON, with every digit; None if it is not finite."""
+    """The value for JSON, with every digit; None if the value is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value

@@ -79,7 +79,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 
 
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
-    """A text plot with the target as an area and the region as a line; every value of a list has the same width."""
+    """A text plot with the target as an area and the region as a line; every ordered value has the same width."""
     count = len(drawing)
     columns = room if drawing.bins.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths

@@ -120,7 +120,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
 
 
 def _plain(value: object) -> object:
-    """Numbers, booleans and text unchanged; None as a choice "None"; objects by the name of their class."""
+    """A parameter value as plain data: numbers, booleans and text unchanged, None as "None", objects by class name."""
     if value is None:
         return "None"
     if isinstance(value, str | bool | int | float | np.generic):

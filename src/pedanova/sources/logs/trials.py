@@ -141,7 +141,7 @@ def known_state(word: str) -> str:
 
 
 def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
-    """A condition such as "epochs == 81" for the largest budget that enough trials completed; None for one budget."""
+    """A condition such as "epochs == 81": the largest budget that enough trials completed; None without budgets."""
     rows = Counter(number_or_nan(trial.other.get(key)) for trial in trials if trial.state in DONE)
     budgets = sorted(budget for budget in rows if budget == budget)
     if len(budgets) < 2:
@@ -192,7 +192,7 @@ def tell(
 
 
 def number_or_nan(value: object) -> float:
-    """A result as a number; NaN if it is not one."""
+    """A result as a number; NaN if the result is not a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return float("nan")
     try:
@@ -354,7 +354,7 @@ def parse_number(text: str) -> float | int | None:
 
 
 def value_of(text: str) -> object:
-    """The number in a text, or the text itself; None if it is empty."""
+    """The number in a text, or the text itself; None for an empty text."""
     number = parse_number(text)
     return text or None if number is None else number
 

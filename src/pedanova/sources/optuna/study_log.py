@@ -343,7 +343,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
 
 
 def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
-    """A domain that depends on the value of another parameter; None if no other parameter explains it."""
+    """A domain that depends on the value of another parameter; None if no other parameter explains the domains."""
     rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
     if len(setting.distributions) > MOST_REGIMES:
         return None

@@ -68,7 +68,7 @@ def _candidates(place: Path) -> Iterator[Path]:
 
 
 def _named_as_columns(space: Space, records: Records | TableScan) -> Space | None:
-    """The space with the names of the columns, which may have a prefix such as params_; None if it does not fit."""
+    """The space with the names of the columns, which may have a prefix such as params_; None if columns are missing."""
     columns = {name.removeprefix(mark): name for name in records.columns for mark in MARKS if name.startswith(mark)}
     columns |= {name: name for name in records.columns}
     if not {*space} <= {*columns}:

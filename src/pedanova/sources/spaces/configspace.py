@@ -210,7 +210,7 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 
 
 def read_space(folder: Path) -> Described | None:
-    """Read the configspace.json in the folder of a log; None if there is none, or if it has no bounds."""
+    """Read the configspace.json in the folder of a log; None if the file is missing or has no bounds."""
     file = folder / "configspace.json"
     try:
         return describe(read_json(file)) if file.is_file() else None

@@ -42,7 +42,7 @@ class Labels:
         self._numbers = {number: label for label in known if (number := as_number(label)) is not None}
 
     def find(self, value: object) -> Label | None:
-        """The label of the space that equals `value`; None if there is none."""
+        """The label of the space that equals `value`; None if no label equals `value`."""
         own = as_plain(value)
         if (type(own), own) in self._exact:
             return own
@@ -54,7 +54,7 @@ class Labels:
 
 
 def as_number(value: object) -> float | None:
-    """The finite number that a value or its text represents; None if there is none."""
+    """The finite number that a value or its text represents; None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:

@@ -146,7 +146,7 @@ class Stamp:
 
     @classmethod
     def of(cls, file: Path | ObjectFile) -> Stamp | None:
-        """The stamp of a file; None if it is not a regular file, such as a pipe."""
+        """The stamp of a file; None for a pipe or another special file."""
         if isinstance(file, ObjectFile):
             return cls(*file.state(), "store")
         state = file.stat()

@@ -102,7 +102,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The rows of a table that is the value of some key, as a list or by name; None if there is none."""
+    """The rows of a table that is the value of some key, as a list or by name; None if no value is a table."""
     for key in (*ROWS_UNDER, *plain):
         rows = plain.get(key)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
@@ -127,7 +127,7 @@ def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The rows of a table that is the value of some key, stored by column; None if there is not exactly one."""
+    """The rows of a table that is the value of some key, stored by column; None if not exactly one value is a table."""
     tables = [_by_column(part) for part in plain.values() if isinstance(part, dict) and len(part) > 1]
     some = [table for table in tables if table]
     return some[0] if len(some) == 1 else None
@@ -210,7 +210,7 @@ def _unwrapped(values: list[Any]) -> list[Any]:
 
 
 def as_dict(cell: object) -> dict[str, Any] | None:
-    """The dict in a cell, as an object or as text; None if there is none."""
+    """The dict in a cell, as an object or as text; None if the cell has no dict."""
     if isinstance(cell, dict):
         return {str(key): value for key, value in cell.items()}
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):

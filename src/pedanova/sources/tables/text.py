@@ -75,7 +75,7 @@ def open_text(file: Path) -> TextIO:
 
 
 def as_delimiter(given: object) -> str | None:
-    """The delimiter as a character, from a character or a name such as "tab"; None to detect it."""
+    """The delimiter as a character, from a character or a name such as "tab"; None means that it is detected."""
     if given is None:
         return None
     sign = NAMES.get(given, given) if isinstance(given, str) else given
