@@ -97,10 +97,10 @@ class Effect:
     name
         The parameter.
     ratio
-        Its `variance` divided by the sum over all parameters.
+        The parameter's `variance` divided by the sum over all parameters.
     share
-        The fraction of the objective's variance that the parameter explains alone, corrected for chance. It may be
-        slightly negative if the parameter has no effect.
+        The fraction of the objective's variance that the parameter explains alone, corrected for chance. The share may
+        be slightly negative if the parameter has no effect.
     raw_share
         ``variance / total_variance``, without the correction.
     variance

@@ -1,8 +1,8 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
 A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, it is constant between
-the sorted ends of the boxes. A box contributes its value times the volume of the other parameters that it covers. This
-is added at the box's lower end and subtracted at its upper end; the cumulative sum over the sorted ends is the
+the sorted ends of the boxes. A box contributes its value times the volume of the other parameters that it covers. The
+product is added at the box's lower end and subtracted at its upper end; the cumulative sum over the sorted ends is the
 marginal.
 """
 

@@ -48,15 +48,15 @@ class Importance:
     name
         The parameter.
     ratio
-        Its `share` divided by the sum over all parameters; negative shares count as zero.
+        The parameter's `share` divided by the sum over all parameters; negative shares count as zero.
     share
         The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
-        chance. It may be slightly negative if the parameter has no effect. For a conditional parameter it is the effect
-        of its value only: the effect of its presence belongs to the parent.
+        chance. The share may be slightly negative if the parameter has no effect. For a conditional parameter, the
+        share is the effect of its value only: the effect of its presence belongs to the parent.
     raw_share
         The share without the correction for chance, including the effect of whether the parameter has a value.
     raw_ratio
-        Its `variance` divided by the sum over all parameters: the HPI ratio of the paper.
+        The parameter's `variance` divided by the sum over all parameters: the HPI ratio of the paper.
     divergence
         PED: the chi-square divergence of the target's density from the baseline's.
     variance
@@ -69,7 +69,7 @@ class Importance:
         The two parts of `divergence`: the effect of the parameter's value, and the effect of being active (or of which
         domain applies). `activity` is 0 for a parameter without conditions.
     value_share, activity_share
-        The same two parts of `raw_share`.
+        The effects of the parameter's value and of being active as parts of `raw_share`.
     low, high
         The 95 % interval of `share`; None without draws.
     p_value
@@ -79,8 +79,8 @@ class Importance:
     significant
         Whether the effect is clear: `p_adjusted` is at most 0.05, and `share` is at least 0.005.
     varied
-        False if the parameter had only one value (in the region, or in all rows if a model answers). Then its effect is
-        not known: its numbers are 0, its interval and p-value None.
+        False if the parameter had only one value (in the region, or in all rows if a model answers). Then the
+        parameter's effect is not known: its numbers are 0, its interval and p-value None.
     deviation
         The standard deviation of the share, used to pool studies; None without draws.
 

@@ -2,7 +2,7 @@
 
 closed = the fraction of the variance of "in the target?" that two parameters explain together; additive = the fraction
 that the best sum of two single effects explains; interaction = closed - additive. If the parameters are independent,
-additive is the sum of the two shares. If they depend on each other in the rows, additive is less than this sum, and the
+additive is the sum of the two shares. If they depend on each other, additive is less than the sum of shares, and the
 difference is their redundancy.
 """
 

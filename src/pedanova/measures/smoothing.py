@@ -35,9 +35,9 @@ Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # output cells, input cells
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     """(...,) The bandwidth in cells for row counts by cell: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
 
-    This is half of Scott's rule. With `fade`, the bandwidth falls faster with n beyond `MANY` rows. Shares are
-    corrected for chance, so a narrow kernel only adds a little scatter, but the bias of a wide one at jumps of the
-    density would never vanish.
+    The bandwidth is half that of Scott's rule. With `fade`, the bandwidth falls faster with n beyond `MANY` rows.
+    Shares are corrected for chance, so a narrow kernel only adds a little scatter, but the bias of a wide one at jumps
+    of the density would never vanish.
     """
     total = counts.sum(axis=-1)
     rows = np.maximum(total, 2).astype(np.float64)
@@ -263,7 +263,7 @@ class BandedKernel:
     """The kernel S of one block in single precision, for many draws, by matrix products that skip its zeros.
 
     Single precision is enough for random draws, but it cannot represent small differences from 1. So the difference of
-    two densities is smoothed, not each of them.
+    two densities is smoothed, not each density.
     """
 
     bands: tuple[Band, ...]

@@ -65,7 +65,7 @@ class Gain:
     name
         The parameter.
     default, best
-        Its default value, and its best value if all others stay at their defaults; None if the parameter is inactive.
+        The default value, and the best value if all others stay at their defaults; None if the parameter is inactive.
     gain, low, high
         The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high

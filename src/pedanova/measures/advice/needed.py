@@ -68,7 +68,7 @@ class NeededTrials:
     share, width
         The share of the parameter, and the width of the share's 95 % interval.
     more, low, high
-        Further trials until the interval is narrow enough; None if not known.
+        Further trials until the interval is narrow enough; None if this number is not known.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """Further trials that make a width ∝ trials^-power smaller by `factor`; None if more than `MOST` in total."""
+    """Further trials that make a width ∝ trials^-power smaller by `factor`; None for more than `MOST` trials."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)

@@ -308,7 +308,7 @@ class OtherParameters:
         return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
     def prediction_for(self, j: int) -> Prediction | None:
-        """The prediction from the parameters that are independent of parameter `j`; None if no parameter is."""
+        """The prediction from the parameters that are independent of parameter `j`; None without such parameters."""
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:

@@ -159,7 +159,7 @@ class PooledShare:
     spread
         The standard deviation of the share between studies, beyond chance.
     rank
-        Its mean rank; None if too few studies have the parameter.
+        The mean rank of the parameter; None if too few studies have the parameter.
     first
         The fraction of the studies in which the parameter is among the first three.
     studies

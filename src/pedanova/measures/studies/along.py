@@ -188,7 +188,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which the ranking is that of the full budget; None if lower budgets differ from it."""
+        """The lowest budget from which the ranking is that of the full budget; None if all lower budgets differ."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":

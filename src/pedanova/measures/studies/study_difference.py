@@ -182,7 +182,7 @@ class Difference:
     good, other_good
         The good values in each study, in words.
     overlap
-        The area that the target's densities of both studies have in common, from 0 to 1; None if their cells differ.
+        The area that the target's densities of both studies have in common, from 0 to 1; None for different cells.
     moved_p_adjusted
         How often equal distributions of target rows would differ this much by chance, adjusted by Holm.
     matters

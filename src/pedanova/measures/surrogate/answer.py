@@ -100,7 +100,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the model's points in coarse cells of sets of parameters; None if rows are counted."""
+        """A function that counts the model's points in coarse cells of sets of parameters; None if rows are used."""
         model_query = self.model_query
         return (
             None

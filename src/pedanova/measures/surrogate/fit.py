@@ -370,7 +370,7 @@ def argsort_draws(values: Singles) -> NDArray[np.int64]:
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The indices of the rows in a layer, and their scores among these rows; None if too few or all equal."""
+    """The indices of the rows in a layer, and their scores among these rows; None if rows are too few or equal."""
     top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None

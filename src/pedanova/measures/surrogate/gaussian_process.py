@@ -138,7 +138,7 @@ def descend(loss: Loss, start: Reals, *, steps: int, least: float) -> Reals:
 def _line_search(
     loss: Loss, place: Reals, value: float, gradient: Reals, direction: Reals
 ) -> tuple[Reals, float, Reals] | None:
-    """The first point along `direction` with a sufficient decrease, its loss and gradient; None if no point has one."""
+    """The first point along `direction` with a sufficient decrease, its loss and gradient; None without any."""
     predicted = float(gradient @ direction)
     if not predicted < 0.0:
         direction, predicted = -gradient, -float(gradient @ gradient)

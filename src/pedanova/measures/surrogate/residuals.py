@@ -6,8 +6,8 @@ in the target, as predicted from all other configurations, and y whether it is:
     y = h(x) + [p - h(x)] + [y - p]
 
 If parameters are independent in the rows, the second term does not vary with the parameter; if the model is right,
-neither does the third. Both are expanded in orthonormal functions of the parameter: first h itself, then octaves of
-waves of rising frequency. The coefficient of h is shrunk, by an amount that all parameters together determine; the
+neither does the third. Both terms are expanded in orthonormal functions of the parameter: first h itself, then octaves
+of waves of rising frequency. The coefficient of h is shrunk, by an amount that all parameters together determine; the
 coefficients of an octave count only if they are far beyond chance.
 """
 
@@ -199,8 +199,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     root, deviation
         (parameters,) Square roots of the model's shares, and the standard deviations of these roots.
     together
-        The fraction of the objective's variance that is due to interactions. If it is large, an effect on which the
-        samples disagree is probably not the effect of one parameter alone.
+        The fraction of the objective's variance that is due to interactions. If interactions are large, an effect on
+        which the samples disagree is probably not the effect of one parameter alone.
     pairs
         For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """
@@ -273,7 +273,7 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
 def expansions(
     curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
 ) -> list[Residuals | None]:
-    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for a single cell.
+    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for one cell.
 
     All arrays are (parameters, cells).
     """

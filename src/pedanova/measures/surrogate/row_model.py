@@ -186,7 +186,7 @@ class RowModel:
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
-        """Target and region (masks over the table) as ranges of ranks; None if one of them is not such a range."""
+        """Target and region (masks over the table) as ranges of ranks; None if target or region is no such range."""
         first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
         return None if first is None or second is None else (first, second)
 

@@ -60,7 +60,7 @@ def configurations_of(rows: RankedRows) -> Configurations:
 
 @dataclass(frozen=True, slots=True)
 class SamplerEvidence:
-    """Signs of an adaptive sampler, each in standard deviations of a random sampler; None if not known."""
+    """Signs of an adaptive sampler, in standard deviations of a random one; None if trial numbers are not known."""
 
     together: float  # rows have common values in several columns at once; negative: in all but one
     again: float  # better configurations were run more often

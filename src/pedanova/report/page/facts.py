@@ -233,7 +233,7 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """The numbers rounded to `many` significant digits; None if not finite."""
+    """The numbers rounded to `many` significant digits; None for numbers that are not finite."""
     given = np.fromiter(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         places = many - 1 - np.floor(np.log10(np.abs(given)))

@@ -133,7 +133,7 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The space of a search; None if its grids contradict each other. Unbounded ranges end at the tried values."""
+    """The space of a search; None if the grids contradict each other. Unbounded ranges end at the tried values."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:

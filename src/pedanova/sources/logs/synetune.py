@@ -1,4 +1,4 @@
-"""Syne Tune: the folder of a tuning, with metadata.json and results.csv.zip. Its tuner.dill is never opened."""
+"""Syne Tune: the folder of a tuning, with metadata.json and results.csv.zip. The pickle tuner.dill is never opened."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Labels:
 
 
 def as_number(value: object) -> float | None:
-    """The finite number that a value or its text represents; None if it is not a number."""
+    """The finite number that a value or its text represents; None if `value` is not a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:

@@ -233,7 +233,7 @@ def tune_parameter(name: str, one: Any) -> Parameter:
 
 
 def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-    """The parameters of `hydra.sweeper` in a Hydra configuration, by name; None if it has no sweeper."""
+    """The parameters of `hydra.sweeper` in a Hydra configuration, by name; None without a sweeper."""
     hydra = plain.get("hydra")
     sweeper = hydra.get("sweeper") if isinstance(hydra, Mapping) else None
     if not isinstance(sweeper, Mapping):
