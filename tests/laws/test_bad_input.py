@@ -48,7 +48,7 @@ def analyze(data: object = TABLE, objective: object = "loss", **options: Any) ->
         pytest.param([1.0] * ROWS, ("1 in every row",), id="constant"),
         pytest.param([True] * ROWS, ("1 in every row",), id="constant boolean"),
         pytest.param([np.inf] * ROWS, ("inf in every row",), id="all infinite"),
-        pytest.param(np.full(ROWS, np.nan), (f"no number in {ROWS} rows",), id="all NaN"),
+        pytest.param(np.full(ROWS, np.nan), (f"NaN in all {ROWS} rows",), id="all NaN"),
         pytest.param([None] * ROWS, (f"no value in any of {ROWS} rows",), id="all None"),
         pytest.param([1.0, 2.0], ("2 rows", f"{ROWS}"), id="too short"),
         pytest.param([], ("0 rows", f"{ROWS}"), id="empty list"),

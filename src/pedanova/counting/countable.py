@@ -66,7 +66,7 @@ class Countable(ABC):
 
     def describe_outside(self, _: str, parameter: Parameter, /) -> str:
         """A description of the first row with a value outside the domain of `parameter`."""
-        return f"rows lie outside {parameter}"
+        return f"some rows have a value outside {parameter}"
 
     def few(self) -> FewRows | None:
         """The individual rows, for methods that need more than counts; None if the rows are not available."""

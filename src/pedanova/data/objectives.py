@@ -116,7 +116,7 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         if 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, words))) > len(words):
             raise DataError(f"objective {name!r} has text after its numbers ({shown_words}); {one_form}")
         compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
-        content = f"text ({shown_words}); give a column of numbers, or a comparison as the objective"
+        content = f"text ({shown_words}); name a column of numbers, or pass a comparison as the objective"
         raise DataError(f'objective {name!r} holds {content}: "{compared}"')
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")

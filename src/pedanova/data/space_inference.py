@@ -419,7 +419,7 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
             raise DataError(unknown_name(name, tuple(table), what="column"))
     both = own & set(params)
     if both:
-        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; leave it out there")
+        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; an objective cannot be a parameter")
     start = list(space) if space is not None else [name for name in table if name not in own]
     if space is not None and own & set(start):
         raise SpaceError(f"the space contains the objective {min(own & set(start))!r}; remove it from the space")

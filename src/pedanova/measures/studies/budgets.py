@@ -208,7 +208,7 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
 def check_several(name: str, values: Reals, rows: int) -> None:
     if len(values) < 2:
         only = f"is {values[0]:g} in every row" if len(values) else "has no number in any row"
-        raise QueryError(Arg("budget", name), f" {only}; there is nothing to follow. Name a column that varies")
+        raise QueryError(Arg("budget", name), f" {only}; name a column that varies")
     if len(values) > rows / LEAST_TARGET and len(values) > MOST:
         words = (
             f" has {len(values):,} different values in {rows:,} rows; round them to a few, so that each has enough rows"

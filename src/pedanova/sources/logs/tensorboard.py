@@ -163,7 +163,7 @@ def read(path: Path) -> Records:
         )
     if len(sessions) == 1:
         raise DataError(
-            f"{path} holds the settings of a single run, {sessions[0].name}, and one row compares nothing; "
+            f"{path} holds the settings of a single run, {sessions[0].name}, and one run cannot be compared; "
             "give the folder of all runs"
         )
     trials = [_trial(folder, by_folder, path) for folder in sessions]

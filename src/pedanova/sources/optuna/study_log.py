@@ -302,7 +302,8 @@ def _coded(name: str, setting: Setting, rows: int) -> Column:
         mine = np.array(setting.which) == i
         inside = np.array(setting.values, dtype=np.float64)[mine]
         if len(inside) and not (inside.min() >= 0 and inside.max() < len(table)):
-            raise DataError(f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged")
+            words = f"a trial has choice number {inside.max():g}, but only {len(table)} choices exist"
+            raise DataError(f"{name}: {words}; the storage is damaged")
         codes[np.array(setting.rows, dtype=np.int64)[mine]] = table[inside.astype(np.int64)]
     return Column(name, codes, labels)
 

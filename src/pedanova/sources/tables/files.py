@@ -81,7 +81,7 @@ def check_file(file: Path) -> str:
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)
-        remedy = FOREIGN.get(file.suffix.lower(), f"a table has one of {known}; rename it if it is one")
+        remedy = FOREIGN.get(file.suffix.lower(), f"if it is a table, give it one of the suffixes {known}")
         raise DataError(f"{file}: suffix {file.suffix!r} is unknown; {remedy.format(file.stem)}")
     if file.stat().st_size == 0:
         raise NoTrialsError(f"{file} is empty; it must hold a table with a header")
