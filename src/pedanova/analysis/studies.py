@@ -359,7 +359,7 @@ def difference(
     names: tuple[str, str] = ("A", "B"),
     **how: Unpack[How],
 ) -> StudyDifferences | Differences:
-    """How the importances of two studies differ, by parameter, and how sure each difference is.
+    """How the importances of two studies differ, by parameter, and how certain each difference is.
 
     Parameters
     ----------

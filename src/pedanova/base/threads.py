@@ -79,7 +79,7 @@ def _controller(scipy: bool) -> Any:  # noqa: ARG001
 
 
 def trim_memory() -> None:
-    """Give memory that was freed back to the operating system (glibc only)."""
+    """Return freed memory to the operating system (glibc only)."""
     trim = _trim()
     if trim is not None:
         trim(0)

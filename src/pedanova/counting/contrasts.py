@@ -62,7 +62,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, *same: str | Arg) -> None:
-    """Raise an error if the target is empty, has `stray` rows outside the region, or is all `rows` of the region."""
+    """Raise an error if the target is empty, not inside the region (`stray` rows), or equal to the region (`rows`)."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:

@@ -63,7 +63,7 @@ def is_too_narrow(counts: Stack, step: int) -> bool:
 def interquartile(counts: Stack) -> Any:
     """(...,) The interquartile range in cells, interpolated between rows like NumPy's percentile.
 
-    In single precision there is no interpolation, because such arrays are used only for hundreds of rows.
+    Counts in single precision, which are used only for hundreds of rows, are not interpolated.
     """
     if counts.dtype == np.float32:
         reached, total = _cumulated(counts), counts.sum(axis=-1)

@@ -23,7 +23,7 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
     """Functions of the cells, orthonormal under `mass` and with mean 0; for a `child`, mean 0 in each domain.
 
-    The functions are cached, because all uniform parameters have the same ones, and so have all targets of one region.
+    The functions are cached, because they are the same for all uniform parameters and for all targets of one region.
     """
     return _waves_of(mass.tobytes(), tuple(blocks), child)
 

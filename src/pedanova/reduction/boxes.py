@@ -98,7 +98,7 @@ class Cloud:
 
     @property
     def by_space(self) -> bool:
-        """Whether densities are relative to the search space instead of the points themselves."""
+        """Whether the weight of a slice is divided by its fraction of the space, instead of its number of points."""
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:

@@ -259,7 +259,7 @@ SAME_SIZE = 1.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoodRegion:
-    """The good region found from rows: the best fifth of the target if it has enough rows, otherwise all of it."""
+    """The good region found from rows: the best fifth of the target, or the whole target if that fifth is too small."""
 
     search: Search
     cloud: Cloud  # its mass is the best part of the target

@@ -1,7 +1,7 @@
 """How many more trials are needed, and whether to stop, from intervals of shares and samples of the objective.
 
-The width of an interval falls with a power of the number of trials, about its square root. The interval of the
-estimated number of trials follows from the exponents 0.4 and 0.6.
+With n trials, the width of an interval is about proportional to 1/√n, that is, to n to the power -0.5. The estimated
+number of trials gets an interval from the powers -0.4 and -0.6.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: how much the best value improves with four times as many trials (exceeded with 5 % probability; None
-        without a model). `negligible`: a fiftieth of the distance from a typical configuration to the best.
+        `better`: four times as many trials improve the best value by at most this much, with 95 % probability; None
+        without a model. `negligible`: a fiftieth of the distance from a typical configuration to the best.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Needed(NamedTable[NeededTrials]):
     apart
         Further trials until the first two parameters can be distinguished.
     pair
-        The names of the first two parameters.
+        The names of the first two parameters of the ranking.
     width
         The width at which an interval is narrow enough.
     trials

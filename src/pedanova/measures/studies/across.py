@@ -157,7 +157,7 @@ class PooledShare:
     share, low, high
         The mean share over studies (random effects), and its 95 % interval.
     spread
-        The standard deviation of the share between studies, beyond chance.
+        The standard deviation of the share between studies, without sampling error.
     rank
         The mean rank of the parameter; None if too few studies have the parameter.
     first
@@ -342,7 +342,10 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) The sampling variance of each share, from the mean deviation and the study's rows."""
+    """(studies, parameters) The sampling variance of each share.
+
+    It is the mean of deviation² · rows over the studies, divided by the rows of the study.
+    """
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):

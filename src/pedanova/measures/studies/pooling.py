@@ -295,7 +295,10 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
 
 
 def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
-    """For each study, the weighted mean of the other studies and its variance; `between` has their between-variance."""
+    """For each study, the weighted mean of the other studies and its variance.
+
+    `between` (studies,) is the variance between the other studies.
+    """
     means, errors = np.empty(len(values)), np.zeros(len(values))
     for place, spread in enumerate(between.tolist()):
         variances = own + spread

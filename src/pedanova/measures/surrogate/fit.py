@@ -4,7 +4,7 @@
 2. Scores are normal quantiles of the ranks; with an adaptive sampler, each row is weighted by the volume of the space
    that is nearest to it.
 3. Functions are drawn at uniform points. Noise is added, from none in the first sample to all of the fitted noise in
-   the last, because a misfit may be noise or structure.
+   the last, because it is unknown how much of the residuals is noise and how much is structure.
 4. In every other pair of samples, a second process, fitted to the best half of the rows, reorders the points of that
    half. A third process does the same for the best tenth, in as many pairs. The process of all rows is not enough: it
    mostly describes how bad rows differ, and treats a jump between good and bad as noise.

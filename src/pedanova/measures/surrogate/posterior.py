@@ -232,7 +232,10 @@ def margin(grid: Grid, seen: Places) -> Reals:
 
 
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The range of cells with rows, first and last + 1, extended to an end that may have no rows by chance."""
+    """The range of cells with rows: the first cell, and the last cell + 1.
+
+    The range includes the cells beyond it at an end if so few rows are expected there that none may occur by chance.
+    """
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
     return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)

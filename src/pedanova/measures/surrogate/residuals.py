@@ -159,7 +159,7 @@ def curve_of(
 ) -> tuple[Reals, Reals]:
     """The mean number of target points and of region points in every cell over all samples; both (cells,).
 
-    `numbers` (cells,) has the position of every cell in the canonical order.
+    `numbers` (cells,) contains the position of every cell in the canonical order.
     """
     inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
     for each, span in ((inside, target), (mass, region)):

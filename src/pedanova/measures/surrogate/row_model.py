@@ -165,7 +165,7 @@ class RowModel:
         return self._parts.get((some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
-        """This model with the dependence found in all rows, if the same parameters vary."""
+        """Copy the dependence between parameters from `every`, the model of all rows, if the same parameters vary."""
         own, whole = self.rows.arrangement, every.rows.arrangement
         if own.names[: own.varying] == whole.names[: whole.varying]:
             self.dependence = every.dependence

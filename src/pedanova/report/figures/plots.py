@@ -77,7 +77,7 @@ class Plots:
         target, region, options
             As in `Analysis.importance`.
         metric, ax
-            ``"share"`` or ``"ratio"``; Axes to draw in, None for a new figure.
+            `metric`: ``"share"`` or ``"ratio"``. `ax`: the Axes to draw in, None for a new figure.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Plots:
         Parameters
         ----------
         names, ax
-            One parameter or several, None for the most important ones; Axes for each, None for a new figure.
+            `names`: one parameter or several, None for the most important. `ax`: Axes for each, None for a new figure.
         target, region
             As in `Analysis.importance`.
 
@@ -134,7 +134,7 @@ class Plots:
         target, keep, options
             As in `Analysis.reduce`.
         names, ax
-            One parameter or several, None for all; Axes for each, None for a new figure.
+            `names`: one parameter or several, None for all. `ax`: Axes for each, None for a new figure.
         reduced
             A result of `Analysis.reduce` to draw; by default, it is computed.
 
@@ -168,7 +168,7 @@ class Plots:
         Parameters
         ----------
         region, ladder, options, ax
-            As in `Analysis.profile`; Axes to draw in, None for a new figure.
+            As in `Analysis.profile`. `ax`: the Axes to draw in, None for a new figure.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class Plots:
         Parameters
         ----------
         budget, target, at, among, options, ax
-            As in `Analysis.along`; Axes to draw in, None for a new figure.
+            As in `Analysis.along`. `ax`: the Axes to draw in, None for a new figure.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Plots:
         Parameters
         ----------
         target, region, options, ax
-            As in `Analysis.interactions`; Axes to draw in, None for a new figure.
+            As in `Analysis.interactions`. `ax`: the Axes to draw in, None for a new figure.
 
         Examples
         --------
@@ -240,7 +240,7 @@ class Plots:
         first, second, cells
             Two parameters, and the number of cells for each.
         target, region, ax
-            As in `Analysis.importance`; Axes to draw in, None for a new figure.
+            As in `Analysis.importance`. `ax`: the Axes to draw in, None for a new figure.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Plots:
         Parameters
         ----------
         names, ax
-            One parameter or several, None for the most important ones; Axes for each, None for a new figure.
+            `names`: one parameter or several, None for the most important. `ax`: Axes for each, None for a new figure.
         region, clip, smoothing
             As in `Analysis.effects`.
 

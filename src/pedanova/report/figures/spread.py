@@ -28,7 +28,7 @@ def draw_densities(
 ) -> Axes:
     """Draw the densities of target and region, and the range that chance would give; values beyond it in full colour.
 
-    `row` is the importance of the parameter; without a clear effect, it is drawn in grey.
+    `row` is the importance of the parameter; a parameter without a clear effect is drawn in grey.
     """
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     drawing, noise = density.drawn(), row is not None and is_faint(row)
