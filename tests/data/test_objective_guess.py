@@ -58,6 +58,7 @@ def test_the_result_that_a_table_was_made_for(columns: dict[str, Any], objective
         {"loss_weight": A, "acc_threshold": B},
         {"loss": ["bce"] * ROWS},
         {"acc": np.ones(ROWS)},
+        {"train_acc": A, "val_acc": [*(f"{value:.6f}" for value in B[1:]), "0.5, 0.25"]},  # not a training result
     ],
 )  # fmt: skip
 def test_several_or_none(columns: dict[str, Any]) -> None:

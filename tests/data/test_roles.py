@@ -63,6 +63,7 @@ def test_numbers_that_were_set(name: str) -> None:
 
 def test_a_mean_of_counts_was_not_set() -> None:
     assert role_of("n_estimators", real(100, 900)) == "result"
+    assert role_of("nRatioSmote", real()) == "parameter"
 
 
 @pytest.mark.parametrize(
@@ -260,6 +261,31 @@ def test_means_and_deviations_of_one_result() -> None:
         "result",
         "result",
     ]
+
+
+def test_a_number_with_a_spread_was_measured() -> None:
+    jobs = {"total_jobs": RNG.choice([2500, 2600], ROWS), "total_jobs_std": real(), "total_jobs_ci95": real()}
+    assert {roles({**SETTINGS, **jobs}, "y")[name].name for name in jobs} == {"result"}
+    depth = {"depth": RNG.choice([2, 4], ROWS), "depth_mean": real(), "depth_std": real()}  # the spread of the mean
+    assert roles({**SETTINGS, **depth}, "y")["depth"].is_setting
+    width = {"width": RNG.choice([2, 4], ROWS), "width_sd": RNG.choice([0.1, 0.2], ROWS)}
+    assert roles({**SETTINGS, **width}, "y")["width"].is_setting
+
+
+def test_numbers_with_many_digits_that_follow_from_another_column_are_doubted() -> None:
+    layers = RNG.integers(0, 3, ROWS)
+    shapes = {"dimensions": np.array(["[24, 3]", "[24, 6]", "[24, 9]"])[layers]}
+    for times, expected in ((layers, ["squeeze"]), (RNG.permutation(np.arange(ROWS) % 3), [])):
+        decided = in_order({**SETTINGS, **shapes, "squeeze": (times + 1) / 192, "loss": real()}, "loss")
+        assert doubted(decided) == expected
+    decided = in_order({**SETTINGS, **shapes, "squeeze": (layers + 1) / 20, "loss": real()}, "loss")
+    assert doubted(decided) == []
+
+
+def test_thresholds_of_validation_among_results_are_doubted() -> None:
+    for name, expected in (("validation_best_threshold", ["validation_best_threshold"]), ("score_threshold", [])):
+        found = {name: RNG.choice([0.8, 0.9, 0.95], ROWS)}
+        assert doubted(in_order({**SETTINGS, "f1": real(), "rmse": real(), **found, "auc": real()}, "f1")) == expected
 
 
 def test_a_column_of_nothing_beside_a_status() -> None:

@@ -99,6 +99,11 @@ class Values:
         return _are_round(self._distinct()[0])
 
     @property
+    def are_short(self) -> bool:
+        """Whether no number has more than three digits, or they are round."""
+        return self.are_round or _are_short(self._distinct()[0])
+
+    @property
     def looks_chosen(self) -> bool:
         """Whether people seem to have chosen the values: repeated words, round numbers, or few, equally frequent."""
         if self.kind != "numbers":

@@ -8,11 +8,20 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers
+from pedanova.data.column_values import is_word
 from pedanova.data.regions import sign_of
-from pedanova.data.vocabulary import DEVIATIONS, RESULTS, UNCLEAR, VALIDATION, direction_by_name, last_telling, words_of
+from pedanova.data.vocabulary import (
+    DEVIATIONS,
+    MIDDLES,
+    RESULTS,
+    UNCLEAR,
+    VALIDATION,
+    direction_by_name,
+    last_telling,
+    words_of,
+)
 from pedanova.errors import Arg, listed
 
-MIDDLES = {"mean", "avg", "average", "median"}
 SPREAD = DEVIATIONS - MIDDLES
 SINGLE = (("score",), ("objective",), ("fitness",))  # names of the main result in a table with several results
 PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
@@ -37,7 +46,7 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
     results = likely_objectives(columns)
     for names, why in _rules(results, columns):
         if len(names) == 1:
-            return names[0], _note(names[0], why, results)
+            return None if _has_words(columns[names[0]]) else (names[0], _note(names[0], why, results))
     return None
 
 
@@ -55,15 +64,25 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether at least half of the rows have a number, and the distinct numbers are too many for a parameter."""
+    """Whether at least half of the rows have a number, and the distinct numbers are too many for a parameter.
+
+    A text column with a few values that are not numbers counts as well: it is never guessed, but no other result is
+    guessed in its place.
+    """
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
-    if column.labels is not None or column.is_time or column.values.dtype.kind == "b":
+    if column.labels is not None:
+        return len(column.labels) > LEAST_VALUES and 2 * sum(map(is_word, column.labels)) < len(column.labels)
+    if column.is_time or column.values.dtype.kind == "b":
         return False
     telling = (last_telling(name) or ("",))[0]
     present = column.values[~column.absent()]
     least = LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1
     return 2 * len(present) >= len(column) and len(np.unique(present[:A_LOOK])) > least
+
+
+def _has_words(column: Column) -> bool:
+    return column.labels is not None and as_numbers(column) is None
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:

@@ -28,7 +28,9 @@ from pedanova.data.vocabulary import (
     COUNTS,
     DEVIATIONS,
     DIFFERENCES,
+    FRACTIONS,
     MEMORY,
+    MIDDLES,
     OUTCOMES,
     PAST,
     RESULTS,
@@ -174,21 +176,26 @@ def roles_of(
     values = {name: Values.of(columns[name]) for name in names}
     # Several columns that are permutations are a design, such as a Latin hypercube; a single one numbers the rows.
     single = sum(one.is_permutation for one in values.values()) == 1
-    families: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    families: dict[tuple[str, ...], list[str]] = {}
     for name in names:
-        families.setdefault(_stem(name), []).append(words_of(name))
+        families.setdefault(_stem(name), []).append(name)
     # A dict of results, such as bleu.bleu and bleu.length_ratio
     dicts = {parts[0] for parts in (name.rpartition(".") for name in names) if _tells(parts[0]) and _tells(parts[2])}
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
         alike = families[_stem(name)]
-        ends = {words[-1] for words in alike if words != _stem(name)}
+        summaries = {words_of(other)[-1]: values[other] for other in alike if words_of(other) != _stem(name)}
+        ends = summaries.keys()
         summary = _stem(name) != words_of(name) and len(alike) > 1
+        has_spread = _stem(name) == words_of(name) and MIDDLES.isdisjoint(ends)
+        spread = [summaries[end] for end in ends - {"min", "max"}] if has_spread else []
         if name.rpartition(".")[0] in dicts:
             clues_on.append(Clue("result", SURE, "belongs to a result"))
         if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
             clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
+        elif one.kind == "numbers" and any(not other.looks_chosen for other in spread):
+            clues_on.append(Clue("result", SURE, "another column has its spread, so it was measured"))
         roles[name] = _decided(clues_on)
 
     def named_after(name: str, others: Collection[str]) -> bool:
@@ -272,7 +279,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", weight, "named like a result")
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
         yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
-    elif len(words) > 1 and words[0] in COUNTS and not values.whole and np.any(values.some % 1):
+    elif len(words) > 1 and words[0] in COUNTS and FRACTIONS.isdisjoint(words) and np.any(values.some % 1):
         yield Clue("result", FAIR, "named like a count, but its values are not whole numbers, so it is a mean")
     elif has_head(name):
         yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
@@ -376,7 +383,7 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 def _stem(name: str) -> tuple[str, ...]:
     """The words of a name without a summary such as "mean", "std" or "best" at the end."""
     words = words_of(name)
-    return words[:-1] if words and words[-1] in DEVIATIONS | {"best", "worst"} else words
+    return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,10 +498,11 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
-    chosen = {name for name, one in settings.items() if one.looks_chosen}
+    chosen = {name for name, one in settings.items() if one.looks_chosen} - _computed(settings)
     design = {name for name in settings if known.roles[name].proven}
     counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
-    sure = design | {name for name in named if name not in counts or settings[name].are_round}
+    rounded = {name for name in named if name not in counts or settings[name].are_round}
+    sure = design | {name for name in rounded if words_of(name)[0] not in BEFORE_RESULTS}
     likely = named | chosen | design
     homes = [
         group for group in groups if group.is_first or _are_parameters(settings.keys() & group.names, sure, likely)
@@ -523,6 +531,21 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         if far and one.has_own and len(likely & home) > 1:
             new[name] = Role("result", "different in every row, and its column stands between columns of results")
     return new
+
+
+def _computed(settings: Mapping[str, Values]) -> set[str]:
+    """Columns of few numbers with many digits that another column determines, such as a rate of compression."""
+    whole = {name: one for name, one in _in_every_row(settings).items() if settings[name].is_few}
+    odd = [name for name in whole if settings[name].kind == "numbers" and not settings[name].are_short]
+    if not odd or len(whole) > MOST_COMPARED:
+        return set()
+    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in whole.items()}
+
+    def tells(other: str, name: str) -> bool:
+        pairs = codes[other] * (codes[name].max() + 1) + codes[name]
+        return other != name and len(np.unique(pairs)) == codes[other].max() + 1
+
+    return {name for name in odd if any(tells(other, name) for other in codes)}
 
 
 def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:

@@ -73,7 +73,8 @@ SPLITS = _words("train training val valid validation test dev holdout eval cv oo
 VALIDATION = _words("val valid validation dev cv")
 SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k l s ms "
-    "sec ns us n per ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes hours"
+    "sec ns us n per rps ema smoothed running top overall macro micro weighted all seed rep repeat milli mins minutes "
+    "hours"
 )  # words that may follow a result's name
 BEFORE_RESULTS = _words(
     "train training val valid validation test dev holdout cv eval metrics metric results final best last peak avg "
@@ -100,7 +101,9 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 COUNTS = _words("n num number")
-DEVIATIONS = _words("mean avg average median std stdev stddev sd sem var variance min max ci lower upper")
+FRACTIONS = _words("rate ratio fraction frac")
+MIDDLES = _words("mean avg average median")
+DEVIATIONS = MIDDLES | _words("std stdev stddev sd sem var variance min max ci lower upper")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
 PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # but not seed, speed or embed
 HEADS = _words(
@@ -172,8 +175,12 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word of a name with a known meaning, and whether words before it negate it; None if no word decides."""
+    """The last word of a name with a known meaning, and whether words before it negate it; None if no word decides.
+
+    Words after "per" do not count: the cost per success is a cost.
+    """
     words = words_of(name)
+    words = words[: words.index("per")] if "per" in words[1:] else words
     for place in range(len(words) - 1, -1, -1):
         word = known_form(words[place])
         if word in _KNOWN - SPLITS:

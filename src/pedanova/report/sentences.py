@@ -33,9 +33,11 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
+    parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
+    if len(names) == parameters:
+        return f"{listed(names, most=4)} may not be {parameter}, and there is no other; list the true ones in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
         return f"{len(names)} of these may not be parameters ({listed(names, most=4)}); list the true ones in --params"
-    parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
     return f"{listed(names)} may not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
 
 

@@ -74,6 +74,16 @@ def test_results_in_any_form(grid: Any, tmp_path: Path, library: Any) -> None:
     assert set(read_records(without).metadata.params) == set(GRID)
 
 
+def test_several_searches_in_one_table(grid: Any) -> None:
+    once = pd.DataFrame(grid.cv_results_)
+    both = pd.concat([once.assign(model="tree", note="first"), once.assign(model="forest", note="second")])
+    both["note"] = [f"{note} {row}" for row, note in enumerate(both["note"])]
+    for frame in (both, both.drop(columns="params")):
+        records = read_records(frame)
+        assert set(records.metadata.params) == {*GRID, "model"}
+        assert cells(records, "model") == ["tree"] * len(once) + ["forest"] * len(once)
+
+
 def test_drawn_settings() -> None:
     laws = {
         "alpha": stats.loguniform(1e-4, 1e2),

@@ -27,6 +27,7 @@ UPWARD: Direction = "maximize"  # scores are always maximised
 PARAM = "param_"
 GRIDS = ("param_grid", "param_distributions")
 OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
+OWN = re.compile(r"params$|param_|iter$|n_resources$|(mean|std|rank|split\d+)_")  # how the names of its columns begin
 
 
 def fits(data: object) -> bool:
@@ -104,11 +105,19 @@ def _trial(
 
 
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
-    """The parameters of each candidate, from the dicts in `params`, or from `param_*` (blanks are missing values)."""
+    """The parameters of each candidate, from the dicts in `params`, or from `param_*` (blanks are missing values).
+
+    A column of another name in which words repeat, such as `model`, distinguishes several searches and is a parameter.
+    """
+    added = {name: values for name, values in cells.items() if not OWN.match(name) and _repeat(values)}
     own = [as_dict(cell) for cell in cells.get("params", ())]
     if own and all(row is not None for row in own):
-        return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
-    names = [name for name in cells if name.startswith(PARAM)]
+        beside = [{name: values[row] for name, values in added.items()} for row in range(rows)]
+        return [
+            words | {name: _plain(value) for name, value in (row or {}).items()}
+            for words, row in zip(beside, own, strict=True)
+        ]
+    names = [name for name in cells if name.startswith(PARAM) or name in added]
     return [
         {
             name.removeprefix(PARAM): _plain(value)
@@ -117,6 +126,12 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
         }
         for row in range(rows)
     ]
+
+
+def _repeat(values: list[Any]) -> bool:
+    """Whether a column has several words, and each of them in two rows or more on average."""
+    words = {value for value in values if isinstance(value, str)}
+    return 2 <= len(words) <= len(values) / 2 and all(isinstance(value, str) for value in values)
 
 
 def _plain(value: object) -> object:
