@@ -57,7 +57,7 @@ class TestToy:
         assert found["x2"].variance == pytest.approx(0.05880625, rel=3e-3)
         assert found.total_variance == pytest.approx(0.55880625, rel=3e-3)
         assert sum(row.raw_share for row in found.rows) == pytest.approx(1.105146, rel=3e-3)
-        assert "overlap" in " ".join(found.notes)
+        assert "more than 100 %" in " ".join(found.notes)
 
     def test_a_random_sample(self) -> None:
         """200,000 rows: the sampling error of a variance of x² is about 0.3 %."""

@@ -62,7 +62,7 @@ def test_every_form(tmp_path: Path, form: str) -> None:
     assert records.metadata.metrics == ("loss", "acc")
     assert cells(records, "c") == [0, 1] * 5
     assert cells(records, "x; 'ü'")[:2] == [None, 0.5]
-    assert any("hp.choice as the index" in note for note in records.notes)
+    assert any("a value of hp.choice as a number" in note for note in records.notes)
     a = pedanova.analyze(path if data is None else data, scan=pedanova.Scan(threads=1))
     assert not any("minimised" in note for note in a.notes)
 
