@@ -102,7 +102,7 @@ class Analysis(Output):
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
-            ``"region"``: compare the target with the rows of the region (also right for adaptive samplers).
+            ``"region"``: compare the target with the rows of the region (also valid for adaptive samplers).
             ``"uniform"``: compare the target with a uniform draw from the space.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
@@ -621,7 +621,8 @@ class Analysis(Output):
         -------
         Needed
             For each parameter, the number of further trials until its interval is narrow enough. ``.apart`` is the
-            number until the first two parameters can be distinguished. ``.stop`` says whether to stop the search.
+            number of further trials until the first two parameters can be distinguished. ``.stop`` says whether to stop
+            the search.
 
         Raises
         ------

@@ -199,7 +199,7 @@ class Output:
         budget
             The budgets for the tab *Budgets*, as in `along`; None for the budgets that the source records.
         how
-            The other options of `importance`; the page starts with this `baseline`.
+            The other options of `importance`; `baseline` is the one that the page shows first.
 
         Returns
         -------

@@ -277,7 +277,7 @@ def centres_of(levels: Levels) -> Reals:
 
 
 def powers_of(levels: Levels) -> Powers:
-    """The exponent of two by which differences in each level are scaled, as an array (levels,); usually 0."""
+    """(levels,) An exponent p for each level, whose differences are divided by 2^p; usually 0."""
     sizes = np.abs(levels.thresholds)
     sizes = np.where(sizes < LARGEST, sizes, 0.0)
     largest = np.maximum(sizes, np.append(0.0, sizes[:-1]))

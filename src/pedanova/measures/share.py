@@ -114,8 +114,8 @@ def shares(
         Correct by the sampling variance of the observed target counts, not of a random target: if one cell has nearly
         all target rows, the counts of the other cells hardly vary.
     inside
-        The number of rows of every target, if the counts are not whole numbers and their sum is only nearly this
-        number. With a prior, counts are divided by `inside`; otherwise by their sum.
+        The number of rows of every target, if the counts are fractions whose sum is only close to that number. With a
+        prior, counts are divided by `inside`; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)

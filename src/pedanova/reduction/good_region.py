@@ -246,7 +246,7 @@ def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], l
 
 
 def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
-    """A box without the parameters of which no group is cut off."""
+    """A box of only those parameters that lose at least one group."""
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 

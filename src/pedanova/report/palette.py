@@ -67,7 +67,7 @@ def lift_colour(lift: float, *, dark: bool = False) -> str:
 
 
 def mixed(one: str, other: str, part: float) -> str:
-    """The colour between two others, with the weight `part` for `other`.
+    """A mixture of two colours, in which `other` has the weight `part`.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Makes configurations consistent with the conditions of the space, and knows the typical values of the rows."""
+    """Makes configurations consistent with the conditions of the space, and computes typical values of the rows."""
 
     space: Space
     cells: Mapping[str, Cells]  # (rows,) each

@@ -142,7 +142,10 @@ def is_ordered(grid: Grid) -> bool:
 
 
 def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(width,) The group of each cell that has rows: a value or a quantile of a range; rare values share a group."""
+    """(width,) The group of each cell that has rows; rare groups are merged into one.
+
+    Each value is a group; an ordered parameter with too many values is divided at quantiles instead.
+    """
     most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
     full = np.flatnonzero(counts)
     each, there = counts[full], full < grid.cells

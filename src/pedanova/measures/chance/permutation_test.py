@@ -247,9 +247,11 @@ class Membership:
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
-    """Compute `Membership` from ranks (the best is ½); `certain` means that the target is a fixed set of rows.
+    """Compute `Membership` from ranks (the best is ½).
 
-    `repeats` is the number of rows that count as one independent row.
+    If `certain`, or if `target` is not a range of ranks, the target is exactly these rows. Otherwise each row is in the
+    target of the population with a probability that follows from its rank. `repeats` is the number of rows that count
+    as one independent row.
     """
     rows, inside = len(ranks), int(target.sum())
     members = np.flatnonzero(target)

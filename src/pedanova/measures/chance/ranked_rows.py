@@ -154,7 +154,7 @@ def regimes_of(grid: Grid, cells: Places) -> Indices:
 
 
 def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """(rows,) A key for each configuration; equal configurations have equal keys, in arbitrary order."""
+    """(rows,) A hash of the configuration of each row; the order of the hashes has no meaning."""
     rng = np.random.default_rng(0xC0F)
     keys = np.zeros(len(places), dtype=np.uint64)
     for j, name in enumerate(arrangement.names[: arrangement.varying]):

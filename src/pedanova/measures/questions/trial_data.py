@@ -275,7 +275,7 @@ class TrialData:
         return contrasts, (str(wanted), str(base)), notes
 
     def query(self, target: object, region: object) -> tuple[Query, tuple[str, str], list[Note]]:
-        """The counts and the model that can answer a question, target and region in words, and notes."""
+        """Three values: counts and model as a `Query`, the words for target and region, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         contrasts, words, notes = self.contrasts(wanted, base)
         return self.inputs(contrasts, wanted, base), words, notes

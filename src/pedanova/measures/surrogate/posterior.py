@@ -137,7 +137,7 @@ def even_column(j: int, count: int, seed: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnParent:
-    """The cells of a parent parameter, in the rows and at the points."""
+    """The cells of a parent parameter: in the rows of the table, and at the points that are drawn from the space."""
 
     arrangement: Arrangement
     number: int
@@ -234,7 +234,7 @@ def margin(grid: Grid, seen: Places) -> Reals:
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
     """The range of cells with rows: the first cell, and the last cell + 1.
 
-    The range includes the cells beyond it at an end if so few rows are expected there that none may occur by chance.
+    The range is extended to an end of the block if so few rows are expected there that none may occur by chance.
     """
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))

@@ -201,7 +201,7 @@ def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) 
 
 
 def draw_profile(profile: Profile, look: TerminalStyle) -> str:
-    """A table of each parameter's ratio over the size of the target: a sparkline, and numbers at a few sizes."""
+    """A table of each parameter's ratio for targets of increasing size: a sparkline, and numbers for a few sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "No target has enough rows in this region; choose a wider region."

@@ -172,7 +172,7 @@ def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterat
 
 
 def _measured(experiment: Dict) -> Measured:
-    """The mean of each metric by trial and arm; of several reports or steps, the last one."""
+    """The mean of each metric by trial and arm; if there are several reports or steps, the last mean is used."""
     measured: Measured = {}
     data = experiment.get("data_by_trial") or experiment.get("data") or {}
     for table in _tables(data):

@@ -61,7 +61,7 @@ def _written(cell: Any) -> str:
 
 
 def read_copy(content: bytes, name: str, shown: str, delimiter: str | None = None) -> Records:
-    """Read a table from bytes, through a temporary file that error messages call `shown`."""
+    """Read a table from bytes, through a temporary file; error messages contain `shown` instead of its path."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / name
         file.write_bytes(content)
