@@ -141,7 +141,7 @@ def decode(archive: Any) -> Stored:
         moments = decode_moments(levels, tallies, array_in(archive, "moments", "f", (2, count)))
     objective, dropped = header["objective"], header["dropped"]
     if not isinstance(objective, str) or type(dropped) is not int or dropped < 0:
-        raise FormatError(f"has the objective {objective!r} and {dropped!r} dropped rows, which is not valid")
+        raise FormatError(f"has an invalid header: objective {objective!r}, dropped rows {dropped!r}")
     return Stored(
         objective=objective,
         dropped=dropped,
@@ -170,7 +170,7 @@ def attachment_in(archive: Any, name: str, about: dict[str, Any]) -> Attachment:
 def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:
     direction, nan = header["direction"], header["nan"]
     if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
-        raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}, which is not valid")
+        raise FormatError(f"has an invalid header: direction {direction!r}, NaN policy {nan!r}")
     quantiles = tuple(Fraction(*part) for part in header["quantiles"])
     index = tuple(map(operator.index, header["index"]))
     facts = [bool(header[name]) for name in ("complete", "own", "several")]

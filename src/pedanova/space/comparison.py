@@ -155,7 +155,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
         theirs = {study: space[name] for study, space in spaces.items() if name in space}
         fitting = _alike(theirs)
         if not fitting:
-            words = "its domain changes from row to row, so it has no prior and keeps its own domain"
+            words = "its domain changes from row to row, so no prior is computed for it, and its domain stays as it is"
             notes.append(Note("unused", words, subject=name))
             continue
         domains[name] = _joined(list(fitting.values()))

@@ -445,7 +445,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
     """An error message: the best tenth of the target has too few rows, and which target would have enough."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
-    return "left out, because a tenth of the target has too few rows; ", *remedy
+    return "left out: it needs the best tenth of the target, which has too few rows; ", *remedy
 
 
 def forest_table(

@@ -5,7 +5,7 @@ pedanova.notes = (function () {
   let ofAnswer = null, ofData = null, words = null;
 
   const WORDS = [
-    ["target", "The good rows: by default the best 10 %. Rows with the same objective stay together."],
+    ["target", "The good rows: by default the best 10 %. Rows with equal objectives are all in it or all outside."],
     ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
     ["selection", "Every card uses only these rows. Which rows are good does not change, unless you choose \"best of these rows\"."],
     ["importance", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],

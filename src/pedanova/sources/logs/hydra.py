@@ -146,7 +146,8 @@ def read_dvc(path: Path) -> Records:
         for (name, _, state), settings, numbers in zip(entries, params, results, strict=True)
         if settings
     ]
-    notes = [Note("unused", "the workspace is left out: it is one of the experiments, or has not been run")]
+    why = "the workspace is left out, because it is a copy of one of the experiments or has not been run"
+    notes = [Note("unused", why)]
     return tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)
 
 
