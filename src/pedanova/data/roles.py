@@ -184,18 +184,10 @@ def roles_of(
     roles = {}
     for name, one in values.items():
         clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
-        alike = families[_stem(name)]
-        summaries = {words_of(other)[-1]: values[other] for other in alike if words_of(other) != _stem(name)}
-        ends = summaries.keys()
-        summary = _stem(name) != words_of(name) and len(alike) > 1
-        has_spread = _stem(name) == words_of(name) and MIDDLES.isdisjoint(ends)
-        spread = [summaries[end] for end in ends - {"min", "max"}] if has_spread else []
         if name.rpartition(".")[0] in dicts:
             clues_on.append(Clue("result", SURE, "belongs to a result"))
-        if one.kind == "numbers" and summary and (not one.is_few or not {"min", "max"} >= ends):
-            clues_on.append(Clue("result", SURE, "one of several summaries of a result"))
-        elif one.kind == "numbers" and any(not other.looks_chosen for other in spread):
-            clues_on.append(Clue("result", SURE, "another column has its spread, so it was measured"))
+        if one.kind == "numbers":
+            clues_on += _by_summaries(name, {other: values[other] for other in families[_stem(name)]})
         roles[name] = _decided(clues_on)
 
     def named_after(name: str, others: Collection[str]) -> bool:
@@ -211,6 +203,17 @@ def roles_of(
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
     return columns, roles
+
+
+def _by_summaries(name: str, family: Mapping[str, Values]) -> Iterator[Clue]:
+    """Clues for a number from columns of the same stem, such as its mean, its spread and its maximum."""
+    summaries = {words_of(other)[-1]: one for other, one in family.items() if words_of(other) != _stem(name)}
+    ends = summaries.keys()
+    if _stem(name) != words_of(name):
+        if len(family) > 1 and (not family[name].is_few or not {"min", "max"} >= ends):
+            yield Clue("result", SURE, "one of several summaries of a result")
+    elif MIDDLES.isdisjoint(ends) and any(not summaries[end].looks_chosen for end in ends - {"min", "max"}):
+        yield Clue("result", SURE, "another column has its spread, so it was measured")
 
 
 def _tells(name: str) -> bool:
