@@ -67,7 +67,7 @@ def chance(p_value: float) -> str:
 
 
 def roundest(low: float, high: float) -> float:
-    """The number with the fewest digits between `low` and `high`."""
+    """The number between `low` and `high` that has the fewest digits."""
     if low <= 0 <= high:
         return 0.0
     middle = low / 2 + high / 2

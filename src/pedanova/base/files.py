@@ -1,4 +1,4 @@
-"""Check the path of an output file, and write the file without the risk of a half-written one."""
+"""Check the path of an output file, and write the file completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short forms of parameter names that are still all different."""
+"""Shorten parameter names so that no two short names are equal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ STRONG, WEAK = "./:", "./:_-"  # separators between folders or objects, and betw
 def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     """A short form for every name.
 
-    Names with at most `longest` letters are not changed. For longer names, first the common beginning and end are left
-    out (cut at separators), then the common part of a group of names, then the middle. All short forms are different,
-    and none is empty. The order of names does not matter.
+    Names with at most `longest` letters are not changed. Longer names first lose the beginning and the end that all of
+    them share (cut at separators). If they are still too long, they lose what a group of them shares, then their
+    middle. All short forms are different, and none is empty. The order of names does not matter.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
 
 
 def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
-    """The forms in `changed`; a name whose new form would not be unique keeps its form in `before`."""
+    """The form of each name in `changed` if this form is unique, otherwise its form in `before`."""
     forms = before | changed
     while True:
         taken = Counter(forms.values())

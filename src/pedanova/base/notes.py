@@ -33,7 +33,7 @@ OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "
 
 
 class Count(int):
-    """A number of rows in a note; the counts of notes on several parts of a table can be added."""
+    """A number of rows in a note. If several parts of a table have the same note, these numbers are added."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"
@@ -149,7 +149,7 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
 
 
 def ranged(notes: Iterable[Note]) -> list[Note]:
-    """Merge notes on many parameters that differ only in their counts, and give the range of the counts."""
+    """If many notes differ only in the parameter and the count, merge them into one with the range of the counts."""
     every = list(notes)
     alike: dict[tuple[Any, ...], list[Note]] = {}
     for note in every:
@@ -170,7 +170,7 @@ def _as_one(notes: Sequence[Note]) -> Note:
 
 
 def shortened(notes: Iterable[Note]) -> list[Note]:
-    """At most `MOST_SHOWN` notes of each kind, and a note that gives the number of the others."""
+    """At most `MOST_SHOWN` notes of each kind, and a note that says how many others there are."""
     kinds: dict[str, list[Note]] = {}
     for note in ranged(gathered(notes)):
         kinds.setdefault(note.kind, []).append(note)

@@ -93,7 +93,7 @@ PAINTERS: dict[type, Callable[..., Any]] = {}  # the function that draws each ty
 class Table:
     """The base class of all answers: prints a table, and exports its numbers.
 
-    `to_dict` has all digits of every number, by column; printed columns are rounded.
+    `to_dict` returns the columns with all digits; printed numbers are rounded.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Table:
         return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
     def in_lines(self) -> str:
-        """The table as text; of a long table only the first lines, and the number of the others."""
+        """The table as text; a long table ends after its first lines, with a remark how many more there are."""
         columns = self.printed()
         more = len(columns[0].cells) - SHOWN
         if more <= A_FEW_MORE:

@@ -120,7 +120,7 @@ def _safe(column: TableColumn, longest: int) -> TableColumn:
 
 
 def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
-    """The terminal columns left for each column of bars; without bars, a fixed width if all columns fit."""
+    """How many terminal columns remain for each column of bars; negative if the other columns do not fit."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
     if not bars:

@@ -51,7 +51,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """Divide the rows into `each` slices per thread (fewer for small tables), so that fast threads can do more."""
+    """Divide the rows into about `each` slices per thread (fewer in small tables); fast threads take more slices."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))
@@ -60,7 +60,7 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run linear algebra on one thread: as fast for small matrices, and the same results for any number of cores."""
+    """Run linear algebra on one thread, so that results do not depend on the number of cores."""
     try:
         controller = _controller("scipy.linalg" in sys.modules)
     except ImportError:
@@ -96,7 +96,7 @@ Value = TypeVar("Value")
 
 
 class ResultCache(Generic[Value]):
-    """A cache for several threads: a request for a result that another thread is computing waits for that result.
+    """A cache for several threads: if two threads need the same result, one computes it and the other waits.
 
     If the cache is full, the least recently used result is removed. An error is raised in all waiting threads and is
     not cached.

@@ -47,7 +47,7 @@ class Kind:
 def choose(
     options: Mapping[str, Option], study: str | None, where: object, what: str, many: str = "", label: str = "{}"
 ) -> Option:
-    """The value of the option `study`, or of the only one; raises an error that lists the options otherwise."""
+    """Return the option that `study` names, or the only option; otherwise raise an error that lists the options."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
     there = f"choose one of: {names}" if len(options) > 1 else f"the only one is {names}; leave it out"
@@ -134,12 +134,12 @@ class KnownTable:
 
 
 def read_yaml(file: Path, *, objects: bool = False) -> Any:
-    """The plain values of a YAML file; object tags raise an error, or with `objects` become names and fields."""
+    """The plain values of a YAML file; with `objects`, tagged objects become plain values, otherwise an error."""
     return parse_yaml(read_text(file), where=str(file), objects=objects)
 
 
 def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> Any:
-    """The plain values of YAML text; an error message names `where` it comes from."""
+    """The plain values of YAML text; `where` is the name of its source in error messages."""
     try:
         import yaml
     except ImportError:
@@ -160,7 +160,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
 
 
 def _described(loader: Any, tag: str, node: Any) -> Any:
-    """The content of a tagged object as plain values, without creating the object."""
+    """The fields or the name of a tagged object; the object itself is not created."""
     kind, _, name = tag.partition(":")
     match node.id:
         case "mapping":
@@ -176,7 +176,7 @@ def _described(loader: Any, tag: str, node: Any) -> Any:
 
 
 def _numpy_scalar(loader: Any, node: Any) -> object:
-    """The number or text of a NumPy scalar in YAML, stored as a type such as f8, a byte order, and bytes."""
+    """The number or text of a NumPy scalar; YAML contains its type (such as f8), its byte order, and its bytes."""
     kind, content = node.value
     fields = loader.construct_mapping(kind, deep=True)
     letters, order = str(fields["args"][0]), str(fields["state"][1])

@@ -1,4 +1,4 @@
-"""All kinds of sources, how one is chosen, and error messages for known files without trials."""
+"""All kinds of sources, the choice of the right kind, and error messages for files that contain no trials."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def read_input(delimiter: str | None) -> Records:
 
 
 def json_files(place: str) -> list[Path]:
-    """The JSON files that match a pattern, or those directly in a folder if there are several; otherwise empty."""
+    """The JSON files that match a pattern, or that are in a folder; empty if the folder has fewer than two."""
     path = Path(place)
     if not is_pattern(place):
         inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []
@@ -263,7 +263,7 @@ def check_no_pickle(place: Path) -> None:
 
 
 def check_known(place: Path) -> None:
-    """Raise an error that names the format, if it is a known one that contains no table."""
+    """Raise an error for files that cannot contain trials, such as pointers of Git LFS and charts of W&B."""
     try:
         with place.open("rb") as file:
             start = file.read(100)

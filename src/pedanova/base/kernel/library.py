@@ -1,4 +1,4 @@
-"""Load the compiled kernel with ctypes. The variable `PEDANOVA_KERNEL` names another file, or is `numpy` for none."""
+"""Load the compiled kernel with ctypes. `PEDANOVA_KERNEL=numpy` loads none; any other value is the path of a kernel."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Feature(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A column, and how the cell of a value is found: by the boundaries of a grid, or as ``lookup[value - offset]``."""
+    """A column, and a way to find the cell of a value: the boundaries of a grid, or ``lookup[value - offset]``."""
 
     values: NDArray[Any]
     grid: Any  # a `Grid` of the package `space`
@@ -142,7 +142,7 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """The signatures of the functions and the layout of `Feature` in this module, written as in agreement.hpp."""
+    """Describe the functions and `Feature` of this module as text, in the same form as agreement.hpp does in C++."""
     calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
     fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
     return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
@@ -203,7 +203,7 @@ def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
 
 
 def signed(values: NDArray[Any], sign: float) -> tuple[Any, ...]:
-    """The C arguments for a column of which the kernel multiplies every number by `sign`."""
+    """The C arguments for a column; the kernel multiplies every value by `sign`."""
     return *column_of(values), sign, len(values)
 
 
@@ -221,9 +221,10 @@ def count_features(
     *,
     threads: int = 1,
 ) -> None:
-    """For every column, count the rows and sum the objective by level and cell. `places` has one output per column: new
-    arrays (counts, sums), or a table of `ENTRY`, to which the numbers are added. Rows of level `count` are left out;
-    the entries for this level are undefined.
+    """For every column, count the rows and sum the objective in each cell, separately for each level.
+
+    `places` has one output for each column: two new arrays (counts, sums), or a table of `ENTRY`, to which the numbers
+    are added. Levels are 0 to `count - 1`; rows with the level `count` are left out, and its entries are undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):

@@ -1,8 +1,8 @@
 """Rank rows by several objectives: first by Pareto front, then by crowding distance within the front.
 
-Within a front, rows with a larger crowding distance come first. Rows with equal distances are ordered so that the first
-ones are evenly spread along the front. Distances are computed from ranks, so a monotone transform of an objective does
-not change the order.
+Within a front, rows with a larger crowding distance come first. If distances are equal, the
+row at the start of the front comes first, then the row in the middle, then the rows at the quarters, and so on.
+Distances are computed from ranks, so a monotone transform of an objective does not change the order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def order_rows(losses: Reals) -> Reals:
 
 
 def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A sort key for rows with equal crowding distance, so that the first rows are evenly spread along each front."""
+    """A sort key for the rows of each front: first the start of the front, then the middle, the quarters, and so on."""
     by_front = np.argsort(fronts, kind="stable")  # rows are already sorted by the first objective
     starts = np.searchsorted(fronts[by_front], fronts[by_front])
     place = np.empty(len(fronts), dtype=np.uint64)

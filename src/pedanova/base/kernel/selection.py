@@ -34,7 +34,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """The histogram bins (slots) that contain the wanted ranks, and the position of every row relative to them."""
+    """The histogram bins (slots) that contain the wanted ranks, and every row's position relative to these bins."""
 
     slots: NDArray[np.int64]  # the searched slots, ascending, fewer than `MARKED`
     codes: NDArray[np.uint8]  # (rows,) the number of searched slots before the row; `MARKED` inside one
@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether `codes` already give the level of each row, because every threshold lies in a slot of its own."""
+        """Whether `codes` already give the level of each row; this is so if no two thresholds lie in the same slot."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -119,9 +119,8 @@ def window_around(sample: NDArray[np.float64]) -> Window:
 
 
 def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
-    """The smallest and the largest key that the slots cover. If a few percent of the rows are far from all others (such
-    as failures recorded as 0 or infinity), they are not covered, because otherwise all other rows would share a few
-    slots.
+    """The smallest and the largest key that the slots cover. A few percent of the rows may be far from the others, such
+    as failures recorded as 0 or infinity. They are not covered; otherwise all other rows would share a few slots.
     """
     most = (len(keys) - 1) // 2
     first = min(TAIL, most)
@@ -177,9 +176,9 @@ def pick_ranks(
     *,
     most: int,
 ) -> NDArray[np.float64]:
-    """The values at the ranks `wanted`, given the number of rows in each slot. `gather` returns the values in small
-    slots (at most `most` in all) and the range of each large slot; `again` finds the values at ranks inside large
-    slots.
+    """The values at the ranks `wanted`, given the number of rows in each slot. `gather` returns all values in the
+    small slots (at most `most` values), and the smallest and the largest value of each large slot. `again` finds the
+    other values in large slots.
     """
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
@@ -217,8 +216,8 @@ def gather_slots(
     *,
     threads: int = 1,
 ) -> Gathered:
-    """The signed values in the slots that `marks` selects, and the smallest and largest value of each large slot. If
-    `codes` and `places` are given, they are filled as in `RankSearch`."""
+    """All signed values in small slots, and the smallest and the largest value of each large slot. `marks` says which
+    slots are small and which are large. If `codes` and `places` are given, they are filled as in `RankSearch`."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
     given = *window, marks, ends, out, len(out), codes, places, threads
@@ -277,7 +276,7 @@ def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The numbers of the integer keys from `keys_of`."""
+    """Convert the integer keys from `keys_of` back to numbers."""
     top = np.uint64(1 << 63)
     bits = np.where(keys & top, keys ^ top, ~keys)
     return bits.view(np.float64)
@@ -286,7 +285,7 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """Count the rows whose keys begin with each prefix by the next digit of the key: an array (prefixes, digits)."""
+    """An array (prefixes, digits): how many rows have a key that begins with this prefix and then this digit."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts

@@ -67,7 +67,7 @@ def _read_experiment(experiment: Dict, path: Path) -> Records:
 
 
 def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float]], list[Note]]:
-    """The objectives with their directions, constraints as (metric, operator, bound), and notes."""
+    """The direction of each objective, the constraints as tuples (metric, operator, bound), and notes."""
     directions: dict[str, Direction] = {}
     limits: list[tuple[str, str, float]] = []
     notes: list[Note] = []
@@ -103,7 +103,7 @@ def _limit(limit: Dict) -> tuple[str, str, float] | None:
 
 
 def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) -> str | None:
-    """Add a column for whether all constraints hold (a missing metric violates none), and return its name."""
+    """Add a column that says whether a trial is feasible, and return its name; a missing metric violates nothing."""
     if not limits:
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
@@ -119,7 +119,7 @@ def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) ->
 
 
 def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], Described | None]:
-    """The names of budget parameters, and the space of the others; None instead if a domain is not valid."""
+    """The names of the budget parameters, and the space of all other parameters (None if a domain is not valid)."""
     budgets = tuple(str(one["name"]) for one in parameters if one.get("is_fidelity"))
     kept = [one for one in parameters if str(one["name"]) not in budgets]
     fixed = tuple(str(one["name"]) for one in kept if one["__type"] in ("FixedParameter", "DerivedParameter"))

@@ -1,7 +1,7 @@
 """Hydra and DVC, whose jobs write results to files that the user chooses.
 
-For Hydra: the folder of a multirun or of several single runs, with one folder per job that contains
-.hydra/overrides.yaml. For DVC: the output of `dvc exp show --json` (version 3), saved to a file.
+For Hydra: a multirun folder, or a folder of single runs; the folder of each job contains .hydra/overrides.yaml.
+For DVC: the output of `dvc exp show --json` (version 3), saved to a file.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _override(line: object) -> tuple[str, object] | None:
 
 
 def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -> dict[str, object]:
-    """The overrides, completed by the defaults of parameters that other jobs override."""
+    """The overrides of a job, and the default values of parameters that only other jobs override."""
     missing = [name for name in names if name not in overrides]
     if not missing:
         return overrides
@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a dotted name such as a.b.c; None if the value is missing, or a dict without `whole`."""
+    """The value at a dotted name such as a.b.c; None if it is missing. A dict is returned only if `whole` is set."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:
@@ -167,7 +167,7 @@ def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
-    """The parameters or results (`key`) of an entry by file; files without any are left out."""
+    """The parameters or the results (`key`) of an entry, as one dict for each file; empty files are left out."""
     files_by_name = data.get(key) if isinstance(data, dict) else None
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}

@@ -35,7 +35,7 @@ def fits(path: Path) -> bool:
 
 
 def _is_project(folder: Path) -> bool:
-    """Whether a folder is a project: oracle.json alone may belong to another tool, so a tuner or trial is needed."""
+    """Whether a folder has oracle.json and also a tuner or a trial; other tools write files called oracle.json, too."""
     return has(folder, "oracle.json") and (has(folder, "tuner0.json") or next(_trial_files(folder), None) is not None)
 
 
@@ -135,7 +135,7 @@ def _is_number(value: object) -> bool:
 
 
 def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
-    """The name and direction of the metric that equals the score in every trial; otherwise the score itself."""
+    """The name and direction of the metric whose best value is the score in every trial; "score" if there is none."""
     scored = [entry for entry in entries if _is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
         bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
@@ -187,7 +187,7 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
 
 
 def _either(name: str, one: Domain, two: Domain) -> Domain:
-    """The domain of a parameter that occurs in two conditional scopes; it is active if either scope is."""
+    """The domain of a parameter that occurs in two conditional scopes: it is active in both of them."""
     if replace(one, when=two.when) != two:
         raise SpaceError(f"{name} has two domains, {one!r} and {two!r}")
     if not one.when or not two.when:

@@ -80,7 +80,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """The runs that are trials, and a note on the others: parents of runs with parameters are left out."""
+    """The runs without those that are parents of runs with parameters, and a note on these parents."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]

@@ -124,7 +124,7 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
 
 
 def _object(part: object) -> dict[str, Any]:
-    """A value of a trial's entry in the state file as a dict; it may be stored as an object or as JSON text."""
+    """The dict in `part`, which may be an object or JSON text; empty if there is no dict."""
     if isinstance(part, str):
         with suppress(ValueError, RecursionError):
             part = json.loads(part)

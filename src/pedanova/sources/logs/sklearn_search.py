@@ -105,9 +105,9 @@ def _trial(
 
 
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
-    """The parameters of each candidate, from the dicts in `params`, or from `param_*` (blanks are missing values).
+    """The parameters of each candidate, from the dicts in `params` or from the columns `param_*`.
 
-    A column of another name in which words repeat, such as `model`, distinguishes several searches and is a parameter.
+    A user who joins several searches may add a column such as `model`. If its words repeat, it is a parameter, too.
     """
     added = {name: values for name, values in cells.items() if not OWN.match(name) and _repeat(values)}
     own = [as_dict(cell) for cell in cells.get("params", ())]
@@ -129,7 +129,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
 
 
 def _repeat(values: list[Any]) -> bool:
-    """Whether a column has several words, and each of them in two rows or more on average."""
+    """Whether all values are words, with at least two different ones, and each occurs about twice or more."""
     words = {value for value in values if isinstance(value, str)}
     return 2 <= len(words) <= len(values) / 2 and all(isinstance(value, str) for value in values)
 

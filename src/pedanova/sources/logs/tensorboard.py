@@ -180,7 +180,7 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A trial from a folder: its results, those of subfolders (train …), and for PyTorch's folders of the parent."""
+    """A trial from a folder; its results are in the folder, in subfolders (train …), or with PyTorch in the parent."""
     own = by_folder[folder]
     results: dict[str, object] = {}
     steps = [own.steps]
@@ -223,7 +223,7 @@ def _lightning_curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
 
 
 def _lightning_run(place: Path) -> Trial | None:
-    """A trial from a folder of Lightning; unfinished if it has no results, None if it has no parameters."""
+    """A trial from a folder of Lightning: None if the folder has no parameters, unfinished if it has no results."""
     file = place / "hparams.yaml"
     settings = read_yaml(file, objects=True) if file.is_file() else None
     if not isinstance(settings, dict) or not settings:

@@ -52,9 +52,9 @@ def tabulate(
 ) -> Records:
     """Records with columns for parameters (nested names joined by dots), results, states and other values.
 
-    `texts` means that the tool stores parameters as text; then columns in which all texts are numbers become numbers.
-    If `metadata` has no space, all parameters that vary are used; if it has no objective, a single result is used.
-    `points` reads the learning curves of a metric.
+    With `texts`, the tool stores parameters as text; a column becomes numeric if all its texts are numbers. Without a
+    space in `metadata`, all parameters that vary are used. Without an objective in `metadata`, a single result is the
+    objective. `points` reads the learning curves of a metric.
     """
     if not trials:
         raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
@@ -108,7 +108,7 @@ def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
 def _rest(
     rows: Sequence[Mapping[str, object]], taken: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """Columns for results or other values, and a dict of the names that were changed because they are in `taken`."""
+    """Columns for results or other values, and a dict from old to new names; names in `taken` are changed."""
     columns: dict[str, Column] = {}
     renamed: dict[str, str] = {}
     for key in _keys(rows):
@@ -120,7 +120,7 @@ def _rest(
 
 
 def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the parameters that differ between trials, and of those that do not."""
+    """The names of the parameters that differ between trials, and the names of the constant parameters."""
     constant = []
     for name, column in columns.items():
         absent = column.absent()
@@ -141,7 +141,7 @@ def known_state(word: str) -> str:
 
 
 def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
-    """A condition such as "epochs == 81": the largest budget that enough trials completed; None without budgets."""
+    """A condition such as "epochs == 81" for the largest budget with enough trials; None if budgets do not differ."""
     rows = Counter(number_or_nan(trial.other.get(key)) for trial in trials if trial.state in DONE)
     budgets = sorted(budget for budget in rows if budget == budget)
     if len(budgets) < 2:
@@ -169,7 +169,7 @@ def tell(
     notes: Iterable[Note] = (),
     points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
-    """Records of trials with the space `described`; only the highest budget is used, and seeds are averaged."""
+    """Convert trials to records; only the trials with the highest budget are used, and several seeds are averaged."""
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
@@ -284,7 +284,7 @@ def check_several(path: Path, is_run: Test, what: str) -> None:
 def read_each(
     places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
 ) -> tuple[list[Trial], list[Path], int]:
-    """The trials that can be read, their folders, and the number of runs that are unreadable or have no parameters."""
+    """The trials, their folders, and the number of other folders, which are unreadable or have no parameters."""
     trials: dict[Path, Trial] = {}
     for place in watched(places, what):
         with suppress(FormatError):
@@ -295,7 +295,7 @@ def read_each(
 
 
 def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Path]:
-    """The folders that directly contain runs, searched up to `depth` levels deep; runs are not searched."""
+    """The folders that directly contain runs, at most `depth` levels below `place`."""
     if holds_runs(place, is_run, most):
         return [place]
     groups: list[Path] = []
@@ -308,7 +308,7 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
-    """The folder that `study` names, or the only one with runs, and its runs sorted by number.
+    """The folder that `study` names (or the only folder with runs), and its runs sorted by number.
 
     If each folder contains only one run, the runs of all folders are used.
     """
@@ -331,7 +331,7 @@ def _by_number(place: Path) -> tuple[str, int, str]:
 
 
 def read_steps(file: Path) -> list[dict[str, float]]:
-    """The rows of a CSV file of metrics, only numbers; an incomplete last line is left out."""
+    """The numbers in each row of a CSV file of metrics, by column name; an incomplete last line is left out."""
     lines = read_text(file).splitlines(keepends=True)
     try:
         header, *rows = csv.reader(lines) if lines else [[]]
@@ -384,7 +384,7 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
 
 
 def read_results(folder: Path) -> dict[str, Results]:
-    """By relative path, the numbers in every results file of a folder; unreadable files are skipped."""
+    """The numbers in every results file of a folder, by the path of the file; unreadable files are skipped."""
     results: dict[str, Results] = {}
     for file in _files(folder, DEEPEST_FILE):
         if len(results) >= MOST_FILES:

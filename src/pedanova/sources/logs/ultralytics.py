@@ -43,7 +43,7 @@ def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
 
 
 def _run(place: Path) -> Trial | None:
-    """A trial from a run's folder, with the results of its best epoch (that of best.pt); unfinished without results."""
+    """A trial with the results of the best epoch, whose weights are in best.pt; unfinished if there are no results."""
     settings: dict[str, object] = {}
     for file in next(files for files in SETTINGS if has(place, *files)):
         plain = read_yaml(place / file, objects=True)

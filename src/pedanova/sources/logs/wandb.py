@@ -46,7 +46,7 @@ def read_table(data: Any) -> Records:
 
 
 def _read_flat(records: Records, source: str) -> Records:
-    """Read a table with one column for each parameter and result, told apart only by names such as config.lr."""
+    """Read a table with one column for each parameter and result; parameters have names such as config.lr."""
     columns = dict(records.columns)
     aside = tuple(name for name in columns if name in BOOKKEEPING - {"State"} or name.startswith("_"))
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))

@@ -86,7 +86,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
 
 
 def apply(journal: Journal, operation: Operation) -> None:
-    """Apply one operation; like Optuna, ignore one that is no longer valid."""
+    """Apply one operation; an operation that is no longer valid is ignored, as in Optuna."""
     code = operation["op_code"]
     study = journal.studies.get(operation["study_id"]) if code in (STUDY_ATTRIBUTE, CREATE_TRIAL) else None
     if code == CREATE_STUDY and not any(study.name == operation["study_name"] for study in journal.studies.values()):
@@ -163,6 +163,6 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
 
 @lru_cache(maxsize=1000)
 def are_alike(one: str, two: str) -> bool:
-    """Whether Optuna accepts both distributions for one parameter; their bounds may differ."""
+    """Whether Optuna accepts both distributions for the same parameter; they may have different bounds."""
     a, b = (read_distribution(text, "a parameter") for text in (one, two))
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)

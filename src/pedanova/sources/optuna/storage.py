@@ -1,7 +1,7 @@
 """Read the tables of Optuna's relational storage: SQLite files, PostgreSQL, MySQL and MariaDB.
 
-Trials are listed first, and then their data is fetched in parts. As finished trials never change, the result is correct
-while another process writes, and that process never waits long.
+Trials are listed first, and then their data is fetched in parts, so that other processes never wait long. Finished
+trials never change, so the result is correct even if another process writes meanwhile.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def parsed(text: object) -> Any:
 
 
 def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
-    """The values as floats; infinities come from `kinds`, because the database does not store them as numbers."""
+    """The values as floats; `kinds` says which are infinite, because the database stores no infinite numbers."""
     special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 
@@ -228,7 +228,7 @@ def constraints_of(database: Database, trials: TrialKeys) -> Sequence[dict[str, 
 
 
 def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[object]]:
-    """By name, the user attributes of all trials, if they are short plain values."""
+    """The user attributes by name, with one value for each trial; only short plain values are read."""
     attributes: dict[str, list[object]] = {}
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
     for row, name, value in _attributes(database, "trial_user_attributes", trials, short):
@@ -246,7 +246,7 @@ def _attributes(database: Database, table: str, trials: TrialKeys, extra: str) -
 
 
 def reports_of(database: Database, trials: TrialKeys) -> dict[int, tuple[int, float]]:
-    """By row, the last step and value that each trial reported; the database selects them, as there may be many."""
+    """The last step and value that each trial reported, by row; earlier reports, often many, are not fetched."""
     last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
     return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 

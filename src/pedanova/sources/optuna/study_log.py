@@ -49,7 +49,7 @@ class Setting:
     distributions: list[Distribution] = field(default_factory=list)
 
     def place(self, distribution: object, name: str) -> int:
-        """The index of a distribution in `distributions`, where it is added if it is new."""
+        """The index of a distribution in `distributions`; a new distribution is added to the list."""
         plain = read_distribution(distribution, f"parameter {name!r}")
         if plain not in self.distributions:
             self.distributions.append(plain)
@@ -286,7 +286,7 @@ def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
 
 
 def _snapped(values: Reals, distribution: Distribution) -> Reals:
-    """Values rounded to the nearest point of the lattice; values that were enqueued off the lattice are unchanged."""
+    """Round values that are very close to a point of the lattice; other values, which users enqueued, are unchanged."""
     points, step = np.array(distribution.lattice), distribution.step or 1.0
     places = np.clip(np.rint((values - distribution.low) / step), 0, len(points) - 1).astype(np.int64)
     near = np.maximum(NEAR * step, 4 * np.spacing(np.abs(points[places])))
@@ -382,7 +382,7 @@ def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
 
 
 def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
-    """The constraints in a trial's system attributes, in the old format (a list) or the new (one key each)."""
+    """The constraints in a trial's system attributes: a list in the old format, one key per constraint in the new."""
     given = attributes.get("constraints")
     listed_ = given.tolist() if isinstance(given, np.ndarray) else given
     constraints = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
@@ -404,7 +404,7 @@ def is_plain(value: object) -> bool:
 
 
 def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
-    """The key of the study `wanted`, or of the only one; `studies` has the key and number of trials by name."""
+    """The key of the study `wanted`, or of the only study; `studies` maps each name to (key, number of trials)."""
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
 
 

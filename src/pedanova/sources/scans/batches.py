@@ -35,7 +35,7 @@ def batch_rows(columns: int) -> int:
 
 
 def settle_libraries() -> None:
-    """Let pyarrow import pandas before threads start, because one could see the unfinished import of another."""
+    """Let pyarrow import pandas before threads start, because threads could find pandas only half imported."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.array([0.0])
@@ -142,7 +142,7 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: An
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
-    """Open an Arrow IPC file with the columns `names`; no memory map, which could crash the process."""
+    """Open an Arrow IPC file with the columns `names`; a memory map is not used, because it could crash the process."""
     import pyarrow as pa
 
     def opened(**options: Any) -> Any:
@@ -226,7 +226,7 @@ def is_ibis(data: object) -> bool:
 
 
 def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
-    """The column names and number of rows of a lazy frame or relation, which most engines count without reading."""
+    """The column names and number of rows of a lazy frame or relation; most engines find both without a full read."""
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
             rows = plan.select(sys.modules["polars"].len()).collect().item()

@@ -1,8 +1,8 @@
 """Find and open files in object stores and on web servers by their URL.
 
 `s3://`, `gs://` and `az://` use pyarrow's compiled file systems; `hf://` and `http(s)://` use fsspec. Only these
-libraries handle credentials (environment, configuration, roles): a URL with a password is an error, and the query of a
-URL, which may contain a signature, is never shown.
+libraries handle credentials (from the environment, configuration or roles). A URL with a password is an error. The
+query of a URL is never shown, because it may contain a signature.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def shown_address(url: str) -> str:
 
 
 def find_objects(place: str) -> list[ObjectFile]:
-    """The files of a URL: one, those that match a pattern, or all Parquet files in a folder; no hidden files."""
+    """The files at a URL, which is one file, a pattern, or a folder of Parquet files; hidden files are left out."""
     address = urlsplit(place)
     pattern = unquote(address.path)
     if any(sign in pattern for sign in "*["):
@@ -191,7 +191,7 @@ def store_system(address: SplitResult) -> Any:
 
 
 def s3_system(address: SplitResult) -> Any:
-    """The S3 file system for a URL; its query overrides the environment, `anonymous@` means no credentials."""
+    """The S3 file system for a URL; the URL's query overrides the environment, `anonymous@` means no credentials."""
     from pyarrow import fs
 
     user, _, bucket = address.netloc.rpartition("@")
@@ -220,8 +220,8 @@ def server_of(place: str) -> tuple[str, str, str]:
 def spared_checksums() -> Iterator[None]:
     """A context manager that disables S3 checksums, to halve the CPU time, unless the user has set this option.
 
-    With checksums, AWS's library looks up five headers for every 16 kB. Parquet files are read in ranges of bytes, for
-    which stores send no checksum, so nothing is lost.
+    With checksums, AWS's library looks up five headers for every 16 kB. These checksums are of no use, because Parquet
+    files are read in ranges of bytes, and stores send no checksum for a range.
     """
     if CHECKSUMS in os.environ:
         yield

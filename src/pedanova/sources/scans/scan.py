@@ -1,7 +1,7 @@
 """Tables that need not fit into memory: files and plans of data frame libraries, read batch by batch.
 
-A scan has parts (a file, or some row groups of one). Every part can be read separately and repeatedly, in this process
-or on another machine. For Spark's data frames, Spark's workers apply a function to every partition.
+A scan has parts: files, or row groups of a large file. Every part can be read separately and repeatedly, also on
+another machine. For Spark's data frames, Spark's workers apply a function to every partition.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
 
 
 def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
-    """Divide a file into parts, given the rows of its row groups; returns the indices of each part (None for all)."""
+    """Divide a file into parts, given the size of each row group; a part is a tuple of groups, or None for all."""
     if sum(groups) <= ROWS_A_PART:
         return [None]
     parts: list[tuple[int, ...]] = []
@@ -364,7 +364,7 @@ Put = Callable[[list[bytes]], bytes]  # combines several results
 
 
 def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
-    """The results of `work` for every partition, in order; large results are first combined with `put`.
+    """The results of `work` for every partition, in order; if they are large, workers first combine them with `put`.
 
     Results stay on the workers until their sizes are known.
     """
@@ -385,7 +385,7 @@ def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partitio
 
 
 def heaped(results: Any, many: int, put: Put) -> Any:
-    """Combine results of neighbouring partitions in groups of sixteen until few are left; sums are reproducible."""
+    """Combine sixteen neighbouring results at a time until few are left; the fixed order makes sums reproducible."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa

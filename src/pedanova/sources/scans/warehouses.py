@@ -61,7 +61,7 @@ def near_kind(folder: Path) -> str | None:
 
 
 def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
-    """The kind of table in each of `folders` in an object store that is one, found with one request."""
+    """The kind of table in each of `folders` in an object store; folders that are not tables are left out."""
     from pyarrow import fs
 
     marks = [(folder, mark) for folder in folders for mark in MARKS]
@@ -212,7 +212,7 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
 
 def open_iceberg(place: str, shown: str) -> Any:
-    """Open the Iceberg table of a metadata file, or of a folder, whose current metadata file is used."""
+    """Open the Iceberg table that a metadata file describes, or a table's folder with its current metadata file."""
     try:
         from pyiceberg.table import StaticTable
     except ImportError:

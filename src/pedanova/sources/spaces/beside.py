@@ -1,4 +1,4 @@
-"""Find the file of a search space in the folder of a log, by names such as space.json or that of the log."""
+"""Find a search space next to a log, in a file called space.json, sweep.yaml, or like the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # bytes of a file written by a person
 
 
 def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
-    """The options with the space found next to the log, and a note if the space may not belong to the log.
+    """Add the space found next to the log to the options, or only a note if it may belong to another log.
 
     A space is used if it is the only one found, all its parameters are columns, and all rows lie in it.
     """

@@ -1,8 +1,8 @@
 """Read spaces of ConfigSpace: its objects, and the JSON files of all its versions.
 
-What pedanova's spaces cannot express is described in notes: constants and forbidden combinations are left out, and
-normal and beta distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values.
-Conditions are kept if `when=` can express them; the others are described in notes.
+Notes describe everything that pedanova's spaces cannot express. Constants and forbidden combinations are left out.
+Normal and beta distributions keep only their bounds. A range with a step `q` becomes an ordinal if it has few values.
+Conditions are kept if `when=` can express them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONSTANTS = ("constant", "unparametrized", "unparameterized")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A condition: each parent in `when` must have one of its listed values; `words` describes what `when` cannot."""
+    """A condition: `when` lists the allowed values of each parent; `words` describes what `when` cannot express."""
 
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     words: str = ""  # a part that `when` cannot express
@@ -118,7 +118,7 @@ class Clauses:
         return Clause({parent: left}) if left else NEVER
 
     def _range(self, kind: str, condition: Mapping[str, Any]) -> Clause:
-        """The clause for a comparison with a number; if it is not a range of values, it is only described in words."""
+        """The clause for "greater" or "less" than a number; any other comparison is only described in words."""
         number = as_number(condition.get("value"))
         if kind not in ORDERS or number is None:
             return Clause(words=self._in_words(condition))
@@ -322,7 +322,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """The domain of a range with a step: an ordinal, or a range if it has many values or the step does not fit."""
+    """The domain of a range with a step: integers, an ordinal if it has few steps, otherwise the whole range."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
     count = round((high - low) / step)

@@ -21,7 +21,7 @@ NEAR = 1e-4  # the largest rounding error of a value on a lattice, as a part of 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A tool's description of a space, before it is completed from the trials."""
+    """A search space as a tool describes it."""
 
     domains: Mapping[str, Domain]
     notes: tuple[Note, ...] = ()
@@ -133,7 +133,7 @@ Settings: TypeAlias = list[dict[str, object]]
 
 
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
-    """The space completed from the trials, the trials' values as the space writes them, and notes."""
+    """The space, the parameter values of each trial in the form of the space, and notes."""
     domains, notes = dict(described.domains), list(described.notes)
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))

@@ -61,7 +61,7 @@ def space_from(source: object) -> Space:
     SpaceError
         The space contradicts itself, or its format is unknown.
     FormatError
-        A file does not have the format of its name.
+        The content of a file does not match its suffix.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def law_or_choices(name: str, given: Any) -> Domain:
 
 
 def is_distribution(one: object) -> bool:
-    """Whether an object is an Optuna distribution, its JSON text, or the dict in that text."""
+    """Whether an object is an Optuna distribution, or the JSON text or the dict of one."""
     if isinstance(one, Mapping):
         kind = one.get("type")
         lattice = kind in ("float", "categorical") and "step" in one
@@ -148,7 +148,7 @@ def is_distribution(one: object) -> bool:
 def nested_space(
     given: Mapping[Any, Any], read: Callable[[str, Any], Parameter | Mapping[Any, Any] | str], prefix: str = ""
 ) -> tuple[Space, list[Note]]:
-    """A space from a nested dict, with names joined by dots; if `read` returns text, it says why one is left out."""
+    """A space from a nested dict, with names joined by dots; if `read` returns text, the parameter is left out."""
     parameters: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():
@@ -336,7 +336,7 @@ class Distribution:
 
     @property
     def steps(self) -> int:
-        """The number of points of a lattice; 0 if it is continuous or practically so."""
+        """The number of points of the lattice; 0 if there is no lattice, or if its steps are very small."""
         if self.kind != "float" or not self.step:
             return 0
         if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):  # steps that are too small for floats

@@ -138,7 +138,7 @@ def check_errno(error: Exception) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's size and modification time, to notice changes; the time is compared only on the same machine."""
+    """A file's size and modification time, to notice changes; times from two machines are not compared."""
 
     size: int
     changed: int
@@ -159,7 +159,7 @@ class Stamp:
 
 
 def read_steadily(file: Path, read: Callable[[], Result], tries: int = 3) -> Result:
-    """The result of `read`, which is called again if the file changed meanwhile; an error if it changes every time."""
+    """Return the result of `read`; if the file changed meanwhile, read it again, at most `tries` times."""
     before = Stamp.of(file)
     try:
         result = read()

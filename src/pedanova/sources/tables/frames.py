@@ -136,7 +136,7 @@ def read_series(name: str, series: Series) -> Column:
 
 
 def _read_whole(name: str, series: Series) -> Column:
-    """A column from a series of integers or booleans, of the same type; nulls become a mask."""
+    """A column from a series of integers or booleans; the type is kept, and nulls become a mask."""
     if series.null_count() == 0:
         values = series.to_numpy()
         return as_column(name, values.astype(bool) if series.dtype == nw.Boolean else values)

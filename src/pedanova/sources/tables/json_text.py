@@ -102,7 +102,7 @@ def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
 
 
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The rows of a table that is the value of some key, as a list or by name; None if no value is a table."""
+    """The rows of a table inside an object, such as {"trials": [{…}, …]}; None if the object contains no table."""
     for key in (*ROWS_UNDER, *plain):
         rows = plain.get(key)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
@@ -127,7 +127,7 @@ def _by_column(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The rows of a table that is the value of some key, stored by column; None if not exactly one value is a table."""
+    """The rows of a table stored by column inside an object; None if the object contains no table, or several."""
     tables = [_by_column(part) for part in plain.values() if isinstance(part, dict) and len(part) > 1]
     some = [table for table in tables if table]
     return some[0] if len(some) == 1 else None
@@ -198,7 +198,7 @@ def _opened(column: Column) -> dict[str, list[Any]]:
 
 
 def _unwrapped(values: list[Any]) -> list[Any]:
-    """The content of lists with at most one value, as Hyperopt stores parameters; otherwise the values unchanged."""
+    """Replace lists such as [0.1], which Hyperopt stores, by their value; unchanged if some list has several values."""
     try:
         lists = [json.loads(value) for value in values if value is not None]
     except (ValueError, TypeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Read CSV and TSV, plain or gzipped. A cell is a number if it reads as one; empty cells are missing values.
+"""Read CSV and TSV, plain or gzipped. Cells that look like numbers are numbers; empty cells are missing values.
 
 pyarrow is used if it is installed, because it is faster; Python's own reader follows the same rules.
 """
@@ -110,8 +110,8 @@ class Layout:
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     """Detect the layout of a text file from its first lines.
 
-    The delimiter is the usual one, unless the header does not contain it and another one gives the same number of
-    fields in most lines. Above the header there may be comments, and lines with another number of fields.
+    The delimiter is the usual one for the suffix if the header contains it, otherwise the one that splits most lines
+    into equally many fields. Lines above the header may be comments, or have another number of fields.
     """
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)]
@@ -129,7 +129,7 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    """The delimiter: `usual` if the first line has it, else the one that gives most lines the same number of fields."""
+    """The delimiter: `usual` if the first line contains it, otherwise the one that splits the lines most evenly."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
@@ -185,7 +185,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
 
 
 def _check_closed(file: Path, records: Records) -> None:
-    """Raise an error if a quote is never closed, so that the last cell contains the rest of the file."""
+    """Raise an error if a quote is never closed; the last cell then contains the rest of the file."""
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
@@ -281,7 +281,7 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """Options for how pyarrow splits lines; comments are skipped, and their numbers of fields go to `comments`.
+    """Options for how pyarrow splits lines; the list `comments` gets the number of fields of each skipped comment.
 
     Without `quotes`, every line break ends a row, which saves a fifth of the time.
     """
@@ -331,7 +331,7 @@ def _by_python(file: Path, layout: Layout) -> Records:
 
 
 def _rows_of(lines: TextIO, file: Path, layout: Layout) -> tuple[list[list[str]], list[int], int]:
-    """The rows of text below the header, the line where each ends, and the number of comments between them."""
+    """The rows below the header, the last line number of each row, and the number of skipped comments."""
     rows: list[list[str]] = []
     places: list[int] = []
     comments = 0
