@@ -217,7 +217,7 @@ def test_messages_name_the_remedy() -> None:
         "n": "n is not a boolean column",
         "print(1)": "'print(1)' is not understood; write it like",
         "n < 'a'": "n holds numbers, but 'a' is text",
-        "x" * 20_000: "20000 letters is longer than 10000",
+        "x" * 20_000: "20000 characters; at most 10000 are allowed",
     }.items():
         with pytest.raises(QueryError, match=re.escape(words)):
             rows(text)

@@ -34,8 +34,9 @@ MANY_VALUES = 1 << 20  # more values are examined by the threads of the kernel
 class Column:
     """The values of one column.
 
-    ``values`` are numbers, or integer codes into ``labels`` if the column has labels. NaN, a negative code, and True in
-    ``missing`` mean a missing value. Dates and durations keep their NumPy type; they cannot be counted.
+    ``values`` are numbers, or integer codes into ``labels`` if the column has labels. A value is missing if
+    it is NaN, if its code is negative, or if ``missing`` is True. Dates and durations keep their NumPy type and cannot
+    be counted.
     """
 
     name: str
@@ -131,7 +132,7 @@ def recoded(column: Column) -> Column:
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:
-    """Make a column of numbers if every value is a number, otherwise of codes with labels."""
+    """Make a column of numbers if all values are numbers; otherwise, make a column of codes with labels."""
     plain = [plain_value(value) for value in rows]
     kinds = {type(value) for value in plain if value is not None}
     missing = np.array([value is None for value in plain], dtype=bool)
@@ -243,8 +244,10 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """Whether each row has one of `values`, or a number in one of the intervals among `values`; an array (rows,).
-    Doubles may differ in the last digits. Text is compared as text, or as numbers if both texts are numbers."""
+    """A mask of the rows whose value is in `values` or lies in an interval in `values`.
+
+    Doubles may differ in the last digits. Text is compared as text, or as numbers if both texts are numbers.
+    """
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
         hits = np.array([*(_is_any(label, values) for label in labels), False])
@@ -266,7 +269,6 @@ def in_interval(numbers: NDArray[Any], interval: Interval) -> Any:
 
 
 def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
-    """Whether a label equals one of the values in `every` (as text or as a number) or lies in one of its ranges."""
     if any(_as_number(label) in value for value in every if isinstance(value, Interval)):
         return True
     values = tuple(value for value in every if not isinstance(value, Interval))
@@ -280,7 +282,6 @@ def _is_any(label: Label, every: tuple[Value, ...]) -> bool:
 
 
 def _as_number(value: Label) -> float | None:
-    """Convert a number or a text to a number; None if the text is not a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
@@ -394,13 +395,13 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """All number formats that can read every label that is not a missing value, the most likely first."""
+    """The number formats that can read all labels, the most likely first; only `PLAIN` if it can."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """Like `forms_of`, but plain numbers get all other formats too, because other rows may need those."""
+    """All number formats that can read all labels, even if `PLAIN` can: rows read later may need another one."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)
@@ -469,7 +470,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """Convert a column for its domain: text to numbers for a numeric domain, missing values to an empty-text choice."""
+    """Convert text to numbers if the domain is numeric, and missing values to the empty text if it is a choice."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

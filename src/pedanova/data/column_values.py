@@ -95,17 +95,17 @@ class Values:
 
     @property
     def are_round(self) -> bool:
-        """Whether most numbers are round, or all have few digits and equal steps between them."""
+        """Whether most numbers are round, or all numbers are short and equally spaced."""
         return _are_round(self._distinct()[0])
 
     @property
     def are_short(self) -> bool:
-        """Whether no number has more than three digits, or they are round."""
+        """Whether all numbers have at most three digits, or most numbers are round."""
         return self.are_round or _are_short(self._distinct()[0])
 
     @property
     def looks_chosen(self) -> bool:
-        """Whether people seem to have chosen the values: repeated words, round numbers, or few, equally frequent."""
+        """Whether people seem to have chosen the values: words that repeat, round numbers, or equally frequent ones."""
         if self.kind != "numbers":
             return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
         distinct, times = self._distinct()
@@ -126,7 +126,7 @@ class Values:
     def looks_drawn(self, *, beside: bool) -> bool:
         """Whether the numbers are spread evenly on a linear or a log scale, as in a random search.
 
-        A column with few rows only looks drawn if other columns were drawn too (`beside`).
+        If there are few rows, other columns must have been drawn too (`beside`).
         """
         some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
         if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
@@ -144,7 +144,7 @@ class Values:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether each row's value is that of the previous row plus one."""
+        """Whether the value increases by one from each row to the next."""
         return self._fills_a_range() and bool(np.all(np.diff(self.present.astype(np.int64)) == 1))
 
     @property
@@ -169,7 +169,7 @@ class Values:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether the values rarely change between rising and falling from row to row, like a schedule."""
+        """Whether the values seldom switch between rising and falling, like a schedule."""
         if self.kind not in ("numbers", "flags") or self.texts:
             return False
         steps = np.sign(np.diff(self.present.astype(np.float64)))
@@ -177,7 +177,7 @@ class Values:
 
 
 def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first five digits of each number, as a number from 10,000 to 99,999; 0 for 0."""
+    """Move the decimal point of each number: 0.0123 -> 12300, 1.5 -> 15000, 0 -> 0."""
     size = np.abs(numbers)
     with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double
         return np.where(size > 0, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
@@ -189,7 +189,6 @@ def _are_short(numbers: NDArray[np.float64]) -> bool:
 
 
 def _are_round(distinct: NDArray[np.float64]) -> bool:
-    """Whether most numbers are round, or all have few digits and equal steps between them."""
     if not len(distinct):
         return False
     close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
@@ -199,8 +198,7 @@ def _are_round(distinct: NDArray[np.float64]) -> bool:
 
 
 def _is_round(numbers: NDArray[np.float64]) -> Mask:
-    """Which numbers are round: x or 1 - x has one digit or is 1.25, 1.5, 2.5 or 7.5 times a power of ten, or x is 1, 3,
-    5 or 7 times a power of two."""
+    """Which numbers are round, such as 0.3, 0.97 (1 - 0.03), 250 or 96 (3 times 32)."""
     digits = np.isin(_mantissas(np.stack([numbers, 1 - numbers])), ROUND).any(axis=0)
     halvings = np.log2(np.where(numbers >= 1, numbers, 0.3) / np.array([[1], [3], [5], [7]]))
     round_ones: Mask = digits | (halvings % 1 == 0).any(axis=0)
@@ -208,14 +206,14 @@ def _is_round(numbers: NDArray[np.float64]) -> Mask:
 
 
 def _spread(ordered: NDArray[np.float64]) -> float:
-    """Kolmogorov's statistic of sorted numbers for a uniform distribution between the first and the last one."""
+    """Kolmogorov's statistic: how far sorted numbers are from a uniform distribution over their range."""
     places = (ordered - ordered[0]) / (ordered[-1] - ordered[0])
     distance = np.abs(places - np.linspace(0, 1, len(ordered))).max()
     return float(distance * np.sqrt(np.count_nonzero(np.diff(ordered))))  # equal numbers are one draw
 
 
 def _steps_equal(values: NDArray[np.float64]) -> bool:
-    """Whether sorted numbers have equal steps between them, on a linear or a log scale."""
+    """Whether sorted numbers are equally spaced on a linear or a log scale."""
     scales = [values, np.log(values)] if values[0] > 0 else [values]
     return len(values) > 2 and any(np.ptp(step) <= 0.01 * step.mean() for step in map(np.diff, scales))
 
@@ -249,8 +247,9 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """Find columns that form a complete, balanced grid, and the columns that these do not determine; both lists may be
-    empty.
+    """Find columns that form a full grid: every combination of their values occurs equally often.
+
+    Also return the columns that no column of the grid determines. Both lists are empty if there is no grid.
 
     Examples
     --------
@@ -276,7 +275,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns with fewer distinct values that are functions of the column `name`; constants are left out.
+    """Columns whose value follows from the column `name`; constants and one-to-one copies are left out.
 
     Examples
     --------

@@ -34,7 +34,7 @@ Reals = NDArray[np.float64]
 def place_columns(
     space: Space, columns: Mapping[str, Column], table: Mapping[str, Column]
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
-    """Prepare the columns for counting; also return notes, and the parameters whose condition is true in no row."""
+    """Prepare the columns for counting; also return notes, and the parameters that are inactive in all rows."""
     placed: dict[str, Column] = {}
     parents = dict(table)  # parents: first the columns of the table, then the columns as they are counted
     notes: list[Note] = []
@@ -64,7 +64,7 @@ def column_named(name: str, table: Mapping[str, Column], *, needed_by: str) -> C
 def _silenced(
     column: Column, parameter: Parameter, table: Mapping[str, Column], notes: list[Note]
 ) -> tuple[Column, bool]:
-    """Set values to missing where the parameter's condition is false; also return whether it is true in any row."""
+    """Set values to missing in rows where the condition is false; also return whether any row meets the condition."""
     active = np.ones(len(column), dtype=bool)
     for parent, values in parameter.when:
         active &= equals_any(column_named(parent, table, needed_by=column.name), values)
@@ -141,7 +141,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """The cells in the joint grid of a `Switch`, in the domain that the row selects or in the first one that fits."""
+    """Find the cell of each row, in the domain that `by` selects; without `by`, in the first domain that fits."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -170,7 +170,7 @@ ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows witho
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """For each possible parent: the number of rows with each value, and in how many of them a child has no value."""
+    """Row counts for each value of a possible parent: all rows, and rows in which a child has no value."""
 
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
@@ -243,7 +243,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The range of a parent's values in rows where a child has a value, and in rows where the child has none."""
+    """Two ranges of a parent: in rows where a child has a value, and in rows where it has no value."""
 
     present: tuple[int, float, float] = (0, math.inf, -math.inf)  # number of rows, smallest and largest number
     gone: tuple[int, float, float] = (0, math.inf, -math.inf)
@@ -267,7 +267,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The range of the parent that contains exactly the rows where the child has a value; None if no range does."""
+        """The parent's values for which the child has a value, as a range; None if these values are not a range."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -278,7 +278,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """Disjoint ranges of `numbers`, one for each of `kinds`; None if ranges overlap or a kind has too few rows."""
+    """The range of the numbers of each kind; None if two ranges overlap or a kind has too few numbers."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))
@@ -321,7 +321,7 @@ def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> By
 
 
 def may_decide(column: Column, parameter: Parameter) -> bool:
-    """Whether other parameters may be conditional on this column, by some of its values or by a threshold."""
+    """Whether other parameters may depend on this column: on one of its values or on a threshold."""
     if isinstance(parameter, Categorical | Ordinal):
         return True
     return not column.is_coded and column.values.dtype.kind in "biuf"

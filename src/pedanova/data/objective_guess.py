@@ -51,8 +51,10 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
-    """Numeric columns whose names suggest a result but not a standard deviation. If no name does, numeric columns with
-    a general name such as `value` or `objective`."""
+    """Numeric columns whose names suggest a result, but not a standard deviation.
+
+    If there are none, numeric columns with a general name such as `value` or `objective`.
+    """
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
@@ -64,10 +66,9 @@ def _tells_result(name: str) -> bool:
 
 
 def _differs(name: str, column: Column) -> bool:
-    """Whether at least half of the rows have a number, and the distinct numbers are too many for a parameter.
+    """Whether a column can be a result: at least half of its rows have a number, and the numbers differ.
 
-    A text column with a few values that are not numbers counts as well: it is never guessed, but no other result is
-    guessed in its place.
+    A text column of mostly numbers counts too. If it is the likely objective, no objective is guessed.
     """
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
@@ -107,7 +108,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
 
 
 def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
-    """Whether all result columns rank the rows similarly: every rank correlation is at least `least`."""
+    """Whether all columns rank the rows similarly: their rank correlations with the first one exceed `least`."""
     ranks = []
     for name in names:
         column, direction = columns[name], direction_by_name(name)

@@ -211,7 +211,10 @@ def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
 def guess_directions(
     objective: object, columns: Collection[str], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
 ) -> tuple[object, list[Note]]:
-    """The direction of each objective, and notes on guesses; `by_rows` guesses a direction from the rows."""
+    """Find the direction of each objective; also return notes on guesses.
+
+    If the name of an objective does not show its direction, the function `by_rows` guesses it from the rows.
+    """
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]
@@ -222,7 +225,7 @@ def guess_directions(
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
-    """The directions that the source gives, by name of the objective or metric; objectives come first."""
+    """The directions that the source gives: a dict from the names of objectives and metrics to directions."""
     names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
     return dict(zip(names, metadata.directions, strict=False))
 

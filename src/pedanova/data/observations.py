@@ -64,7 +64,7 @@ class Observations:
 
 
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
-    """A description of the first row with a value outside the space; `placed` is `column` prepared for counting."""
+    """Describe the first row with a value outside the space; `placed` is the column after `place_columns`."""
     grid = grid_of(parameter)
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
     rule = in_words(parameter, digits=6)

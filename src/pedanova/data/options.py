@@ -93,29 +93,30 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` if any option lets rows count as the worst, otherwise the value of `nan`."""
+        """``"worst"`` if any of the options is ``"worst"``, otherwise ``"drop"``."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """Options for large tables: how they are read, and where rows are counted: ``analyze(..., scan=pa.Scan(...))``.
+    """Options for reading and counting large tables: ``analyze(..., scan=pa.Scan(...))``.
 
     Parameters
     ----------
     stream
-        Whether to read files, lazy frames and relations in parts, with constant memory; None: only large tables.
+        Whether to read files, lazy frames and relations in parts, with constant memory; None for large tables only.
     executor
-        The executor whose workers read the parts: any executor like those of ``concurrent.futures``, such as Dask's
-        ``client.get_executor(retries=2)``.
+        The executor whose workers read the parts. It may come from ``concurrent.futures``, or from another library,
+        such as Dask's ``client.get_executor(retries=2)``.
     on_error
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
     pushdown
-        Whether the engine of a DuckDB relation, a Polars lazy frame or an ibis table counts the rows, so that only
-        counts and the objective are transferred; by default only for ibis tables.
+        Whether the rows of a DuckDB relation, a Polars lazy frame or an ibis table are counted by its own engine. Then
+        only the counts and the objective are transferred. By default, this is done for ibis tables only.
     engine
-        Where arrays on a GPU are counted (CuPy, PyTorch, JAX, cuDF, DLPack; `pedanova[cuda]`): ``"cuda"`` on the GPU,
-        ``"cpu"`` in main memory, where every question is possible. None means the GPU, unless the arrays are small.
+        Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs
+        `pedanova[cuda]`. ``"cpu"`` counts in main memory and can answer every question. None means the GPU, unless the
+        arrays are small.
     threads
         The number of threads; None for all cores.
 

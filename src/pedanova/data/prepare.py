@@ -70,7 +70,7 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 
 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
-    """Make observations; rows that are not kept are False in `keep`, rows that count as the worst NaN in `order`."""
+    """Make observations; `keep` is False for dropped rows, `order` is NaN for rows that count as the worst."""
     own = {name: for_domain(columns[name], space[name]) for name in space}
     for name, column in own.items():
         if column.is_time:
@@ -149,7 +149,7 @@ def _collapse(
     fewer = Records(take(records.columns, firsts) | averages, records.notes, records.metadata)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     before, after = int(status.keep.sum()), int(keep.sum())
-    words = f"{before:,} rows have {after:,} different configurations; the {how} objective of each is used"
+    words = f"{before:,} rows have {after:,} different configurations; the {how} objective per configuration is used"
     if before == after:
         words = f"no configuration occurs twice in {before:,} rows; to average over a column such as a seed, exclude it"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(

@@ -33,7 +33,7 @@ def sign_of(direction: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A boundary after the best ``⌈part · rows⌉`` rows, including all rows tied with the last of them."""
+    """A boundary after the best ``⌈part · rows⌉`` rows, and after all rows that tie with the last one."""
 
     part: Fraction
 
@@ -43,7 +43,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A boundary after all rows whose objective (times -1 if maximised) is at most `signed`."""
+    """A boundary after all rows with ``sign * objective <= signed``; the sign is -1 if the objective is maximised."""
 
     signed: float
 
@@ -164,11 +164,10 @@ def at_least(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """The rows between two quantiles: in the best `high` part, but not in the best `low` part.
+    """The rows between two quantiles: the rows in the best `high` part that are not in the best `low` part.
 
-    The better end is excluded, the worse end is included: for 100 rows without ties, ``between(0.1, 0.3)`` means rows
-    11 to 30. Rows with the same objective as the last row of the best `low` part are not included; rows with the same
-    objective as the last row of the best `high` part are included.
+    For 100 rows without ties, ``between(0.1, 0.3)`` means rows 11 to 30. Tied rows are never separated: rows that tie
+    with row 10 are left out, and rows that tie with row 30 are included.
 
     Parameters
     ----------
@@ -239,7 +238,7 @@ def is_percentage(value: object) -> bool:
 
 
 def rank_of(part: Fraction, rows: int) -> int:
-    """The rank ⌈part · rows⌉ at which a quantile ends, without rounding errors."""
+    """The rank of the last row in the best `part` of the rows: ``⌈part · rows⌉``, without rounding errors."""
     return -(-part.numerator * rows // part.denominator)
 
 
@@ -301,7 +300,7 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
 
 
 def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Parse a condition; return the syntax tree, and a dict from placeholders to the names that stood in backticks."""
+    """Parse a condition; return its syntax tree, and a dict from placeholders to the column names in backticks."""
     names: dict[str, str] = {}
 
     def stand_in(match: re.Match[str]) -> str:
@@ -314,7 +313,7 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
         return f" {name} "
 
     if len(text) > LONGEST:
-        raise QueryError(f"a condition of {len(text)} letters is longer than {LONGEST}; use a boolean column")
+        raise QueryError(f"a condition has {len(text)} characters; at most {LONGEST} are allowed; use a boolean column")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python's warnings about style do not apply to conditions
         tree = ast.parse(QUOTED.sub(stand_in, text).strip(), mode="eval")
@@ -390,7 +389,7 @@ class Reader:
         present = ~left.absent() & ~right.absent()
         compare = ORDERS.get(type(op)) or {ast.Eq: operator.eq, ast.NotEq: operator.ne}.get(type(op))
         if compare is None:
-            raise QueryError(f"{self.text[:80]!r}: columns can only be compared with <, <=, ==, !=, >=, >")
+            raise QueryError(f"{self.text[:80]!r}: compare two columns with <, <=, ==, !=, >= or >")
         return present & compare(self.numbers(left), self.numbers(right))  # type: ignore[no-any-return]
 
     def value(self, node: ast.expr) -> Any:
@@ -447,7 +446,7 @@ class RowSet:
 
 
 def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) -> Region | RowSet:
-    """Convert `value` to a region of the objective, or (if it is a column, condition, box or mask) to a set of rows."""
+    """Convert a column name, condition, box or mask to a set of rows, and any other value to a region."""
     if isinstance(value, RowSet):
         return value
     if isinstance(value, str) and not is_percentage(value):
@@ -569,7 +568,7 @@ def cut_at(
 
 
 def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
-    """The objective (times -1 if maximised) at a boundary; None if the boundary lies after all rows."""
+    """The objective at a boundary, times -1 if it is maximised; None if all rows lie before the boundary."""
     if cut is None or not isinstance(cut, Quantile):
         return None if cut is None else cut.signed
     rank = rank_of(cut.part, len(kept))

@@ -1,8 +1,8 @@
 """The role of each column: a parameter, a result, an identifier, a seed, a status, a time, a budget or free text.
 
 Clues come from names, values, the order of rows and other columns. Each clue adds a weight to one role; the role with
-the largest total is chosen. A column without clues is a parameter, but with a doubt unless its name, its values or its
-position in the table suggest a parameter.
+the largest total is chosen. A column without clues counts as a parameter. A note says that this is doubtful,
+unless its name, its values or its position suggest a parameter.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The role of a column, the reason for it, and a clue for another role if that is also possible."""
+    """The role of a column and the reason for it; `doubt` is a clue for another possible role."""
 
     name: RoleName
     why: str
@@ -206,14 +206,14 @@ def roles_of(
 
 
 def _by_summaries(name: str, family: Mapping[str, Values]) -> Iterator[Clue]:
-    """Clues for a number from columns of the same stem, such as its mean, its spread and its maximum."""
+    """Clues from columns that summarise the same result, such as acc_mean, acc_std and acc_max."""
     summaries = {words_of(other)[-1]: one for other, one in family.items() if words_of(other) != _stem(name)}
     ends = summaries.keys()
     if _stem(name) != words_of(name):
         if len(family) > 1 and (not family[name].is_few or not {"min", "max"} >= ends):
             yield Clue("result", SURE, "one of several summaries of a result")
     elif MIDDLES.isdisjoint(ends) and any(not summaries[end].looks_chosen for end in ends - {"min", "max"}):
-        yield Clue("result", SURE, "another column has its spread, so it was measured")
+        yield Clue("result", SURE, "another column contains its spread, so its values were measured")
 
 
 def _tells(name: str) -> bool:
@@ -233,7 +233,7 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 
 def _against_mark(name: str, values: Values) -> Iterator[Clue]:
-    """Clues against columns whose names have a parameter prefix: a seed is no parameter, an identifier may be none."""
+    """Clues against a column with a parameter prefix: a seed is not a parameter, and an id is doubtful."""
     yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
     if values.kind == "words":
         yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
@@ -323,7 +323,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
                 "identifier", FAIR if has_head(name) else SURE, "counts the rows one by one and looks like an id"
             )
         elif values.is_permutation and single:
-            yield Clue("identifier", SURE + 1, "contains each number from 0 or 1 upwards once, like an id")
+            yield Clue("identifier", SURE + 1, "contains 0, 1, 2, … or 1, 2, 3, … in any order, like an id")
         if INDEX_NAMES.match(name) and values.whole:
             yield Clue("identifier", SURE, "looks like an index saved with the table")
         elif _is_id(name) and values.levels != 1:
@@ -340,7 +340,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
     elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
-        yield Clue("seed", FAIR, f"names parts of the data ({', '.join(texts[:3])})")
+        yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")
     if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "named like a result, and contains lists")
     long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
@@ -413,7 +413,7 @@ class KnownColumns:
         return {name: self.values[name] for name in sure}
 
     def groups(self) -> list[Group]:
-        """Groups of neighbouring parameters, with results between them; one group if the order is not known."""
+        """Groups of neighbouring parameters, separated by results; a single group if the order is not known."""
         if not self.table or list(self.table) == sorted(self.table):
             return [Group([name for name, role in self.roles.items() if role.is_setting], True, False)]
         row = [name for name in self.table if name in self.objectives or self._counts(name)]
@@ -429,7 +429,7 @@ class KnownColumns:
         return role in ("parameter", "result") or (role == "time" and self.values[name].kind == "numbers")
 
     def behind(self) -> list[str]:
-        """The columns from the first objective on; empty if the order of the columns is not known."""
+        """The first objective and all columns after it; empty if the order of the columns is not known."""
         return [name for name in dropwhile(lambda name: name not in self.objectives, self.table) if name in self.roles]
 
     def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
@@ -443,7 +443,7 @@ def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
-    """Find columns of words, or of numbers named like an id, that determine several or all other parameters."""
+    """Find columns that name configurations: their value determines at least two other parameters."""
     values = known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     varied = [name for name, one in names.items() if len(values.keys() & set(one.texts) - {name}) > 1]
@@ -462,14 +462,14 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
         every = len(told) == len(codes) - 1
         many = 2 * (codes[name].max() + 1) >= configurations and len(told) > 2
         if len(told) > 1 and (named or every or many or codes[name].max() >= FEW_NUMBERS):
-            why = f"its value determines {listed(told, most=3)}, like the name of a configuration"
+            why = f"determines {listed(told, most=3)}, so it may be the name of a configuration"
             sure = repeats and (every or named)
             new[name] = Role("identifier", why) if sure else known.doubted(name, why, "identifier")
     return new
 
 
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Find numeric columns that are not part of a full grid of the others: they are results, or doubtful parameters."""
+    """Find numeric columns that are not part of a full grid; they are results or doubtful parameters."""
     settings = known.settings(doubted=True)
     seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
     whole = _in_every_row({**settings, **seeds})
@@ -494,10 +494,10 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 
 
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
-    """Doubt parameters for which neither the name nor the values nor the position are evidence.
+    """Doubt a parameter if its name, its values and its position are not typical of parameters.
 
-    A column away from the other parameters needs a typical name and typical values. A numeric column that has neither,
-    and has a different number in every row, is a result.
+    A column apart from the other parameters needs both a typical name and typical values. If it has neither of them,
+    and nearly all of its numbers differ, it is a result.
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
@@ -528,7 +528,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         elif alone or one.looks_drawn(beside=drawn):
             continue
         else:
-            why = "neither its name nor its values are like those of a parameter"
+            why = "neither its name nor its values are typical of a parameter"
         new[name] = known.doubted(name, why)
         far = name not in home | likely and not (drawn and name in last)
         if far and one.has_own and len(likely & home) > 1:
@@ -537,7 +537,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
 
 
 def _computed(settings: Mapping[str, Values]) -> set[str]:
-    """Columns of few numbers with many digits that another column determines, such as a rate of compression."""
+    """Find columns computed from another column, such as compression ratios: they have few values with many digits."""
     whole = {name: one for name, one in _in_every_row(settings).items() if settings[name].is_few}
     odd = [name for name in whole if settings[name].kind == "numbers" and not settings[name].are_short]
     if not odd or len(whole) > MOST_COMPARED:
@@ -552,12 +552,12 @@ def _computed(settings: Mapping[str, Values]) -> set[str]:
 
 
 def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:
-    """Whether columns after a result are parameters: at least one is in `sure`, and most are in `likely`."""
+    """Whether the columns are parameters: at least one is in `sure`, and most are in `likely`."""
     return not sure.isdisjoint(names) and 2 * len(likely.intersection(names)) > len(names)
 
 
 def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
-    """For each of the columns in `names`, the parameters and results that have a strong rank correlation with it."""
+    """For each column in `names`, the parameters and results that have a strong rank correlation with it."""
     measured = {n: known.values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
     whole = {name: one for name, one in _in_every_row(measured).items() if measured[name].levels is None}
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers"}
@@ -566,12 +566,11 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
 
 
 def _is_id(name: str) -> bool:
-    """Whether a name is typical of an identifier."""
     return ID_NAMES.match("_".join(name.split())) is not None
 
 
 def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
-    """Clues from a name that resembles an objective: its standard deviation, or the same metric on other data."""
+    """Clues from a name that resembles an objective, as val_loss_std and train_loss resemble val_loss."""
     words = words_of(name)
     if values.kind != "numbers" or not words:
         return
@@ -590,7 +589,7 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             yield Clue("result", SURE, f"named after the objective {objective!r}")
             return
         if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not has_head(name):
-            yield Clue("result", SLIGHT, f"its name ends like that of the objective {objective!r}")
+            yield Clue("result", SLIGHT, f"its name ends in the same word as the objective {objective!r}")
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
@@ -609,7 +608,7 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
-    """Warnings on parameters with a doubtful role, a list of the columns used, and why the others are left out."""
+    """Notes: warnings on doubtful parameters, a list of the parameters, and why other columns are left out."""
     notes = []
     for name, role in roles.items():
         if role.doubt is not None:

@@ -35,10 +35,10 @@ BEST = ("best", "is_best")
 
 
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """The indices of the rows without exact copies of other rows, and a note; None if there are no copies.
+    """Find rows that are copies of other rows; return the indices of the remaining rows and a note, or None.
 
-    Equal rows may be repeated trials. Equal rows are copies only if some column (such as a time stamp or a continuous
-    parameter) has different values in nearly all distinct rows, or if every row occurs equally often.
+    Equal rows may also be repeated trials. They are copies if some column, such as a time stamp, has a different value
+    in nearly every distinct row. They are also copies if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -60,7 +60,7 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """If the rows are the steps of several runs, one run after another: the last row of each run, and a note."""
+    """If the rows are the steps of several runs, one run after another, return the last row of each run and a note."""
     for name, column in columns.items():
         if (
             not STEPS.match(name)
@@ -88,7 +88,10 @@ def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
-    """A column of trial states from a yes/no column such as `success`, if failed rows have no or the same objective."""
+    """Make a column of trial states from a yes/no column such as `success`.
+
+    Failed rows must have no objective, or all the same objective outside the range of the other rows.
+    """
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
     for name, column in columns.items():
@@ -156,7 +159,7 @@ def doubtful_columns(
 def _parts_of_runs(
     names: Collection[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None
 ) -> dict[str, str]:
-    """Columns that change inside blocks of consecutive rows with the same objective, which may be a single run."""
+    """Columns that change while the objective stays the same; such rows may be the steps of one run."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
     same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))
@@ -166,7 +169,7 @@ def _parts_of_runs(
         return {}
     within = {name: columns[name].values[rows] for name in names}
     changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]
-    why = f"changes inside blocks of rows with the same {goal.name} ({blocks} blocks), as if a block were one run"
+    why = f"changes while {goal.name} stays the same, so the rows may be the steps of {blocks} runs"
     return dict.fromkeys(changing, why)
 
 
@@ -188,9 +191,9 @@ def direction_by_rows(
         first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
         rest = usable & ~first
         if first.any() and rest.any() and values[first].min() >= values[rest].max():
-            return "maximize", f"the rows that {name} marks have the highest values"
+            return "maximize", f"the column {name} marks the rows with the highest values"
         if first.any() and rest.any() and values[first].max() <= values[rest].min():
-            return "minimize", f"the rows that {name} marks have the lowest values"
+            return "minimize", f"the column {name} marks the rows with the lowest values"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

@@ -21,7 +21,7 @@ from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStatus:
-    """Two masks over the rows: `keep` marks the rows that are kept, `worst` those that count as the worst."""
+    """Two masks: `keep` marks the rows that are kept, `worst` marks the rows that count as the worst."""
 
     keep: Mask
     worst: Mask
@@ -32,14 +32,14 @@ class RowStatus:
         return self.keep & ~self.worst
 
     def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The objective without loss of precision, with NaN for rows that count as the worst."""
+        """The objective as floats, with NaN for rows that count as the worst."""
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
         order: NDArray[Any] = values.astype(kind)
         order[self.worst] = np.nan
         return order
 
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
-        """Drop `rows`, or let them count as the worst, as `ending` says; add a note."""
+        """Drop `rows` if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
         fate = ("are dropped", *remedy) if ending == "drop" else ("count as the worst",)
         note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
@@ -109,7 +109,10 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
-    """The feasible rows, from a mask, a boolean column or columns that must be ≤ 0; `needed` rows must have a value."""
+    """A mask of the feasible rows, from booleans or from numbers that must be at most 0.
+
+    Rows that `needed` marks must have a value.
+    """
     if isinstance(feasible, str):
         return _feasible_by(feasible, table, needed)
     if isinstance(feasible, Iterable) and not hasattr(feasible, "__array__"):
@@ -134,7 +137,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
 
 
 def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
-    """Number the distinct configurations, and return the number for each row."""
+    """Number the distinct configurations; return the number of each row's configuration."""
     groups: NDArray[np.int64] | None = None
     for column in columns:
         values = np.unique(column.values, return_inverse=True)[1].reshape(-1)
@@ -149,7 +152,7 @@ def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def average(goals: tuple[Goal, ...], status: RowStatus, groups: NDArray[np.int64], how: str) -> tuple[Goal, ...]:
-    """The mean or median of each objective by configuration; rows that count as the worst are infinite."""
+    """The mean or median of each objective by configuration; the worst rows count as infinitely bad."""
     count = int(groups.max(initial=-1)) + 1
     kept = status.keep
     averaged = []

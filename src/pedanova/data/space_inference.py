@@ -140,7 +140,7 @@ def _are_whole(finite: NDArray[Any]) -> bool:
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
-    """A repeated number that stands outside the range: 0 below a log scale, or -1 below positive numbers."""
+    """A special number that repeats: 0 if the other numbers fit a log scale, -1 if the others are positive."""
     low = finite.min().item()
     if low not in (0, -1):
         return None
@@ -154,7 +154,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 
 def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
-    """Guess a domain with `specials` outside the range of `rest`; None if `rest` is not a range."""
+    """Guess a domain with a range and special values outside it; None if the numbers `rest` are not a range."""
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int):
         return None
@@ -163,7 +163,7 @@ def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole:
 
 
 def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
-    """Guess a domain of a range and a few words such as "auto"; None for other text columns."""
+    """Guess a domain with a range and a few words such as "auto"; None for other text columns."""
     if not is_mixed(used):
         return None
     words = [label for label in used if is_word(label)]
@@ -271,7 +271,7 @@ def column_roles(
 ) -> ColumnRoles:
     """The role of every column: from the options, from the source, or guessed."""
     roles = {goal.column: Role("objective", f"is to be {DONE[goal.direction]}") for goal in goals if goal.column}
-    spoken = {name: Role("status" if name == request.state else "result", "the source or an option uses it otherwise")
+    spoken = {name: Role("status" if name == request.state else "result", "already used by the source or an option")
               for name in spoken_for(table, goals, request)}  # fmt: skip
     left = [name for name in table if name not in roles and name not in spoken]
     named = request.params if request.params is not None else request.space
@@ -301,7 +301,7 @@ def guessed_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """The columns that are used for states, feasibility or the objective's condition, and so are not parameters."""
+    """Columns with another purpose, such as trial states or feasibility, which are not guessed to be parameters."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible
@@ -337,7 +337,7 @@ def middle_of(values: NDArray[Any]) -> float:
 
 
 def _on_scale(parameter: Parameter, column: Column) -> Note | None:
-    """A warning if half of the values lie at the low end of a linear range and would fit a log scale better."""
+    """A warning if half of the values lie at the low end of a linear range, and a log scale fits them better."""
     if (
         not isinstance(parameter, Float | Int)
         or parameter.log
@@ -356,8 +356,8 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
     words = (
-        f"half of its values lie in the lowest {CORNER:.0%} of the declared range, so that a linear scale hardly "
-        f"distinguishes them; declare it as {better}"
+        f"half of its values lie in the lowest {CORNER:.0%} of the declared range and fit a log scale better; "
+        f"declare it as {better}"
     )
     return Note("doubt", words, subject=column.name)
 

@@ -247,14 +247,14 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
     if metadata.metrics and ask:
         raise QueryError(
             Arg("objective"),
-            f" is missing, and {metadata.source or 'the source'} does not name it; name one of: ",
+            f" is missing, and {metadata.source or 'the source'} does not name an objective; choose one of: ",
             f"{listed(list(metadata.metrics), most=40)}",
         )
     return None
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The parameters that the source names, without excluded columns and objectives; `settings` may be excluded."""
+    """The parameters that the source names, without excluded columns and objectives; None if it names none."""
     metadata = records.metadata
     if not metadata.params:
         return None
@@ -327,7 +327,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
-    """Select rows of an option with one value per row; a list of strings means column names, unless `words` is set."""
+    """Select rows of an option with one value per row; strings are column names, unless `words` is set."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
     if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:
@@ -339,7 +339,7 @@ def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """The table before rows were dropped or averaged; it still has lower budgets, pruned trials and repeated runs."""
+    """The table before rows were dropped or averaged, with all budgets, pruned trials and repeated runs."""
 
     records: Records
     request: TableOptions

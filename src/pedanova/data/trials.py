@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The actual name of the column ``"row"``, ``"trial"`` or ``"in"``; it differs if a parameter has that name.
+        """The key of ``"row"``, ``"trial"`` or ``"in"`` in `columns`: ``"row_"`` if a parameter is called ``"row"``.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """Make a table of `rows`; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside the region."""
+    """Make a table of `rows`; `codes`: a row is in the target (0), only in the region (1), or outside (2)."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

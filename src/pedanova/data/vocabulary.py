@@ -175,9 +175,10 @@ def known_form(word: str) -> str:
 
 
 def last_telling(name: str) -> tuple[str, bool] | None:
-    """The last word of a name with a known meaning, and whether words before it negate it; None if no word decides.
+    """The last known word of a name, and whether words before it reverse its meaning, as "neg" does in neg_loss.
 
-    Words after "per" do not count: the cost per success is a cost.
+    None if the name has no known word, or an unknown word follows it. Words after "per" do not count: the cost per
+    success is a cost.
     """
     words = words_of(name)
     words = words[: words.index("per")] if "per" in words[1:] else words
@@ -194,14 +195,14 @@ def last_telling(name: str) -> tuple[str, bool] | None:
 
 
 def has_head(name: str) -> bool:
-    """Whether a name ends like a typical parameter name; a number may follow, as in units_1."""
+    """Whether the last word of a name is typical of parameters; a number may follow it, as in units_1."""
     words = words_of(name)
     negatives = words[-1:] == ("fn",) and words[0] in BEFORE_RESULTS  # false negatives, not a function
     return not negatives and COUNTED.match(name) is None and bool(words) and _head(words)[-1] in HEADS
 
 
 def is_setting_name(name: str, *, number: bool = False) -> bool:
-    """Whether a name is typical of a parameter, or with `number` of a numeric parameter, and not of a result.
+    """Whether a name is typical of a parameter, not of a result; with `number`, of a numeric parameter.
 
     Examples
     --------
@@ -239,5 +240,5 @@ def direction_by_name(name: str) -> Direction | None:
 
 
 def is_limit(name: str) -> bool:
-    """Whether the name is that of a limit, such as max_time."""
+    """Whether the name means a limit, as max_time does."""
     return words_of(name)[:1] in (("max",), ("min",), ("limit",), ("budget",))
