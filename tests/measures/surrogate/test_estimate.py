@@ -166,7 +166,7 @@ class TestChoice:
         """The best tenth of the first rows is no tenth of these."""
         b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.data.levels)
         assert b.importance(0.2, draws=0).estimator == "counts"
-        refuse(QueryError, "the quantiles come from other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
+        refuse(QueryError, "were computed from other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
 
 
 class TestAccuracy:
@@ -274,10 +274,10 @@ class TestAfterAnAdaptiveSampler:
 
     def test_the_first_line_says_what_the_best_tenth_is(self, found: pa.Analysis) -> None:
         answer = found.importance()
-        words = r"the best 10 % of the space \(loss ≤ [\d.]+; by the model these are \d+ of your 200 trials\)"
+        words = r"the best 10 % of the space \(loss ≤ [\d.]+; it contains \d+ of your 200 trials\)"
         assert re.search(words, answer.target)
         assert answer.region == "the whole space"
-        rows = int(re.search(r"are (\d+) of your", answer.target)[1])  # type: ignore[index]
+        rows = int(re.search(r"contains (\d+) of your", answer.target)[1])  # type: ignore[index]
         limit = float(re.search(r"≤ ([\d.]+);", answer.target)[1])  # type: ignore[index]
         assert answer.rows[0].n_target == rows == int(np.sum(adaptive(200, 1)["loss"] <= limit * 1.001))
         assert rows > 20

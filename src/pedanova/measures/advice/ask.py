@@ -55,7 +55,7 @@ BEST_RUN = 200  # the number of best rows that are candidates for the best confi
 
 
 def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
-    """The model of all rows, or of a random sample of them if there are too many, with a note."""
+    """The model of all rows; if there are too many rows, the model of a random sample, and a note."""
     if data.levels.several:
         first = data.objective.split(", ")[0]
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
@@ -63,7 +63,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     model, notes = data.row_model, []
     if data.rows > MOST_ROWS:
         model = data.row_draw
-        notes.append(Note("answer", f"a model of {len(model.few):,} of {data.rows:,} rows, drawn at random, was used"))
+        notes.append(Note("answer", f"the model uses {len(model.few):,} of {data.rows:,} rows, drawn at random"))
     if not isinstance(model, RowModel):
         raise QueryError("the rows are no longer available; analyze the data again")
     return model, notes
@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """For each parameter, a mask of its cells in the region: in the box, or between the extremes of the rows."""
+    """For each parameter, a mask of its cells in the region: a box, or all cells from lowest to highest in the rows."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}
@@ -165,7 +165,7 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:
-    """The value in the type of the parameter: a number for a range (text is converted), or the listed value."""
+    """Convert a value to the type of the parameter: a number for a range (also from text), or one of its values."""
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
@@ -287,7 +287,7 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much the best value may improve with four times as many trials, and its distance from a typical value.
+    """How much the best value may improve with four times as many trials, and how far it is from a typical value.
 
     The improvement is the 95 % quantile over posterior samples. Half of the simulated trials lie near the best trials,
     the others anywhere. A typical value is the median of the predicted objective over the space.

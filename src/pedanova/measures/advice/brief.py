@@ -46,7 +46,7 @@ SCHEMA: dict[str, Any] = {
                     "topic": {"enum": list(TOPICS)},
                     "text": {"type": "string"},
                     "call": {"type": "string", "description": "the Python call that computes it"},
-                    "command": {"type": "string", "description": "the same in a shell, after the word pedanova"},
+                    "command": {"type": "string", "description": "the shell command, without the first word, pedanova"},
                 },
                 "additionalProperties": False,
             },
@@ -238,7 +238,7 @@ def sure_in_words(needed: Needed) -> str:
 
 def gain_in_words(gains: Gains) -> str:
     safe = f"; safe at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
-    return f"tuning all gains {gains.total} over {gains.default_source}{safe}"
+    return f"tuning all parameters gains {gains.total} over {gains.default_source}{safe}"
 
 
 def next_in_words(data: TrialData, seed: int) -> str:

@@ -35,7 +35,7 @@ def cell_values(parameter: Parameter) -> list[Label]:
 
 
 def whole_values(parameter: Int, grid: Grid) -> list[Label]:
-    """For each cell, the integer on the lattice nearest to its middle, inside the cell if possible."""
+    """For each cell, the allowed integer nearest to the middle of the cell, inside the cell if possible."""
     edges = np.asarray(grid.edges)
     low, step = parameter.low, parameter.step
     first = np.ceil((edges[:-1] - low) / step)
@@ -46,7 +46,7 @@ def whole_values(parameter: Int, grid: Grid) -> list[Label]:
 
 
 def truth_by_cell(parameter: Parameter, values: tuple[Value, ...]) -> Mask:
-    """(width,) For each cell of a parent parameter: whether its value is one of `values`; False for missing values."""
+    """(width,) Whether the value of each cell is one of `values`; False for missing values."""
     grid, every = grid_of(parameter), cell_values(parameter)
     column = Column("", np.arange(len(every), dtype=np.int64), tuple(every))
     return np.concatenate([equals_any(column, values), np.zeros(grid.width - grid.cells, dtype=bool)])
@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """By (child, parent): an array (width,) with the domain that each parent cell requires, or INACTIVE."""
+        """By (child, parent): for each cell of the parent, the index of the child's domain, or INACTIVE; (width,)."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:
@@ -102,7 +102,7 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The domain that the parents require; INACTIVE, or FREE if parents do not decide."""
+        """(configurations,) The index of the domain that the parents require, INACTIVE, or FREE (no parent decides)."""
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
         own = isinstance(parameter, Switch) and parameter.by not in self.space
@@ -115,7 +115,7 @@ class Rules:
         return blocks
 
     def settled(self, settings: Settings) -> Settings:
-        """Make conditional parameters consistent: no value if inactive, the typical value if active without one."""
+        """Make conditional parameters consistent: inactive ones lose their value, active ones get a typical value."""
         settings = settings.copy()
         for name in self.children:
             j = self.names.index(name)
@@ -136,7 +136,7 @@ class Rules:
         return self.settled(result)
 
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
-        """(1, parameters) The typical configuration, in which `values` replace the typical ones."""
+        """(1, parameters) The typical configuration, changed to the given `values`."""
         if not isinstance(values, Mapping):
             raise QueryError(Arg(name, values), " must be a dict of values by parameter")
         for key in values:
@@ -186,7 +186,7 @@ class Rules:
         return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
 
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
-        """(values, parameters) Copies of one configuration with other values of `name`; the original one is first."""
+        """(values, parameters) Copies of one configuration with different values of `name`; the original is first."""
         j = self.names.index(name)
         needed = int(self.needed_blocks(name, settings)[0])
         grid = self.grids[j]
@@ -205,7 +205,7 @@ class Rules:
 
 
 def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
-    """The median of the rows' cells in a domain, or their most frequent category; the middle cell without rows."""
+    """The median of the rows' cells in a domain, or the most frequent category; if no row is there, the middle cell."""
     start, stop, ordered = grid.blocks[block].start, grid.blocks[block].stop, grid.blocks[block].ordered
     inside = np.sort(cells[(cells >= start) & (cells < stop)])
     if not len(inside):
@@ -214,7 +214,7 @@ def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
 
 
 def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
-    """The value at a position from 0 to 1 in a range with moving bounds; the position if a bound is unknown."""
+    """The value at a position (0 to 1) between moving bounds; if a bound is unknown, the position itself."""
     ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
     if position is None or any(end is None for end in ends):
         return position

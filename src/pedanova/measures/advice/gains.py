@@ -1,8 +1,8 @@
 """Gains: how much tuning improves the objective over a default, per parameter, in total, and step by step.
 
-Gains come from posterior samples of the objective. The lower end of an interval is computed at the value with the best
-median, so that choosing a best value per sample does not inflate the gain. The upper end uses the best value of each
-sample.
+Gains come from posterior samples of the objective. A gain and its lower end use the same value in all samples, the one
+with the best median: choosing the best value of each sample would inflate the gain. The upper end of the interval does
+use the best value of each sample.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Gains(NamedTable[Gain]):
         The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
         `safe_loss`: the loss (its upper 95 % bound) if all safe parameters stay at their defaults. `tolerance`: the
-        limit for this loss, a tenth of the total gain or a fiftieth of the interquartile range of the objective.
+        limit for this loss: a tenth of the total gain, or a fiftieth of the objective's interquartile range if larger.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
@@ -240,7 +240,7 @@ class Gains(NamedTable[Gain]):
 
 
 def default_in_words(gains: Gains, option: str) -> str:
-    """A sentence on the default that was used if none was given, and the option that sets it; otherwise empty."""
+    """If no default was given: where the default comes from, and the option that sets another; otherwise empty."""
     return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
@@ -287,14 +287,14 @@ class Tuning:
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain and its interval, from samples (draws,) at one fixed value (`wins`) and at each sample's best (`most`)."""
+    """A gain and its interval; `wins` (draws,) are gains at one fixed value, `most` at each sample's best value."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
 
 
 def quantiles(values: Reals, *parts: float) -> list[float]:
-    """The quantiles `parts` of the values, as `np.quantile` computes them, but ten times as fast for a few."""
+    """The same as `np.quantile`, but ten times as fast for few values."""
     ordered = np.sort(values).tolist()
     result = []
     for part in parts:
@@ -307,7 +307,7 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
     """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations spread over the space and those that were run; `spread` is the interquartile range of
+    `points` are configurations that were run, and others spread over the space. `spread` is the interquartile range of
     the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
@@ -345,7 +345,7 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Posterior samples (draws,) of the objective: at the default, at the best point, and the minimum."""
+    """Posterior samples (draws,) of the objective: at the default, at the best point, and the lowest of each sample."""
 
     base: Reals
     top: Reals
@@ -353,7 +353,7 @@ class Samples:
     misfit: float  # the deviation of the noise at the default, as the model estimates it
 
     def lost(self, behind: Reals) -> Amount:
-        """The loss if only some configurations may be chosen; `behind` (draws, configurations) has their objectives."""
+        """The loss if the choice is restricted to configurations with objectives `behind` (draws, configurations)."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -378,7 +378,7 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """The gain of one parameter, from samples at its values (`along`) and at its default (`behind`)."""
+    """The gain of a parameter, from samples at its values (`along`) and at good points with its default (`behind`)."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0
@@ -404,7 +404,7 @@ def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: 
 
 
 def put_back(rules: Rules, good: Settings, default: Settings, some: list[int]) -> Settings:
-    """Copies of the good configurations with the parameters `some` set to their defaults."""
+    """Copies of the good configurations in which some parameters are set to their defaults."""
     changed = good.copy()
     changed[:, some] = default[:, some]
     return rules.settled(changed)

@@ -1,7 +1,8 @@
 """Choose configurations to run next: to learn more about the ranking, to find better ones, or both.
 
-For the ranking, uncertain configurations near the threshold of the best tenth are chosen (straddle); to find better
-ones, those with the largest expected improvement. Each choice lowers the uncertainty of similar configurations.
+To learn about the ranking, choose uncertain configurations near the threshold of the best tenth (straddle). To find
+better ones, choose configurations with the largest expected improvement. After each choice, similar configurations
+count as less uncertain.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class NextTrial:
     Attributes
     ----------
     values
-        The values by parameter, without inactive parameters; `study.enqueue_trial` of Optuna takes them.
+        The values of all active parameters, a dict for Optuna's `study.enqueue_trial`.
     goal
         The purpose of the trial: ``know`` or ``win``.
     reason
@@ -136,7 +137,7 @@ def interval_of(trial: NextTrial) -> str:
 
 
 def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
-    """Those configurations that lie in the cells `kept` and in the box or condition `within`."""
+    """The configurations that lie in the cells `kept` and in the box or condition `within`."""
     for j, name in enumerate(rules.names):
         if name in kept:
             settings = settings[kept[name][settings[:, j]]]
@@ -167,7 +168,7 @@ def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settin
 
 
 def distinct(settings: Settings, run: Settings) -> Settings:
-    """The configurations without duplicates, and without those that were already run."""
+    """The configurations that were not yet run, without duplicates."""
     known = {row.tobytes() for row in run}
     fresh = dict.fromkeys(row.tobytes() for row in settings)
     rows = [np.frombuffer(key, dtype=np.int32) for key in fresh if key not in known]
@@ -177,9 +178,10 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """The index, goal and reason of one candidate per goal; with `gaps`, every other one is the least certain.
+    """The index, goal and reason of one candidate for each goal.
 
-    `even` is the slice of candidates that are spread evenly over the space.
+    `even` is the slice of candidates that are spread evenly over the space. With `gaps`, every second candidate is the
+    most uncertain one (if its goal is ``know``).
     """
     process = model.process
     scores = process.jointly(model.embed(candidates))
@@ -234,4 +236,4 @@ def check_movable(rules: Rules) -> None:
         if isinstance(parameter, Moving):
             ends = [end for end in (parameter.low, parameter.high) if isinstance(end, str) and end not in rules.space]
             if ends:
-                raise QueryError(f"{name}: its bound {ends[0]!r} is not a parameter, so no value can be proposed")
+                raise QueryError(f"{name}: no value can be proposed, because its bound {ends[0]!r} is not a parameter")

@@ -46,11 +46,11 @@ def answer(
     brief: bool = False,
     narrowed: bool = False,
 ) -> Importances:
-    """The importances from counts or from a model; `whole` means that the region is all rows.
+    """The importances from counts or from a model; `whole` means that the region contains all rows.
 
-    A `brief` answer has the same numbers without notes, which take longer to compute. A `narrowed` answer has only some
-    of the parameters, so its ratios are relative to these parameters, and it does not say which parameters are copies
-    of others. If an adaptive sampler chose the trials, the answer also contains the result for the best trials.
+    A `brief` answer has no notes, because notes take longer to compute than the numbers. A `narrowed` answer has only
+    some parameters: ratios are relative to these parameters, and copies are not named. If an adaptive sampler chose the
+    trials, the answer also contains the result for the best trials.
     """
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
@@ -100,7 +100,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the model's points in coarse cells of sets of parameters; None if rows are used."""
+        """A function that counts the model's points in coarse cells of sets of parameters; None to count rows."""
         model_query = self.model_query
         return (
             None
@@ -110,7 +110,7 @@ class ResolvedQuestion:
 
 
 def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQuestion:
-    """Replace quantiles of the space by the values of the objective where they end."""
+    """Replace quantiles of the space by values of the objective."""
     model_query, _ = choose(query, question)
     if model_query is None or not model_query.of_space:
         return ResolvedQuestion(question.target, question.region, model_query)
@@ -126,7 +126,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region in words: fractions of the space, the objective at their ends, and their numbers of trials."""
+    """Target and region in words: the fraction of the space, the objective at its end, and the number of its trials."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -134,7 +134,7 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
             words.append("the whole space")
             continue
         limit = sign * ranks.value_of(span[1])
-        trials = f"by the model these are {ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
+        trials = f"it contains {ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
         words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}; {trials})")
     return words[0], words[1]
@@ -174,18 +174,18 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         children = [child for one, child in gates if one == parent]
         have = "has" if len(children) == 1 else "have"
         words = f"{listed(children, most=4)} {have} a value only for some values of {parent}"
-        notes.append(Note("answer", f"{words}, so the effect of having a value is part of the importance of each"))
+        notes.append(Note("answer", f"{words}; the effect of having a value adds to the importance of all of them"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
-        words = "carry nearly the same information, so each gets the importance of both"
+        words = "carry nearly the same information, so the importance of each includes the importance of the other"
         notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
     return notes
 
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """A question that is answered quickly, without intervals, p-values and notes, for a page; computed at first use."""
+    """A quick answer for a page, without intervals, p-values and notes; computed at first use."""
 
     query: Query
     question: Question
@@ -194,7 +194,7 @@ class Glance:
     narrowed: bool = False  # whether only some of the parameters are included
 
     def of(self, names: Collection[str]) -> Glance:
-        """The same question for the parameters `names` only; their ratios are not meaningful."""
+        """The same question for the parameters `names` only; ratios are relative to these parameters."""
         some = [one for one in self.query.contrasts if one.name in names]
         return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 

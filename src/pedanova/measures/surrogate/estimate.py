@@ -54,11 +54,11 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The model or sample in whose rows copies, repeated configurations and adaptive samplers are searched."""
+        """The rows that are searched for copies, repeats and signs of an adaptive sampler; may be a sample."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as ranges of ranks of the objective; None if target or region is another set of rows."""
+        """Target and region as ranges of ranks of the objective; None if one of them is not such a range."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
@@ -75,7 +75,7 @@ class Query:
 
     @property
     def foreign(self) -> bool:
-        """Whether the quantiles of target or region were computed from other rows than these."""
+        """Whether the quantiles of target or region were computed from other rows, not from these."""
         return not self.levels.own and self.by_quantile
 
 
@@ -112,7 +112,7 @@ def estimate(query: Query, question: Question) -> ShareEstimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model, or None to use counts, with notes on the reason if it matters."""
+    """The question to the model; or None if counts are used, with a note on the reason where it helps."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -134,7 +134,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """The reason why no model can be fitted (empty if one can), and whether it is only that rows are not available."""
+    """Why no model can be used (empty if one can), and whether this is only because the rows are gone."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -144,7 +144,7 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if query.objection:
         return query.objection, False
     if query.foreign:
-        return "the quantiles come from other rows", False
+        return "the quantiles were computed from other rows, not from these", False
     return ("the rows are no longer available", True) if query.model is None else ("", False)
 
 
@@ -153,7 +153,7 @@ def model_query_of(
 ) -> ModelQuery | None:
     """The question for a fitted model; None if counts must be used.
 
-    If an adaptive sampler chose the trials, a quantile refers to the space, unless the question is about rows.
+    After an adaptive sampler, quantiles refer to the space. A question about quantiles of rows is answered by counts.
     """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":
@@ -204,9 +204,9 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
 def with_threshold(
     query: Query, rows: Sequence[Importance], sureness: Sequence[Sureness], **how: Any
 ) -> list[Sureness]:
-    """Widen intervals because the threshold is a quantile of a sample and would differ in another sample.
+    """Widen intervals, because the threshold is a quantile of these rows and would differ in another sample.
 
-    How much the share depends on the threshold is seen from a stricter and a wider target.
+    A stricter and a wider target show how much the share depends on the threshold.
     """
     near = query.near()
     if near is None:
@@ -228,7 +228,7 @@ def with_threshold(
 
 
 def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothing: Smoothing) -> Sureness:
-    """Raise the upper end of the interval, because the kernel may have smoothed several good ranges into one."""
+    """Raise the upper end of the interval, because smoothing may have removed a part of the effect."""
     target, region = contrast.independent()
     rows = float(region.sum())
     if not row.varied or rows > MOST_ROWS:
@@ -255,7 +255,7 @@ def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
-    """The contrasts, with the number of rows that count as one independent row if configurations are repeated."""
+    """The contrasts; if configurations are repeated, with the number of rows that are worth one independent row."""
     model = query.shown
     if model is None:
         return query.contrasts
@@ -272,7 +272,7 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
-    """p-values by permutation of the rows; None if p-values must come from counts."""
+    """p-values by permutation of the rows; None if the rows cannot be permuted."""
     model = query.model
     if model is None:
         return None
@@ -320,7 +320,7 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
 def modelled_row(
     name: str, rows: tuple[int, int], part: float, share: float, activity: float, active_share: float
 ) -> Importance:
-    """The importance of one parameter by a model, without its ratio; `part` is the target's fraction of the points."""
+    """The importance of one parameter by a model, without its ratio; `part` is the fraction of points in the target."""
     odds = part / (1.0 - part)
     floored = max(0.0, share)
     whole = max(floored, active_share) if activity > 0 else floored

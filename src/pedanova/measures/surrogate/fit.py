@@ -1,13 +1,13 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
-1. The kernel's settings are chosen on each half of a sample of the rows and tested on the other half.
-2. Scores are normal quantiles of the ranks; with an adaptive sampler, each row is weighted by the volume of the space
-   that is nearest to it.
-3. Functions are drawn at uniform points. Noise is added, from none in the first sample to all of the fitted noise in
-   the last, because it is unknown how much of the residuals is noise and how much is structure.
-4. In every other pair of samples, a second process, fitted to the best half of the rows, reorders the points of that
-   half. A third process does the same for the best tenth, in as many pairs. The process of all rows is not enough: it
-   mostly describes how bad rows differ, and treats a jump between good and bad as noise.
+1. The kernel's settings are fitted to each half of a sample of the rows, and tested on the other half.
+2. A score is the normal quantile of a rank. After an adaptive sampler, each row is weighted by the volume of the space
+   around it.
+3. Functions are drawn at uniform points, and noise is added to them. Nobody knows how much of the residuals is noise:
+   the first sample gets no noise, each later sample gets more, and the last gets all of the fitted noise.
+4. The process of all rows mostly describes differences between bad rows, and treats a jump between good and bad rows as
+   noise. So a second process is fitted to the best half of the rows. It reorders the points of this half in every
+   second pair of samples. A third process does the same for the best tenth, also in half of the pairs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ VORONOI = 4  # the nearest row is computed for every fourth point
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The best fraction `part` of the space, in which some of the samples use a separate Gaussian process."""
+    """A separate Gaussian process for the best fraction `part` of the space; only some samples use it."""
 
     part: float
     rows: int  # the number of rows that it needs
@@ -155,8 +155,8 @@ def fit(
 ) -> FittedModel:
     """Fit a model to the rows; the order of rows and columns does not matter.
 
-    If `near`, a model of more rows, is given, its sampler and skill are reused, the search for settings starts from its
-    settings, and the fit takes less time.
+    `near` is a model of more rows. With it, the fit is faster: the sampler is known, and the search for settings starts
+    at those of `near`, without cross-validation.
     """
     with one_thread():
         dependence = dependence or dependence_of(rows)
@@ -245,7 +245,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter, the fraction of the process's variance that changes if only this parameter is redrawn."""
+    """For each parameter: 1 minus the mean kernel (its first term) of two points that differ in this parameter only."""
     positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
@@ -271,7 +271,7 @@ def best_score(part: float) -> float:
 
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
-    """(configurations,) The volume of the space that is nearest to each configuration, relative to the mean."""
+    """(configurations,) The volume of the space around each configuration; the mean is about 1."""
     some = data.points.take(slice(None, None, VORONOI)).positions
     nearest = rational_quadratic(some, data.rows.positions, data.feature_weights(settings)).argmax(axis=1)
     rows = len(data.rows)
@@ -283,7 +283,7 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
 
 
 def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
-    """The indices of at most `most` rows: those nearest to evenly spread points, then others."""
+    """The indices of at most `most` rows: first the rows nearest to evenly spread points, then other rows."""
     positions = data.rows.positions
     if len(positions) <= most:
         return np.arange(len(positions))
@@ -315,7 +315,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 def leave_one_out(
     data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict the score of every row from other configurations; the process may be fitted to some of the rows."""
+    """Predict the score of every row from all other configurations that the process was fitted to."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()
@@ -338,7 +338,7 @@ def order_points(
     *,
     adaptive: bool,
 ) -> NDArray[np.int64]:
-    """(draws, points) The points in each sample, best first; the best ones are reordered by the layers' processes."""
+    """(draws, points) For each sample, the points from best to worst, after the layers have reordered the best ones."""
     order = argsort_draws(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     for layer in LAYERS:
         part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)
@@ -355,7 +355,7 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
 
 
 def argsort_draws(values: Singles) -> NDArray[np.int64]:
-    """(draws, points) The indices that sort each line, lowest first and stable.
+    """(draws, points) For each sample, the indices that sort its values, lowest first; ties keep their order.
 
     Values are sorted by their lower 16 bits and then by their upper 16 bits, because NumPy uses radix sort for 16 bits.
     """
@@ -370,7 +370,7 @@ def argsort_draws(values: Singles) -> NDArray[np.int64]:
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The indices of the rows in a layer, and their scores among these rows; None if rows are too few or equal."""
+    """The rows in a layer, and scores from the ranks among these rows; None if the rows are too few or all equal."""
     top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None

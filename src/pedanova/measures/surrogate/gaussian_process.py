@@ -347,7 +347,7 @@ class JointScores:
         return variance
 
     def covariance(self, place: int) -> Reals:
-        """(points,) The posterior covariance of each point's score with that of point number `place`."""
+        """(points,) The posterior covariance between the score of each point and the score of point number `place`."""
         prior = self.process.covariance_of(self.points, self.points.take(slice(place, place + 1)))[:, 0]
         known = self.half.T @ self.half[:, place] - self.process.mean_variance * self.off * self.off[place]
         covariance: Reals = self.process.scale * (prior - known)

@@ -143,7 +143,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """Each cell's relative position (0 to 1) in its block, ½ if in none of `blocks`, and if it is in one; (rows, 1)."""
+    """Each cell's position (0 to 1) in its block, or ½ outside `blocks`; and which cells are inside; both (rows, 1)."""
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:
@@ -154,7 +154,7 @@ def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[n
 
 
 def one_hot(block: Block, cells: Places) -> Singles:
-    """(rows, categories) 1 for the row's category; a row outside the block has 1 / categories everywhere."""
+    """(rows, categories) 1 in the column of the row's category; 1 / categories in all columns outside the block."""
     size = len(block)
     categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
     categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size

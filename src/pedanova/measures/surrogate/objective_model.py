@@ -128,7 +128,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set parameter `j` to `cell` in the configurations `some`, in which it must have the same value before."""
+        """Set parameter `j` to `cell` in the configurations `some`; all of these must have the same cell before."""
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -219,7 +219,7 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
 
 
 def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Kernel settings that attribute misfit to structure rather than noise: the best value may depend on structure."""
+    """Kernel settings with a prior for little noise, because the best value may depend on fine structure."""
     likelihood = data.likelihood(chosen, scores[chosen])
     centre = likelihood.centre.copy()
     centre[-2] = np.log(USUAL_NOISE)
@@ -233,7 +233,7 @@ def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean absolute leave-one-out error, after predictions are converted to normal scores (`ranked`)."""
+    """The mean absolute leave-one-out error in units of `ranked`, so that errors of both transforms are comparable."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
-A sample is stored as the order of the points from best to worst. For any target, region or box, only these orders (two
-bytes per point) and the cell of every point (one byte per parameter) are needed, but no rows.
+A sample is stored as the order of the points from best to worst. The orders (two bytes per point) and the cells of the
+points (one byte per parameter) answer every question about a target, region or box; the rows are not needed.
 """
 
 from __future__ import annotations
@@ -54,10 +54,9 @@ def even_points(
 ) -> Places:
     """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
-    Parents decide whether their children have a value. If no parent in the space decides whether a parameter has a
-    value (or which domain applies), it has one as often as in the rows `seen`. With `like_rows`, the points follow the
-    distribution of the rows where it differs from that of the space. The cells of a copy follow from those of its
-    original, before its children are drawn.
+    Parents decide whether their children have a value, and from which domain. If such a parent is not in the space, its
+    children have values (and domains) as often as in the rows `seen`. With `like_rows`, the points are distributed like
+    the rows if these clearly differ from the prior. The cells of a copy are computed from the cells of its original.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
@@ -100,9 +99,10 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy, each taken from the row whose original has the cell nearest to that of the point.
+    """(points,) The cells of a copy at the points, where its original has the cells `points`.
 
-    `known` has the cells of original and copy in the rows, `points` those of the original at the points.
+    `known` has the cells of original and copy in the rows. Each point takes the cell of the copy from the row in which
+    the original is nearest.
     """
     order = np.argsort(known[0], kind="stable")
     original, copy = (column[order] for column in known)
@@ -117,8 +117,8 @@ def even_column(j: int, count: int, seed: int) -> Reals:
     """Column j of a uniform design in the unit cube: one number in each of `count` equal intervals.
 
     Every pair of columns is uniform, too: the design is an orthogonal array with shuffled symbols (Tang). A lattice is
-    as uniform, but its columns are linked in threes, so an interaction of two parameters would look like an effect of a
-    third.
+    as uniform, but three of its columns can be linearly dependent: an interaction of two parameters would look like an
+    effect of a third.
     """
     rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)
@@ -145,9 +145,10 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where the parent has one of `values`; a cell that contains a bound counts as its rows do.
+        """(points,) Where the parent has one of `values`, which gives its child a value (or a certain domain).
 
-        `there` is True for the rows whose child has a value (or a value of one domain), which meet the condition.
+        If a bound of `values` lies inside a cell, the rows of the cell decide: `there` says which rows have such a
+        child.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
@@ -172,9 +173,9 @@ def bound_cells(grid: Grid, values: tuple[Value, ...]) -> list[int]:
 
 
 def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there: Mask, count: int) -> Mask | None:
-    """(points,) Where the parameter is active; None without conditions, or if a parent is not in the space.
+    """(points,) Where the parameter is active; None if it has no conditions, or if a parent is not in the space.
 
-    `there` is True for the rows where the parameter has a value.
+    `there` says which rows have a value of the parameter.
     """
     if not parameter.when and not (isinstance(parameter, Switch) and parameter.by in drawn):
         return None
@@ -187,9 +188,9 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 
 
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
-    """(points,) The index of the domain that the parents give each point; for inactive points, the number of domains.
+    """(points,) The index of the domain that the parents require at each point; None if the parent is not in the space.
 
-    `own` has the domain index of each row. None if the parent that decides is not in the space.
+    An inactive point gets the number of domains as its index. `own` has the index of each row.
     """
     if not isinstance(parameter, Switch):
         return np.where(active, 0, 1).astype(np.int32)
@@ -203,9 +204,9 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
-    """For each point, a domain drawn as often as in the rows, and the relative position in it; both (points,).
+    """Draw a domain for each point with the frequencies of the rows, and a relative position in it; both (points,).
 
-    Without `outside`, only rows inside the space count.
+    Rows outside the space are used only with `outside`.
     """
     inside = seen if outside else seen[seen < grid.outside]
     parts = np.bincount(regimes_of(grid, inside), minlength=len(grid.blocks) + 2) / max(1, len(inside))
@@ -218,7 +219,7 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tu
 
 
 def margin(grid: Grid, seen: Places) -> Reals:
-    """(cells,) The distribution to draw cells from: the prior, or that of the rows if it differs beyond chance."""
+    """(cells,) The distribution to draw cells from: the prior, unless the rows are clearly distributed differently."""
     moved = grid.prior.astype(np.float64)
     for block in grid.blocks:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
@@ -232,9 +233,9 @@ def margin(grid: Grid, seen: Places) -> Reals:
 
 
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The range of cells with rows: the first cell, and the last cell + 1.
+    """The range of cells that were sampled: the first cell, and the last cell + 1.
 
-    The range is extended to an end of the block if so few rows are expected there that none may occur by chance.
+    The range is extended to the end of the block if at most `MISSED_ROWS` rows are expected in the cells without rows.
     """
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
@@ -242,7 +243,7 @@ def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The distribution of the rows in a block: the prior, changed by the `waves` that exceed chance."""
+    """(cells,) The distribution of the rows in a block: the prior, changed by all waves that are larger than chance."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -270,7 +271,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
-    """(points,) A cell for every point in its domain `regimes`, drawn with the probabilities `every` (cells,)."""
+    """(points,) Draw a cell for every point from its domain (`regimes`), with the probabilities `every` (cells,)."""
     cells = np.where(regimes > len(grid.blocks), grid.outside, grid.missing).astype(np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
@@ -285,7 +286,7 @@ def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cel
 
 
 def values_of(arrangement: Arrangement, j: int, places: Places) -> Column:
-    """The values of parameter `j` for given cells, which the conditions of its children need."""
+    """The values of parameter `j` in the given cells, to test the conditions of its children."""
     grid, cells = arrangement.grids[j], arrangement.back(j)[places]
     codes = np.where(cells < grid.cells, cells, -1).astype(np.int32)
     return Column(arrangement.names[j], codes, tuple(grid.centres()))
@@ -298,7 +299,7 @@ ROUNDING = 1e-9  # because parts of the space are sums of weights
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveRanks:
-    """The distinct objectives, best first, with the number of rows and the fraction of the space up to each.
+    """The distinct objectives, best first; for each, the rows and the fraction of the space that are at least as good.
 
     A quantile or a threshold never separates rows with equal objectives.
     """
@@ -309,7 +310,7 @@ class ObjectiveRanks:
 
     @classmethod
     def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of rows with objectives `signed`; `weights` are the volumes of the space that rows represent."""
+        """The ranks of rows with objectives `signed`; `weights` are the volumes of the space around the rows."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
@@ -319,14 +320,14 @@ class ObjectiveRanks:
         return len(self.values)
 
     def range_of(self, region: Region, direction: Direction, *, of_space: bool = False) -> RankRange:
-        """The range of ranks in a region of the objective; its quantiles refer to the rows or to the space."""
+        """The range of ranks in a region of the objective; its quantiles refer to the rows, or `of_space`."""
         begin, end = region.cuts(direction)
         first = 0 if begin is None else self.up_to(begin, of_space=of_space)
         last = len(self) if end is None else self.up_to(end, of_space=of_space)
         return first, max(first, last)
 
     def up_to(self, cut: Cut, *, of_space: bool = False) -> int:
-        """The number of distinct objectives up to a quantile or threshold, including the one at it."""
+        """The number of distinct objectives that are at least as good as a quantile or threshold."""
         if not isinstance(cut, Quantile):
             return int(np.searchsorted(self.values, cut.signed, side="right"))
         if not of_space:
@@ -337,7 +338,7 @@ class ObjectiveRanks:
         return min(before + 1, len(self))
 
     def up_to_part(self, part: Fraction) -> int:
-        """The number of distinct objectives in the best `part` of the rows, including the one at its end."""
+        """The number of distinct objectives in the best fraction `part` of the rows."""
         rank = rank_of(part, int(self.rows[-1]))
         return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
 
@@ -382,7 +383,7 @@ class CoarseGrid:
         return (first + inside).astype(np.int32)
 
     def to(self, other: CoarseGrid) -> Cells:
-        """(cells,) For each coarse cell, the cell of `other`, a coarser merge of the same grid, that contains it."""
+        """(cells,) The cell of the coarser grid `other` that contains each cell of this grid."""
         cells = np.zeros(self.cells, dtype=np.int32)
         cells[self.table] = other.table
         return cells
@@ -474,7 +475,7 @@ class PosteriorSamples:
 
     @property
     def sources(self) -> list[int]:
-        """(parameters,) The index of the parameter whose shares each one gets: itself, or a copy's original."""
+        """(parameters,) Each parameter's own index; for a copy, the index of its original, whose shares it gets."""
         index = {name: j for j, name in enumerate(self.space)}
         return [index[self.copies.get(name, name)] for name in self.space]
 
@@ -499,14 +500,14 @@ class PosteriorSamples:
         return cells
 
     def ends(self, span: RankRange) -> tuple[int, int]:
-        """The first and last + 1 position of a range of ranks in the order of the points."""
+        """The first position of a range of ranks in the order of the points, and its last position + 1."""
         first, last = (math.ceil(self.ranks.part_of(rank) * len(self) - 1e-6) for rank in span)
         return first, max(first, last)
 
     def box(self, kept: Mapping[str, Mask]) -> Mask:
         """(points,) Which points lie in a box; `kept` has a mask of grid cells for each restricted parameter.
 
-        A coarse cell is kept if more than half of its prior is kept.
+        A coarse cell lies in the box if more than half of its prior does.
         """
         inside, index = np.ones(len(self), dtype=bool), {name: i for i, name in enumerate(self.space)}
         for name, cells in kept.items():
@@ -520,7 +521,7 @@ class PosteriorSamples:
         return inside
 
     def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
-        """The samples at the points in `box` (points,) only, with the ranks of the rows in the box."""
+        """The samples, restricted to the points in `box` (points,); `ranks` belong to the rows in the box."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)
@@ -528,7 +529,7 @@ class PosteriorSamples:
         return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
 
     def count(self, span: RankRange, grids: StackedGrids) -> Counts:
-        """(draws, cells) The number of points of a range of ranks in each cell; (1, cells) for all ranks."""
+        """(draws, cells) How many points of a range of ranks lie in each cell; (1, cells) for all ranks."""
         first, last = self.ends(span)
         if first == 0:
             return self._best(last, grids)
@@ -538,7 +539,7 @@ class PosteriorSamples:
         return self._best(last, grids) - self._best(first, grids)
 
     def _best(self, end: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) The number of the best `end` points in each cell, computed from the nearest cached counts."""
+        """(draws, cells) How many points before position `end` lie in each cell; updates the nearest cached counts."""
         cached = self._counted.setdefault(grids.cells, {})
         if not cached:
             cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
@@ -552,7 +553,7 @@ class PosteriorSamples:
         return counts
 
     def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) The number of points with ranks from `first` up to `last` in each cell."""
+        """(draws, cells) How many points from position `first` up to `last` lie in each cell."""
         flat = self.flat(grids)
         counts = np.empty((self.draws, grids.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
@@ -568,7 +569,7 @@ class PosteriorSamples:
         return self._flat[grids.cells]
 
     def alone(self) -> Reals:
-        """(parameters,) The fraction of the variance of the points' mean rank that each parameter explains alone."""
+        """(parameters,) The fraction that each parameter alone explains of the variance of the points' mean ranks."""
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()

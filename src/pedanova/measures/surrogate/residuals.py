@@ -1,14 +1,14 @@
 """Correct the shares that the model predicts by the residuals of the rows.
 
-Let h be the model's probability of being in the target as a function of one parameter, p the probability that a row is
-in the target, as predicted from all other configurations, and y whether it is:
+For a row with the value x of one parameter, let y be 1 if the row is in the target, and 0 otherwise. The model predicts
+y in two ways: h(x) uses the value x only, and p uses the whole row (and all other configurations). Then
 
     y = h(x) + [p - h(x)] + [y - p]
 
-If parameters are independent in the rows, the second term does not vary with the parameter; if the model is right,
-neither does the third. Both terms are expanded in orthonormal functions of the parameter: first h itself, then octaves
-of waves of rising frequency. The coefficient of h is shrunk, by an amount that all parameters together determine; the
-coefficients of an octave count only if they are far beyond chance.
+If parameters are independent in the rows, the second term (dependence) does not vary with x. If the model is right, the
+third term (misfit) does not vary with x. Both terms are expanded in orthonormal functions of x: first h itself, then
+octaves of waves of rising frequency. The coefficient of h is shrunk; all parameters together determine how much. The
+coefficients of an octave are used only if they are far beyond chance.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class LeaveOneOut:
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
         """For each line of `deviations`, the score below which the fraction `part` of the rows is expected.
 
-        The expected fraction is nearly a normal distribution function of the score, so a few steps find it.
+        On the scale of normal quantiles, this fraction is nearly linear in the score, so a few steps are enough.
         """
         spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
         wanted = LAW.inv_cdf(part)
@@ -139,7 +139,7 @@ def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The expansion of one residual of one parameter in waves, in units of the target's variance."""
+    """Coefficients of waves that describe how a residual varies with a parameter, in units of the target's variance."""
 
     along: float  # the projection on the direction of the model's curve
     variance: float  # the variance of `along`, from the residuals
@@ -157,7 +157,7 @@ Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 def curve_of(
     samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
 ) -> tuple[Reals, Reals]:
-    """The mean number of target points and of region points in every cell over all samples; both (cells,).
+    """How many points of the target, and how many of the region, lie in each cell: means over samples; both (cells,).
 
     `numbers` (cells,) contains the position of every cell in the canonical order.
     """
@@ -194,13 +194,13 @@ def corrected(
 
 
 def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
-    """Correct the shares of all parameters, which together show how reliable the model is.
+    """Correct the shares of all parameters at once, because all corrections together show how reliable the model is.
 
     root, deviation
         (parameters,) Square roots of the model's shares, and the standard deviations of these roots.
     together
-        The fraction of the objective's variance that is due to interactions. If interactions are large, an effect on
-        which the samples disagree is probably not the effect of one parameter alone.
+        The fraction of the objective's variance that is due to interactions. If it is large, a share that differs
+        between samples is lowered, because it is probably due to an interaction.
     pairs
         For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """
@@ -228,8 +228,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
 def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
     """The weight of each parameter's correction, and the variance that remains after it; both (parameters,).
 
-    The roots of the model's shares are assumed to have a common relative error. The posterior of this error follows
-    from the corrections of all parameters; the result is a mean over it.
+    The square roots of all shares are assumed to have the same relative error. The corrections show how likely each of
+    the `RELATIVE_ERRORS` is, and the result is the mean over these errors.
     """
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
@@ -242,7 +242,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
-    """The coefficients of h in the misfit and in the effect of dependent columns, each with its variance."""
+    """The coefficient of h in the misfit and its variance, then the same for the dependence."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
     misfit, columns, _ = pair
@@ -250,11 +250,11 @@ def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
 
 
 def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
-    """The sum of squared coefficients in octaves that chance does not explain, and its variance.
+    """The sum of squared coefficients over all octaves that are larger than chance, and the variance of this sum.
 
-    For the misfit, an octave must exceed both the variance of the residuals and the variance expected from a correct
-    model. The threshold is twice as high for dependent columns, whose effect is not random. What cancels in the sum of
-    both residuals does not count.
+    Chance is estimated from the variance of the residuals. An octave of the misfit must also be larger than a correct
+    model would give, and an octave of the dependence must reach twice the threshold. If misfit and dependence cancel in
+    an octave, the octave adds little.
     """
     if pair is None:
         return 0.0, 0.0
@@ -273,7 +273,7 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
 def expansions(
     curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
 ) -> list[Residuals | None]:
-    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for one cell.
+    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for a single cell.
 
     All arrays are (parameters, cells).
     """
@@ -314,7 +314,7 @@ def _expanded(
     expected: Reals,
     scale: float,
 ) -> list[Residuals]:
-    """The expansions of parameters with the same octaves; `functions` (parameters, cells, waves) has the waves."""
+    """The expansions of parameters with the same octaves; `functions` are the waves (parameters, cells, waves)."""
     coefficients = np.matmul(own[:, None], functions)
     norm = np.sqrt((coefficients**2).sum(axis=2, keepdims=True))
     unit = np.where(norm > 1e-9, coefficients / np.maximum(norm, 1e-9), 0.0)  # (parameters, 1, functions)
@@ -350,7 +350,7 @@ def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals
 
 
 def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
-    """Sums of residuals and of squares by cell (parameters, cells), after the mean of each domain is subtracted."""
+    """Subtract the mean of each domain from residuals; `residual` and `square` are sums by cell (parameters, cells)."""
     residual, square = residual.copy(), square.copy()
     for block in blocks:
         cells = slice(None), block.cells

@@ -36,8 +36,8 @@ PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int
 FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
 MOST_PARTS = 10  # cached models of parts of the rows
 LEAST_BOX = 200  # the fewest points of a box for answers about it
-NO_BOX = "the model can describe only rows that fill a box of the space"
-NO_PART = "after an adaptive sampler, some of the rows cannot represent the whole space"
+NO_BOX = "a model can be used only for all rows inside a box, and the box must not be too small"
+NO_PART = "an adaptive sampler chose the trials, so a selection of rows does not represent the space"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,10 @@ class RowModel:
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """How many rows count as one independent row for target and region (masks over `rows`); 1 without repeats."""
+        """How many rows are worth one independent row, because configurations are repeated; 1 if none is.
+
+        `target` and `region` are masks over `rows`.
+        """
         if not self.repeats.clustered:
             return 1.0
         inside = target[region].astype(np.float64)
@@ -146,7 +149,7 @@ class RowModel:
         return self._processes[seed]
 
     def objective(self, seed: int) -> KnownObjective | None:
-        """A predictor of the objective; None if the model is not reliable and the table lacks configurations."""
+        """A predictor of the objective: a complete table, or a model; None if the model is not reliable."""
         from pedanova.measures.surrogate.objective_model import table_of
 
         whole = configurations_of(self.rows)
@@ -165,14 +168,14 @@ class RowModel:
         return self._parts.get((some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
-        """Copy the dependence between parameters from `every`, the model of all rows, if the same parameters vary."""
+        """Copy the dependence between parameters from the model `every` of all rows, if the same parameters vary."""
         own, whole = self.rows.arrangement, every.rows.arrangement
         if own.names[: own.varying] == whole.names[: whole.varying]:
             self.dependence = every.dependence
         return self
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
-        """The model `around` of more rows, restricted to the box around the rows of this model."""
+        """The model `around` (of all rows), restricted to the box around the selected rows."""
         fitted = around.fitted(seed)
         if fitted.samples is None:
             return fitted
@@ -186,7 +189,7 @@ class RowModel:
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
-        """Target and region (masks over the table) as ranges of ranks; None if target or region is no such range."""
+        """Target and region (masks over the table) as ranges of ranks; None if one of them has gaps."""
         first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
         return None if first is None or second is None else (first, second)
 
@@ -201,7 +204,7 @@ class RowModel:
     def corrected(
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
-        """The shares by the model, corrected by the residuals of the rows; None with an adaptive sampler."""
+        """The shares by the model, corrected by the residuals of the rows; None after an adaptive sampler."""
         key = target, region, seed
         fitted = self.fitted(seed)
         if fitted.predictions is None or fitted.samples is None:
@@ -241,7 +244,7 @@ class RowModel:
 
     @property
     def blocks(self) -> bool:
-        """Whether tests permute scores only among neighbouring trials."""
+        """Whether tests permute the scores of neighbouring trials only, because the sampler was adaptive."""
         return self.adaptive and self.rows.trials is not None
 
     @cached_property
@@ -294,9 +297,9 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
 
 
 def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
-    """For each parameter, a mask of its cells in the box around the rows `some`; None if the box has other rows.
+    """For each parameter, a mask of its cells in the box around the rows `some`; None if other rows lie in the box.
 
-    Other rows in an outermost cell of a range do not count, because the bound of the box may lie inside the cell.
+    Other rows may lie in the first or last cell of a range, because the bound of the box may divide such a cell.
     """
     inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     kept = {}
@@ -311,12 +314,12 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
-    """For each parameter, a mask of the cells between the extremes of the rows `some`."""
+    """For each parameter, a mask of the cells from the lowest to the highest value of the rows `some`."""
     return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
 
 
 def _hull(grid: Grid, cells: Cells) -> Mask:
-    """(width,) A mask of the cells between the extremes in every ordered domain, and of the categories that occur."""
+    """(width,) A mask of the cells from lowest to highest in every ordered domain, and of the categories that occur."""
     kept = np.zeros(grid.width, dtype=bool)
     kept[cells] = True
     for block in grid.blocks:

@@ -1,9 +1,9 @@
 """The configurations that were run, and evidence that an adaptive sampler chose them.
 
-A random search may draw a column on any scale, or set a quarter of it to zero, but its columns are independent. An
-adaptive sampler moves toward good values in all columns at once. So a row has common values in many columns at once or
-in none, good configurations are run again, and values drift with the trial number. A search that varies one parameter
-at a time shows the opposite: rows that differ in a single column.
+In a random search, columns are independent. An adaptive sampler moves toward good values in all columns at once. This
+leaves three traces: some rows have common values in many columns and others in none, good configurations are run again,
+and values drift with the trial number. A search that varies one parameter at a time leaves the opposite trace: rows
+have common values in all columns but one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def configurations_of(rows: RankedRows) -> Configurations:
 
 @dataclass(frozen=True, slots=True)
 class SamplerEvidence:
-    """Signs of an adaptive sampler, in standard deviations of a random one; None if trial numbers are not known."""
+    """Signs of an adaptive sampler, in units of their standard deviation in a random search."""
 
     together: float  # rows have common values in several columns at once; negative: in all but one
     again: float  # better configurations were run more often
@@ -95,9 +95,9 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
-    """How often rows have common values in several columns at once, in standard deviations of a random sampler.
+    """How often rows have common values in several columns at once, in standard deviations of a random search.
 
-    Rows without a value in a column are left out.
+    For each pair of columns, rows without a value in one of them are left out.
     """
     columns = log_frequencies(configurations.arrangement, configurations.places)
     if len(columns) < 2:
@@ -114,7 +114,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """By column: the logarithm of the number of rows with the same value, for each row; NaN for missing values."""
+    """By column: how common the value of each row is (log of its frequency); NaN for missing values."""
     columns = {}
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
@@ -137,7 +137,7 @@ def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
 
 
 def has_excess_repeats(configurations: Configurations) -> bool:
-    """Whether more pairs of rows share a configuration than independent columns would give."""
+    """Whether configurations are repeated more often than in a random search with independent columns."""
     rows = len(configurations.owner)
     pairs = float((configurations.repeats * (configurations.repeats - 1)).sum()) / 2.0
     same = 1.0
@@ -148,7 +148,7 @@ def has_excess_repeats(configurations: Configurations) -> bool:
 
 
 def is_stepwise(configurations: Configurations) -> bool:
-    """Whether the pairs of configurations that differ in only one column are at least as many as the configurations."""
+    """Whether many pairs of configurations differ in only one column: at least as many as there are configurations."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
     each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
@@ -159,7 +159,7 @@ def is_stepwise(configurations: Configurations) -> bool:
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
-    """How much parameter values change with the trial number, in standard deviations of a random sampler.
+    """How much parameter values change with the trial number, in standard deviations of a random search.
 
     A configuration that was run several times counts once, at its mean trial number.
     """
@@ -169,7 +169,7 @@ def drift_of(configurations: Configurations, trials: Reals) -> float:
 
 
 def column_drift(configurations: Configurations, number: Reals, usual: Sequence[Reals]) -> float:
-    """The largest correlation of a column with the trial number, minus the expected maximum over all columns."""
+    """The largest correlation of a column with the trial number, minus the largest one that chance would give."""
     columns = [*ordered_columns(configurations), *usual]
     if not columns:
         return 0.0
@@ -178,10 +178,10 @@ def column_drift(configurations: Configurations, number: Reals, usual: Sequence[
 
 
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
-    """How much less common the values of the first trials are than those of later trials, over all columns.
+    """Whether later trials have more common values than the first trials, in standard deviations of a random search.
 
-    An adaptive sampler starts anywhere and soon settles. The first trials end where the change is clearest; the result
-    is corrected for this choice, by the distribution of the largest standardised step of a Brownian bridge.
+    An adaptive sampler starts anywhere and soon settles. The trials are divided where the change is clearest. The
+    result is corrected for this choice, with the largest standardised step of a Brownian bridge.
     """
     rows = len(number)
     if not usual or rows < 4 * FEWEST_FIRST:
@@ -212,9 +212,9 @@ def ordered_columns(configurations: Configurations) -> list[Reals]:
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
-    """Correlations times √n (standard normal under independence), and √n, for n common rows; both (columns, columns).
+    """Correlations times √n (standard normal under independence), and √n; both (columns, columns).
 
-    `columns` is (columns, rows); rows where either column is NaN are left out.
+    `columns` is (columns, rows). For each pair, n is the number of rows in which both columns have a value.
     """
     there = ~np.isnan(columns)
     values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)

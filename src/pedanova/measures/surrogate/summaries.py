@@ -46,8 +46,8 @@ class SampledShares:
     def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
         """The shares estimated from the samples only; bounds are symmetric for the square root of the share.
 
-        The share is computed from the mean density of all samples, because the mean of their shares would count
-        disagreement between samples as an effect.
+        A share is computed from the mean density of all samples. The mean of the samples' shares would be too large,
+        because random differences between samples would look like an effect.
         """
         middle, deviation = self.roots()
         below, above = (
@@ -95,7 +95,7 @@ def sampled_shares(
     baseline: str = "region",
     children: Collection[str] = (),
 ) -> SampledShares:
-    """The shares for one target and region; for `children`, only the effect of the value, not of having one."""
+    """The shares for one target and region; the share of `children` ignores whether they have a value."""
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
@@ -115,10 +115,10 @@ def shares_of_counts(
     of_value: Mask,
     shared: float = 0.0,
 ) -> SampledShares:
-    """Shares from numbers of points (draws, cells); regions are (1, cells) if they are the same in all samples.
+    """Shares from counts of points (draws, cells); `regions` are (1, cells) if they are the same in all samples.
 
-    of_value: (parameters,) whether only the effect of the value counts, not that of having a value. shared: the mean
-    number of points that the targets of two samples share.
+    `of_value` (parameters,) is True if the share ignores whether the parameter has a value. `shared` is how many points
+    the targets of two samples have in common, on average.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
@@ -151,7 +151,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share of the mean density, from products of different samples, so that their noise cancels."""
+    """(parameters,) The share of the mean density; products of two different samples replace squares: noise cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
@@ -162,7 +162,7 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
 
 
 def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
-    """(draws, cells) A density that is uniform in each domain; domains are as frequent as among the points."""
+    """(draws, cells) A density that is uniform in each domain; the domains are as frequent as in `region`."""
     sizes = np.diff(np.r_[grids.block_starts, grids.cells])
     return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
 
@@ -173,7 +173,7 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """The mean number of points of target and region in the cells (`groups`) of every set of parameters."""
+    """For every set of parameters, how many points of target and region lie in each cell of `groups`, on average."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
@@ -212,7 +212,7 @@ def model_densities(
     words: tuple[str, str],
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
-    """The densities of every parameter, averaged over all samples; `contrasts` have the row counts."""
+    """The densities of every parameter, averaged over all samples; `contrasts` contain counts of rows."""
     grids = samples.grids()
     targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
@@ -254,7 +254,7 @@ def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
 
 
 def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
-    """For each block, the kernel width (in cells) that smooths over merged cells; 0 if none are merged."""
+    """For each block, the width (in cells) of the kernel that smooths its merged cells; 0 if none are merged."""
     widths = []
     for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
         together = len(block) / len(merged)
