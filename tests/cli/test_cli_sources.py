@@ -97,7 +97,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())
-    assert (code, "trades may not be a parameter; to leave it out: --exclude trades (--roles says why)" in first) == (
+    assert (code, "trades might not be a parameter; to leave it out: --exclude trades (--roles says why)" in first) == (
         0,
         True,
     )
@@ -105,7 +105,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     _, out, _ = run("analyze", str(file), "--exclude", "depth,kind")
     first = " ".join(out.split("\n\n")[0].split())
-    assert "trades may not be a parameter, and there is no other; list the true ones in --params" in first
+    assert "trades might not be a parameter, but there is no other; list the parameters in --params" in first
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

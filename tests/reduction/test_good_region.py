@@ -102,7 +102,7 @@ def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so()
     row = a.reduce(folds=0)["dull"]
     assert a.importance()["dull"].p_value > 0.05  # type: ignore[operator]
     assert row.advice == "narrow"
-    assert "on its own it has no clear effect" in row.reason
+    assert "the parameter alone has no clear effect" in row.reason
     assert isinstance(row.after, pa.Float)
     best = np.argsort(loss)[:LEAST_OF_WHOLE]  # all of them, for 0.95 of twenty are nineteen
     inside = (columns["dull"][best] >= row.after.low) & (columns["dull"][best] <= row.after.high)
@@ -113,7 +113,7 @@ def test_trials_that_were_chosen_fix_nothing_and_promise_nothing(found: ReducedS
     assert all(row.advice != "fix" for row in found.rows)
     assert found.evidence is not None
     assert found.evidence.enrichment is None
-    assert "times as likely" not in str(found)
+    assert "times as often" not in str(found)
     assert found.evidence.kept.part > 0.7
     assert found.evidence.volume < 0.3
 

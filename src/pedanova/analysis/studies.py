@@ -61,8 +61,8 @@ class Across(Pooling):
     studies
         For every study: its number of rows, its first parameters, and its agreement with the others.
     ranks
-        Friedman's test of all ranks, with mean ranks and the critical difference; None if no two studies share two
-        parameters.
+        Friedman's test of all ranks, with mean ranks and the critical difference; None without two studies
+        that have two parameters in common.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region

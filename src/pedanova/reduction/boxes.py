@@ -1,9 +1,9 @@
 """Find a box in the search space by repeatedly removing the slice with the lowest density of good points.
 
-A `Cloud` is a set of points (of the space, or rows), each with a weight in the target. A slice is one group of a
-parameter's cells. Its density is its fraction of the target divided by its fraction of the points (or of the space,
-after an adaptive sampler), both inside the current box. An ordered parameter loses only slices at its ends. Each box
-lies inside the one before, so a higher `keep` never gives a smaller box.
+A `Cloud` is a set of points, each with a weight in the target. A slice is one group of a parameter's cells. The density
+of a slice is its fraction of the target divided by its fraction of the points inside the current box. After an adaptive
+sampler, the density is relative to the space instead of the points. An ordered parameter loses only slices at its ends.
+Each box lies inside the previous box, so a higher `keep` never gives a smaller box.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Axis:
         return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
 
     def ends(self, kept: Sequence[int]) -> tuple[int, int]:
-        """The first and last cell of the groups in `kept`, without cells of prior probability 0."""
+        """The first and last cell of the groups in `kept`; cells with prior probability 0 are ignored."""
         cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
         return int(cells[0]), int(cells[-1])
 
     def coarse(self) -> Groups:
-        """The wider slice (one of 20) that contains each group of a finely divided range: an array (groups,)."""
+        """Merge the groups of a finely divided range into 20 slices; the slice of each group, as an array (groups,)."""
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
@@ -80,7 +80,7 @@ def axis_of(grid: Grid, most: int = MOST_GROUPS) -> Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cloud:
-    """Points with the group of each parameter, and the weight of each point in the target."""
+    """Points, with their group for each parameter and their weight in the target."""
 
     axes: Mapping[str, Axis]
     places: Mapping[str, Groups]  # (points,) by parameter
@@ -98,7 +98,7 @@ class Cloud:
 
     @property
     def by_space(self) -> bool:
-        """Whether the weight of a slice is divided by its fraction of the space, instead of its number of points."""
+        """Whether densities are relative to the space; otherwise, they are relative to the points."""
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
@@ -110,7 +110,7 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """The groups of points that are spread evenly over the space."""
+        """By parameter, the groups of points that are spread evenly over the space."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
@@ -120,7 +120,7 @@ class Cloud:
         return self._active[name]
 
     def density(self, name: str, slices: Groups | None = None) -> Reals:
-        """The density of the target in each group (or wider slice), as an array (groups, resampled estimates)."""
+        """The density of the target in each slice, as an array (slices, resampled estimates)."""
         axis, places = self.axes[name], self.places[name]
         slices = np.arange(axis.groups) if slices is None else slices
         base = np.bincount(slices, weights=self.base(name, places))
@@ -140,7 +140,7 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The groups that are left of every parameter that was cut, and the fraction of the target inside the box."""
+    """For each parameter that was cut: the groups that are kept. Also the fraction of the target inside the box."""
 
     left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kept: float = 1.0
@@ -156,8 +156,7 @@ class Box:
     def volume(self, cloud: Cloud) -> float:
         """The fraction of the space inside the box; a conditional parameter counts only where it has a value.
 
-        Parents are handled before their children, because the values left of a parent determine how often a child has a
-        value.
+        Parents come before their children: a cut of the parent changes how often the child has a value.
         """
         mask, volume = None, 1.0
         for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
@@ -197,10 +196,10 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice of parameter `name` with the lowest density: density, name, group and weight; None if no slice is poor.
+    """Find the slice of parameter `name` with the lowest density; returns (density, name, group, weight).
 
-    `mass` has one row of weights for the target, and one for a wider target if there is one. `places` is the group of
-    each point plus 1; 0 means no value.
+    Returns None if no slice has a low density. The rows of `mass` are the weights for the target, and optionally for a
+    wider target. `places` is the group of each point plus 1; it is 0 for a missing value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
@@ -254,7 +253,7 @@ def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
 
 
 def _gap_around(empty: Sequence[bool], place: int) -> int:
-    """The number of empty neighbours around group `place`, with itself; 0 if it is not empty or they reach an end."""
+    """The length of the run of empty groups around `place`; 0 if `place` is not empty, or if the run is at an end."""
     if not empty[place]:
         return 0
     first = last = place
@@ -266,7 +265,7 @@ def _gap_around(empty: Sequence[bool], place: int) -> int:
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
-    """The smallest box with the fraction `keep` of the target for each cut parameter (`jointly`: for all together)."""
+    """The smallest box in which each cut keeps the fraction `keep` of the target; with `jointly`, all cuts together."""
     slack = 1e-9
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
@@ -289,7 +288,7 @@ def is_constant(domain: Domain) -> bool:
 
 
 def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Domain:
-    """The domain that is left if only the cells of `groups` are kept."""
+    """The domain restricted to the cells of `groups`."""
     match domain:
         case Categorical(choices):
             left = tuple(choices[g] for g in sorted(groups))
@@ -313,7 +312,7 @@ def _edges(axis: Axis, grid: Grid, groups: Sequence[int]) -> tuple[float, float]
 
 
 def _whole(domain: Int, low: float, high: float) -> Domain:
-    """The integers of a domain between `low` and `high`, which lie halfway between two integers of the domain."""
+    """The integers of a domain between two edges of cells, such as 2.5 and 6.5."""
     slack = 1e-9 * max(1.0, abs(low), abs(high))
     first = max(0, math.ceil((low - domain.low - slack) / domain.step))
     last = math.floor((min(high, domain.high) - domain.low + slack) / domain.step)
@@ -351,7 +350,7 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether the density is highest at one end of the range (0 or -1), in most of the resampled estimates."""
+    """Whether the density is highest at `end` of the range (0: low, -1: high), in most of the resampled estimates."""
     inwards = density if end == 0 else density[::-1]
     wide = max(1, len(inwards) // TENTHS)
     tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
@@ -361,14 +360,14 @@ def piles_up(density: Reals, end: int) -> bool:
 
 
 def crowd(density: Reals, prior: Reals, end: int) -> float:
-    """The fraction of the good values that lies in the outermost tenth of a range, at one end (0 or -1)."""
+    """The fraction of the good values in the outermost tenth of a range, at `end` (0: low, -1: high)."""
     mass = density.mean(axis=1) * prior
     inwards = mass if end == 0 else mass[::-1]
     return float(inwards[: max(1, len(inwards) // TENTHS)].sum() / max(float(mass.sum()), 1e-300))
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """New bounds for the `sides` where good values are most frequent, as far outwards as these values reach inwards."""
+    """New bounds for the `sides` where good values are most frequent; wide runs of good values move a bound further."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
@@ -380,7 +379,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """The lower or upper bound, moved outwards by the fraction `part` of the range; None if no valid bound results."""
+    """Move the lower or upper bound outwards by the fraction `part` of the range; None if the new bound is invalid."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

@@ -1,7 +1,7 @@
 """Find the part of the search space in which the best rows lie, from rows or from a fitted model.
 
-Adaptive samplers leave bad regions early, so good and bad trials lie close together and their densities hardly differ.
-The good trials of such a sampler are compared with the whole space. A repeated configuration counts once.
+Adaptive samplers soon try only good regions, so the densities of good and bad trials hardly differ. Therefore the good
+trials of such a sampler are compared with the whole space. A repeated configuration counts once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Search:
 
     def row_model(self) -> RowModel:
         if self.query.model is None:
-            raise TypeError("a model of part of the rows cannot be fitted without the rows")
+            raise TypeError("a model can be fitted only while the rows are available")
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:
@@ -82,7 +82,7 @@ class Search:
         return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """The posterior samples of a faster model that is fitted to `rows` only; None if the fit is impossible."""
+        """Fit a faster model to `rows` only, and return its posterior samples; None if the fit is impossible."""
         every = self.row_model()
         return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
@@ -112,7 +112,7 @@ class Search:
 
 
 def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
-    """The chi-square divergence of the rows from a uniform draw, over a few groups of cells, corrected for chance."""
+    """How far the rows are from a uniform draw: a chi-square divergence over groups of cells, corrected for chance."""
     groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
     inside = counts[: grid.cells]
     rows = max(1, int(inside.sum()))
@@ -124,7 +124,7 @@ def unevenness(counts: NDArray[np.int64], grid: Grid) -> float:
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
-    """Parameters with p ≤ `LEVEL`, and the parents on which they depend; none if Holm's test finds no effect at all."""
+    """Parameters with p ≤ `LEVEL`, and their parents; an empty list if Holm's test finds no effect at all."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     clear = [name for name, p in zip(names, p_values, strict=True) if p <= LEVEL]
@@ -146,7 +146,7 @@ def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.
 
 
 def configurations(cells: CellsByName, rows: Rows) -> Rows:
-    """The number of each row's configuration, as an array (rows,)."""
+    """A number for the configuration of each row, as an array (rows,); equal configurations have equal numbers."""
     if len(rows) > MOST_ROWS:
         return np.arange(len(rows))
     table = np.stack([column[rows] for column in cells.values()], axis=1)
@@ -162,9 +162,9 @@ def leading(
     target: Region,
     among: tuple[int, int] = (BEST, LEAST),
 ) -> Rows:
-    """The rows from which bounds are chosen: the best configurations of the target, one row for each.
+    """The rows that decide the bounds: one row for each of the target's best configurations.
 
-    Quantiles refer to distinct configurations, because a sampler may repeat the best one many times.
+    Quantiles refer to distinct configurations, because a sampler may repeat the best configuration many times.
     """
     signed = lower_is_better(observed, rows)
     order = np.argsort(signed, kind="stable")
@@ -205,20 +205,20 @@ def space_points(space: Space, cells: CellsByName) -> CellsByName:
 
 
 def having(cloud: Cloud, name: str) -> int:
-    """The number of points in the cloud that have a value of the parameter `name`."""
+    """The number of points in the cloud for which the parameter `name` has a value."""
     return int(np.sum(cloud.places[name] >= 0))
 
 
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the points of the cloud; values are cut off only if at least `least` trials had such values."""
+    """The box around the points of the cloud; a range is cut only where it has at least `least` trials."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
 
 def roomier(box: Box, cloud: Cloud) -> Box:
-    """Widen the ranges of a box by two mean gaps between its points, because the next good row may lie just outside."""
+    """Widen the ranges of a box by two mean gaps between points, because a new good row may lie just outside."""
     left = {}
     for name, groups in box.left.items():
         axis = cloud.axes[name]
@@ -229,7 +229,7 @@ def roomier(box: Box, cloud: Cloud) -> Box:
 
 
 def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], least: int = LEAST_TRIED) -> Box:
-    """Undo cuts of values that hardly any trial had; ranges are extended up to the next value that was tried."""
+    """Restore values that hardly any trial had, because they may be good; a range grows up to the next tried value."""
     left = {}
     for name, groups in box.left.items():
         rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
@@ -246,7 +246,7 @@ def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], l
 
 
 def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
-    """A box of only those parameters that lose at least one group."""
+    """A box without the parameters that keep all their groups."""
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 
@@ -267,7 +267,7 @@ class GoodRegion:
     influence: Mapping[str, float] = field(default_factory=dict)  # upper limits of each parameter's influence
     estimator: ClassVar[str] = "counts"
     even: ClassVar[bool] = True  # whether rows are compared with rows (or were drawn evenly)
-    spread: ClassVar[str] = "good values are spread over all its values"  # the reason why a clear parameter is not cut
+    spread: ClassVar[str] = "good rows are found at all its values"  # the reason why a clear parameter is not cut
     decides: ClassVar[str] = "the target's best rows"  # the rows for which the ranges are chosen
 
     @classmethod
@@ -293,22 +293,22 @@ class GoodRegion:
         return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box with the fraction `keep` of the good rows for each of `names` (parameters with a clear effect)."""
+        """Cut each parameter in `names` so that it keeps the fraction `keep` of the good rows."""
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The first box whose volume is at most about `volume`; with fewer rows, `bounds` would give a larger box."""
+        """The largest box with at most about the given volume; from fewer rows, `bounds` would give a larger box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
-        """A phrase on the evidence against the values that are cut off."""
+        """Say why the other values are cut off."""
         return "good rows are rare elsewhere"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelGoodRegion(GoodRegion):
-    """The good region found with a model: points with their probability of being in the target and its best tenth."""
+    """The good region found with a model, from each point's probability of being in the best tenth of the target."""
 
     estimator = "surrogate"
     decides = "the target's best tenth (by the model)"
@@ -341,7 +341,7 @@ class TrialGoodRegion(GoodRegion):
     tried: Mapping[str, Groups]  # the groups of every row
     wider: Cloud  # the whole target
     even = False
-    spread = "the rest of its range has good trials too, or was hardly tried"
+    spread = "no part of its range has enough poor trials to cut it off"
     decides = "the best configurations tried"
 
     @classmethod
@@ -356,14 +356,14 @@ class TrialGoodRegion(GoodRegion):
 
     def among(self, rows: Rows) -> GoodRegion:
         if not isinstance(self.search.target, Region):
-            raise TypeError("rows chosen one by one cannot be the target among other rows")
+            raise TypeError("a target that lists single rows cannot be applied to other rows")
         return TrialGoodRegion.by(self.search, rows, self.search.target)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box around the best configurations. If any of `names` has a clear effect, all parameters are cut.
+        """The box around the best configurations; `names` are the parameters with a clear effect.
 
-        After an adaptive sampler has converged, too few different trials remain to test the other parameters. Ranges of
-        other parameters are cut to those of the whole target, if many trials lie outside; categories are not cut.
+        The ranges of other parameters are also cut, because the trials of an adaptive sampler are too similar to test
+        them. Such a range is cut to the range of the whole target, but only if many trials lie outside it.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []
@@ -380,7 +380,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """Choose the method: the best trials if rows are not uniform, else the model if it was used, else counts."""
+    """Find the good region: from the best trials for an adaptive sampler, otherwise as the importances were found."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)
@@ -395,7 +395,7 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
 def laid_out(
     observed: Observations, cells: CellsByName, most: int = MOST_GROUPS
 ) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
-    """For every parameter with a single domain: its groups of cells (an `Axis`), and the group of each row."""
+    """The groups of cells (an `Axis`) of every parameter with a single domain, and the group of each row."""
     axes = {
         name: axis_of(grid_of(parameter), most)
         for name, parameter in observed.space.items()
@@ -405,8 +405,8 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """How often a point ranks from `first` to before `last`, as an array (points, opinions) with column sums of 1. Each
-    of the `opinions` is an estimate from a different subset of the posterior samples."""
+    """How often each point has a rank in range(first, last), as an array (points, opinions) with column sums of 1. Each
+    opinion is an estimate from a different subset of the posterior samples."""
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0
@@ -414,7 +414,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """An upper limit for the influence of each parameter on the model's prediction and on being in its best half."""
+    """An upper limit for each parameter's influence on the prediction, and on whether a point is in the best half."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

@@ -1,7 +1,7 @@
 """Decide which parameters to narrow, fix, widen or keep in a smaller search space.
 
-Only parameters with a clear effect are narrowed. Only parameters without a clear effect, both over all rows and among
-the best, are fixed. docs/reduction.md has the rules and measurements.
+Only parameters with a clear effect are narrowed. A parameter is fixed only if it has no clear effect, neither over all
+rows nor among the best rows. docs/reduction.md has the rules and measurements.
 """
 
 from __future__ import annotations
@@ -48,18 +48,17 @@ Holds = Callable[[Rows], Mask]  # a function that says which rows lie in a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """For each row, whether it lies in the final box, and in the boxes that were computed in cross-validation."""
+    """For each row: whether it lies in the final box, and in the boxes of the cross-validation."""
 
     inside: Mask  # (rows,) in the printed box
     without: Mask  # (rows,) in the box that was chosen without the row
     chosen: NDArray[np.float64]  # (rows,) the part of the boxes chosen with the row that contain it
 
     def inside_of(self, wanted: Mask) -> float:
-        """The fraction of the rows in `wanted` that lies in the final box."""
         return float(self.inside[wanted].mean()) if wanted.any() else 0.0
 
     def kept_of(self, wanted: Mask) -> Proportion:
-        """The fraction of the rows in `wanted` inside the final box, corrected for optimism by cross-validation."""
+        """The fraction of the `wanted` rows inside the final box, corrected for optimism by cross-validation."""
         if not wanted.any():
             return proportion_of(0.0, 1)
         luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
@@ -67,7 +66,7 @@ class Judgement:
 
 
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """Cross-validate the box: `box_of` computes a box from some of the rows, and `printed` is the final box."""
+    """Cross-validate the final box `printed`; `box_of` computes a box from the given rows."""
     rows = np.flatnonzero(search.counted)
     alike = configurations(search.cells, rows)  # rows of one configuration are in the same fold
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
@@ -108,7 +107,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """The probability that a random draw is in the target, in the box relative to the space; None if unknown."""
+    """How many times as often a random draw from the box is in the target as a draw from the space; None if unknown."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -156,7 +155,7 @@ class Judge:
             return self.unsure(name, parameter, row)
         if name not in self.surely:  # cut nevertheless, from the rows of an adaptive sampler
             cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; on its own it has {NOISE}")
+            return replace(cut, reason=f"{cut.reason}; the parameter alone has {NOISE}")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
@@ -179,7 +178,7 @@ class Judge:
         density = self.region.cloud.density(name).mean(axis=1)
         mass = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
-            return unchanged(name, "keep", "not even one of its values can be cut off", parameter)
+            return unchanged(name, "keep", "the cut would not remove any value", parameter)
         several = "have these values" if isinstance(parameter, Categorical) else f"lie in {percent(part)} of its range"
         what = "have this value" if is_constant(after) else several
         reason = f"{percent(mass)} of {self.region.decides} {what}; {self.region.elsewhere(name, groups)}"
@@ -193,7 +192,7 @@ class Judge:
             return cut
         pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in ranges)
         part = float(axis.prior[[group for run in ranges for group in run]].sum() / axis.prior.sum())
-        words = f"good values lie in {' and '.join(map(in_words, pieces))}, and hardly any lie between them"
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, but hardly any between these ranges"
         before = f"{cut.reason}; " if cut.advice == "narrow" else ""
         return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
 
@@ -228,7 +227,7 @@ class Judge:
         if not any(other.significant for other in self.importances.rows):
             return "undecided", "no parameter has a clear effect, so nothing is changed"
         if not self.region.even:
-            return "undecided", f"{NOISE}, but the trials were not drawn evenly; not changed"
+            return "undecided", f"{NOISE}, but the trials were not drawn evenly, so this is not certain; not changed"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", f"{NOISE}, but its importance may be up to {most}; not changed"
         local = self.ask_locally()
@@ -286,7 +285,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
-    """The parameter, with cut-off values removed from its conditions; None if a condition can no longer be true."""
+    """Remove cut-off values from the conditions of a parameter; None if a condition can no longer be true."""
     if parameter is None or not parameter.when or isinstance(parameter, Switch):
         return parameter
     conditions = []
@@ -315,10 +314,10 @@ def may_be(parameter: Parameter, value: Any) -> bool:
 
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 ADAPTIVE = (
-    "the trials were not drawn evenly (adaptive sampler): the best of them are compared with a uniform draw "
-    "from the space, and values that the sampler hardly tried count as poor"
+    "the trials were not drawn evenly (adaptive sampler), so the best trials are compared with a uniform draw "
+    "from the space; values that were hardly tried count as poor"
 )
-IN_PIECES = "{}: good values lie in several ranges; the space and its exports contain one range around all of them"
+IN_PIECES = "{}: good values lie in several ranges; the reduced space has one range that contains all of them"
 
 
 def reduce_space(
@@ -367,9 +366,9 @@ def reduce_space(
 
 
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
-    """The parameters of `names` that may be cut: all except categorical ones without a clear effect.
+    """The parameters of `names` without the categorical parameters that have no clear effect.
 
-    Cutting a range removes only its worst end, but a category is removed completely.
+    A cut removes only the worst end of a range, but it removes a category completely.
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
@@ -388,7 +387,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """The p-values for being in the best half of the target, among three times as many rows; None if unavailable."""
+    """The p-values among the best rows, such as the best 5 % compared with the best 30 %; None if unavailable."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

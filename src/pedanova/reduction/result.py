@@ -19,7 +19,7 @@ FULL = 6  # digits of a bound in `to_dict`
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
-OF_THIS_RUN = "The held-out rows are trials of the same adaptive run; another run may end in another part of the space."
+OF_THIS_RUN = "All rows come from the same adaptive run; another run may end in another part of the space."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        New bounds to try if good values are most frequent at a bound: (low, high); None for a bound that may stay.
+        New bounds (low, high) to try if good values are most frequent at a bound; None for a bound that is not changed.
 
     Examples
     --------
@@ -101,13 +101,16 @@ class Evidence:
     Attributes
     ----------
     kept, best
-        The fraction of held-out target rows (and of their best fifth) inside all bounds, by cross-validation.
+        The fraction of the target rows inside all bounds, estimated by cross-validation; `best` is the same for the
+        best fifth of the target.
     inside
-        The fraction of the target rows inside all bounds; too optimistic, because the same rows chose the bounds.
+        The fraction of the target rows inside all bounds. It is too optimistic, because the bounds were chosen from the
+        same rows.
     volume
-        The fraction of the space that is left, on each parameter's own scale; fixed parameters do not count.
+        The fraction of the space that is left. Each parameter counts on its own scale (log or linear), and fixed
+        parameters do not count.
     enrichment
-        How many times as likely a random draw from the smaller space is in the target as one from the original space;
+        How often a random draw from the smaller space is in the target, divided by the same for the original space;
         None with an adaptive sampler.
     rows
         The number of rows that were used.
@@ -138,7 +141,7 @@ class ReducedSpace(NamedTable[Verdict]):
     Attributes
     ----------
     evidence
-        How good the smaller space is; None if nothing was changed, or without folds.
+        How good the smaller space is; None if nothing was changed, or with ``folds=0``.
     target, keep
         The target in words, and the option `keep`.
 
@@ -153,7 +156,7 @@ class ReducedSpace(NamedTable[Verdict]):
     """
 
     rows: tuple[Verdict, ...]
-    evidence: Evidence | None  # None if nothing was changed, or without folds
+    evidence: Evidence | None  # None if nothing was changed, or with folds=0
     target: str  # in words
     keep: float
     notes: tuple[Note, ...] = ()
@@ -196,16 +199,16 @@ class ReducedSpace(NamedTable[Verdict]):
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
-            likelier = f", and a random draw is {short(e.enrichment, 2)} times as likely to be in the target as before"
+            likelier = f". A random draw from it is in the target {short(e.enrichment, 2)} times as often as before"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
-            f"For held-out rows, the estimate is {e.kept}; for their best fifth it is {e.best}."
+            f"For new good rows, cross-validation estimates {e.kept}, and {e.best} for the best fifth of them."
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (
-                f" Each range keeps about {percent(self.keep)} of the very best rows of the target. So a range may "
-                "be narrower or wider than the good values, which describe the whole target."
+                f" Each range keeps about {percent(self.keep)} of the best rows of the target. Good values in other "
+                "tables describe the whole target, so they may differ from these ranges."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
@@ -274,7 +277,7 @@ Chosen: TypeAlias = tuple[float | None, float | None] | Sequence[Any]  # both en
 
 
 def inside_box(reduced: ReducedSpace, box: Mapping[str, Chosen]) -> ReducedSpace:
-    """The same verdicts, with every new domain limited to the values in `box`."""
+    """Limit every new domain to the values in `box`."""
     rows = tuple(_cut(row, box[row.name]) if row.name in box else row for row in reduced.rows)
     return replace(reduced, rows=rows)
 
@@ -289,7 +292,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """The domain restricted to the values that `chosen` selects; None if no valid domain is left."""
+    """Restrict the domain to the values in `chosen`; None if no valid domain is left."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

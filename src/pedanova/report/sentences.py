@@ -29,16 +29,20 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
-    """The columns that may not be parameters, and the option that excludes them; empty if there are none."""
+    """Name the columns that might not be parameters, and the option that excludes them; empty if there are none."""
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
     if len(names) == parameters:
-        return f"{listed(names, most=4)} may not be {parameter}, and there is no other; list the true ones in --params"
+        return (
+            f"{listed(names, most=4)} might not be {parameter}, but there is no other; list the parameters in --params"
+        )
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
-        return f"{len(names)} of these may not be parameters ({listed(names, most=4)}); list the true ones in --params"
-    return f"{listed(names)} may not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
+        return (
+            f"{len(names)} of these might not be parameters ({listed(names, most=4)}); list the parameters in --params"
+        )
+    return f"{listed(names)} might not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
@@ -75,25 +79,25 @@ def shares_over_studies(pooled: Pooling) -> str:
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
-    """By column title, the meaning of the column in the printed table; under an empty title, general remarks."""
+    """The meaning of each printed column, by its title; the empty title has remarks on the whole table."""
     against_region = importances.baseline == "region"
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"
     words = {
         "importance": "importance: how well the parameter alone explains whether a row "
-        f"{reached_in_words(importances.target)}{drawn} (0 %: not at all; 100 %: fully), corrected for chance; "
-        "in Python: share"
-        + ("; for a conditional parameter: the effect of its value only" if importances.is_conditional else "")
-        + ("; ~ no clear effect (p above 0.05, or importance below 0.5 %)" if importances.is_sure else "")
-        + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} {NEVER}."),
+        f"{reached_in_words(importances.target)}{drawn}, corrected for chance (0 %: not at all; 100 %: fully). "
+        "Python calls it share."
+        + (" For a conditional parameter, it is the effect of the value only." if importances.is_conditional else "")
+        + (" ~ means no clear effect (p above 0.05, or importance below 0.5 %)." if importances.is_sure else "")
+        + ("" if all(row.varied for row in importances.rows) else f" {UNKNOWN} means: {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
         "good values": "good values: values that are clearly more frequent in the target than in other rows.",
         "ratio": "ratio: importance divided by the sum of all importances.",
-        "in best trials": "in best trials: the ratio if the best of your trials are compared with a uniform draw.",
-        "divergence": f"divergence: how far the values of the target are from those of {base} (PED in the paper).",
+        "in best trials": "in best trials: the ratio if your best trials are compared with a uniform draw.",
+        "divergence": f"divergence: how much the target's values differ from {base} (PED in the paper).",
         "raw share": "raw share: the importance before the correction for chance.",
-        "active in": "active in: the part of all rows in which the parameter has a value.",
-        "by presence": "by presence: the part of the divergence due to the parameter being present, not to its value.",
+        "active in": "active in: the fraction of the rows in which the parameter has a value.",
+        "by presence": "by presence: the part of the divergence that depends on whether the parameter has a value.",
     }
     if against_region and not importances.whole:
         words[""] = "Inside a region, importances may overlap and add up to more than 100 %."

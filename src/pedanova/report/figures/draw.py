@@ -63,7 +63,7 @@ def colours_of(ax: Axes) -> dict[str, str]:
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
-    """A name to show in a figure: shortened, and with $ escaped so that matplotlib sees no formula."""
+    """Shorten a name for a figure, and escape $ so that matplotlib does not read a formula."""
     return shorten(str(text), longest).replace("$", r"\$")
 
 
@@ -135,7 +135,9 @@ def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], obj
     else:
         axes = np.atleast_1d(np.array(ax, dtype=object))
     if axes.size < len(chosen):
-        raise QueryError(f"ax= holds {axes.size} Axes for {len(chosen)} parameters; name one, or give more Axes")
+        raise QueryError(
+            f"ax= has {axes.size} Axes for {len(chosen)} parameters; name fewer parameters, or give more Axes"
+        )
     for name, one in zip(chosen, axes.flat, strict=False):
         draw(name, one)
     return axes.flat[0] if len(chosen) == 1 else axes
@@ -149,7 +151,7 @@ def draw_importances(
     nesting: Nesting = NO_NESTING,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw bars with intervals, the largest (or the first of `names`) on top; grey with ~ means no clear effect."""
+    """Draw bars with intervals, in the order of `names` or the largest on top; grey with ~ means no clear effect."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
     names = nesting.order(names or list(importances))[::-1]
@@ -175,7 +177,7 @@ def draw_importances(
 
 
 def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
-    """The label of a bar: the parameter's name with a remark if needed; a hook before conditional parameters."""
+    """The label of a bar, such as "└ gamma (active in 30 %)" for a conditional parameter."""
     hook = "└ " if nesting.depth(row.name) else ""
     notes = [nesting.note(row.name), "" if row.varied else NEVER]
     behind = ", ".join(note for note in notes if note)
@@ -186,7 +188,7 @@ def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
 def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
     """Draw stacked bands of ratios over the target's quantile, with the strictest target on the left."""
     if not profile.steps:
-        raise QueryError("no target of the profile has enough rows in this region; choose a wider region")
+        raise QueryError("no target has enough rows in this region; choose a wider region")
     quantiles = [100 * float(step.quantile) for step in profile.steps]
     ax = draw_bands(quantiles, [step.rows for step in profile.steps], ax)
     low, high = ax.get_xlim()

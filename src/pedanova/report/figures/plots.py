@@ -77,7 +77,7 @@ class Plots:
         target, region, options
             As in `Analysis.importance`.
         metric, ax
-            `metric`: ``"share"`` or ``"ratio"``. `ax`: the Axes to draw in, None for a new figure.
+            `metric`: ``"share"`` or ``"ratio"``. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -93,13 +93,13 @@ class Plots:
     ) -> Axes:
         """Draw the densities of the target for one parameter, or for several side by side.
 
-        The band shows the range that chance alone would give; values at which the target is beyond it are in full
-        colour. A parameter without a clear effect is grey and marked with ~.
+        A band shows the range that chance alone would give. Where the target lies outside this band, it is drawn in
+        full colour. A parameter without a clear effect is grey and marked with ~.
 
         Parameters
         ----------
         names, ax
-            `names`: one parameter or several, None for the most important. `ax`: Axes for each, None for a new figure.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
         target, region
             As in `Analysis.importance`.
 
@@ -134,9 +134,9 @@ class Plots:
         target, keep, options
             As in `Analysis.reduce`.
         names, ax
-            `names`: one parameter or several, None for all. `ax`: Axes for each, None for a new figure.
+            `names`: one parameter, several, or None for all. `ax`: one Axes for each, or None for a new figure.
         reduced
-            A result of `Analysis.reduce` to draw; by default, it is computed.
+            The result of `Analysis.reduce` to draw; by default, `reduce` is called.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Plots:
         Parameters
         ----------
         region, ladder, options, ax
-            As in `Analysis.profile`. `ax`: the Axes to draw in, None for a new figure.
+            As in `Analysis.profile`. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class Plots:
         Parameters
         ----------
         budget, target, at, among, options, ax
-            As in `Analysis.along`. `ax`: the Axes to draw in, None for a new figure.
+            As in `Analysis.along`. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Plots:
         Parameters
         ----------
         target, region, options, ax
-            As in `Analysis.interactions`. `ax`: the Axes to draw in, None for a new figure.
+            As in `Analysis.interactions`. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -240,7 +240,7 @@ class Plots:
         first, second, cells
             Two parameters, and the number of cells for each.
         target, region, ax
-            As in `Analysis.importance`. `ax`: the Axes to draw in, None for a new figure.
+            As in `Analysis.importance`. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Plots:
         Parameters
         ----------
         names, ax
-            `names`: one parameter or several, None for the most important. `ax`: Axes for each, None for a new figure.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
         region, clip, smoothing
             As in `Analysis.effects`.
 
@@ -283,7 +283,7 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """Draw a scatter plot of two objectives with the Pareto front, and the shares for both together and for each.
+        """Draw a scatter plot of two objectives with the Pareto front, and the shares for each and for both together.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class Plots:
         seed: int = DEFAULT.seed,
         ax: Axes = None,
     ) -> Axes:
-        """Draw the gain of tuning each parameter alone, with intervals; grey ones may stay at their defaults.
+        """Draw the gain of tuning each parameter alone, with intervals; grey parameters may stay at their defaults.
 
         Parameters
         ----------

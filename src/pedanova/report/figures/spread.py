@@ -26,7 +26,7 @@ MOST_NAMES = 12  # with more bars, only some are labelled
 def draw_densities(
     density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
 ) -> Axes:
-    """Draw the densities of target and region, and the range that chance would give; values beyond it in full colour.
+    """Draw the densities of target and region, and a band for chance; the target has full colour outside the band.
 
     `row` is the importance of the parameter; a parameter without a clear effect is drawn in grey.
     """
@@ -73,7 +73,7 @@ def _draw_range(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dic
 
 
 def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
-    """Draw the target as bars, in full colour where it exceeds chance, otherwise pale; lines show the region."""
+    """Draw the target as bars and the region as lines; bars that do not exceed chance are pale."""
     places = np.arange(len(drawing))
     target, region, low, high = (100 * p for p in (drawing.target, drawing.region, drawing.low, drawing.high))
     ax.bar(places, high - low, 0.92, bottom=low, color=ink["chance"], label=CHANCE)
@@ -87,7 +87,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
 
 
 def name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Label vertical bars with `cells`: slanted if there are many or long labels, only some if very many."""
+    """Label vertical bars with `cells`; long labels are slanted, and of many labels only some are drawn."""
     names = [plain(short(cell), 24) for cell in cells]
     step = -(-len(names) // MOST_NAMES)
     places = range((len(names) - 1) % step, len(names), step)
@@ -131,7 +131,6 @@ def _hatch(ax: Axes, spans: Any) -> None:
 
 
 def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
-    """Whether the reduced domain still contains the value of a cell."""
     match domain:
         case None:
             return False

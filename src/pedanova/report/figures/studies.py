@@ -77,19 +77,19 @@ class AcrossPlots:
         Raises
         ------
         QueryError
-            No two studies share two parameters.
+            No two studies have two common parameters.
         """
         if self._result.ranks is None:
-            raise QueryError("no two studies share two parameters, so there are no mean ranks; the notes say more")
+            raise QueryError("no mean ranks: they need two studies with two common parameters; the notes say more")
         return draw_ranks(self._result.ranks, ax)
 
     def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
-        """Draw the density of good values over all studies, and that of each study in grey.
+        """Draw the density of good values over all studies, and the density of each single study in grey.
 
         Parameters
         ----------
         names, ax
-            One parameter or several, None for the narrowest ones; Axes for each, None for a new figure.
+            `names`: one parameter, several, or None for the narrowest. `ax`: one Axes for each, or None.
         options
             The options of `Across.prior`.
         """
@@ -128,7 +128,7 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
 
 
 def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
-    """The bars of a critical-difference diagram: first rank, last rank, and the line below the axis to draw it on."""
+    """The bars of a critical-difference diagram: first rank, last rank, and lane (0 is next to the axis)."""
     bars: list[tuple[float, float, int]] = []
     ends: list[float] = []  # the end of each lane
     for first, last in test.alike:
@@ -210,7 +210,7 @@ class DifferencePlots:
         Parameters
         ----------
         names, ax
-            One parameter or several, None for the most important ones; Axes for each, None for a new figure.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
         """
         differences = self._result
         shown = plain_names(list(differences))
@@ -246,7 +246,7 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
 
 
 def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes | None, shown: str) -> Axes:
-    """Draw the target's densities of two studies on one axis, each with the density of its region."""
+    """Draw the densities of target and region for two studies on one axis."""
     ax, ink = axes_with_ink(ax, 4.8, 3.2)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
@@ -290,7 +290,7 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
 
 
 def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
-    """Draw the density that `sample` uses, including its uniform component, and the density of each study in grey."""
+    """Draw the density from which `sample` draws, and the density of each study in grey."""
     ink, bins = colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
     prior, uniform = prior_heights(bins, row.mixed(safety)), prior_heights(bins, row.uniform)
@@ -311,6 +311,6 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
 
 
 def prior_heights(bins: Bins, density: Reals) -> Reals:
-    """The heights to draw: percentages of samples for categories, for ranges the density relative to uniform (1)."""
+    """The heights to draw: percentages for categories; for ranges, the density relative to a uniform density (1)."""
     gathered = bins.gather(density)
     return 100 * gathered if bins.widths is None else gathered / bins.widths

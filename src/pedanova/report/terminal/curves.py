@@ -26,7 +26,7 @@ def draw_densities(density: Densities, look: TerminalStyle, row: Importance | No
     """A text plot for each domain of the parameter, followed by its good values."""
     width, colour = look.width, look.colour
     parts = [_title(density, row, width)]
-    parts += [fill(f"{note}; only these are drawn", width) for note in density.notes]
+    parts += [fill(f"{note}; only these rows are drawn", width) for note in density.notes]
     words_of = density.words
     if density.missing_region or density.missing_target:
         words_of = (f"{density.words[0]} where active", f"{density.words[1]} where active")
@@ -61,15 +61,15 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1 means: as frequent as if spread evenly over the range. Values are good where █ is above the line; "
-        "━ on the axis marks where this is more than chance (95 %). In bars, ┃ marks how frequent the value is in the "
-        "region, and ~ a difference that may be chance."
+        "Height 1 is the height if all values were equally frequent. Values are good where █ is above the line; "
+        "a thick axis (━) means that this is not just chance (95 %). In bars, ┃ marks how frequent the value is in "
+        "the region; ~ means that the difference may be chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 
 
 def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
-    """Lines of text on the ranges where the target is denser, with the percentages of target and region in each."""
+    """Text on the ranges of good values, with the percentages of target and region in each range."""
     if not panel.is_curve:
         return []
     words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])
@@ -79,7 +79,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 
 
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
-    """A text plot with the target as an area and the region as a line; every ordered value has the same width."""
+    """A text plot with the target as an area and the region as a line; ordered values have equal widths."""
     count = len(drawing)
     columns = room if drawing.bins.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
@@ -96,7 +96,7 @@ def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bo
 
 
 def _level(part: float) -> int:
-    """The text line, counted from 1 at the bottom, at which to draw the height `part`."""
+    """The text line for the height `part`; line 1 is at the bottom."""
     return min(HEIGHT, max(1, int(np.ceil(part * HEIGHT - 1e-9))))
 
 
@@ -128,7 +128,7 @@ def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
 
 
 def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
-    """A bar for every value (if there are many, the most frequent first), with a mark at the region's fraction."""
+    """A bar for every value, with a mark at the region's fraction; of many values, only the most frequent."""
     labels = panel.labels
     order = list(range(len(labels)))
     if panel.scale == "names" and len(order) > MOST_NAMES:

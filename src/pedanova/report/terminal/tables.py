@@ -55,12 +55,12 @@ LEAST_NAMES = 16  # characters
 LEAST_LETTERS = 6  # characters of a name in a set
 LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
-    "interaction": "how much the set explains of whether a row is in the target, beyond what its smaller sets "
+    "interaction": "how well the parameters together explain whether a row is in the target, beyond what fewer of them "
     "explain; ~ marks a set without a clear effect.",
-    "together": "how much the set explains as a whole.",
-    "added": "the sum of what its parameters explain alone.",
-    "by smaller sets": "how much its smaller sets explain.",
-    "overlap": "what either parameter explains alone, because the two depend on each other in these rows.",
+    "together": "how much the parameters explain together.",
+    "added": "the sum of what each parameter explains alone.",
+    "by smaller sets": "how much smaller sets of these parameters explain.",
+    "overlap": "the part that both parameters explain, because they depend on each other in these rows.",
     "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
@@ -71,7 +71,7 @@ def fill(text: str, width: int, behind: str = "") -> str:
 
 
 def with_command(text: str, width: int) -> str:
-    """Wrap text that ends with a shell command; a long command is continued with backslashes."""
+    """Wrap text that ends with a shell command; a long command is split with backslashes."""
     text = printable(text)
     words, begin, rest = text.partition(": pedanova ")
     if width_of(text) <= width or not begin:
@@ -110,8 +110,7 @@ def draw_importances(
 ) -> str:
     """The text for importances: conclusion, next step and table; if all columns are shown, also their meaning.
 
-    Children are listed under their parents. If there are many parameters, only the first are shown, with the number of
-    the others.
+    Children are listed under their parents. Of many parameters, only the first are shown.
     """
     printed = importances.printed_rows()
     stop = shown_rows(len(printed), look)
@@ -141,14 +140,14 @@ def left_in_words(rows: Sequence[Importance]) -> str:
     if not rows:
         return ""
     surely = sum(row.significant is True for row in rows)
-    sure = f", {surely} of them distinguishable from noise" if surely else ""
-    return f"\n… and {len(rows):,} more parameters, none above {percent(rows[0].share)}{sure}; --top 0 shows all"
+    sure = f", {surely} of them with a clear effect" if surely else ""
+    return f"\n… and {len(rows):,} more parameters, at most {percent(rows[0].share)}{sure}; --top 0 shows all"
 
 
 def importance_columns(
     importances: Importances, places: Sequence[int], nesting: Nesting, width: int
 ) -> list[TableColumn]:
-    """The table columns for the rows with indices `places`; if space is short, good values are dropped, then p."""
+    """The table columns for the rows with indices `places`."""
     rows = [importances.printed_rows()[place] for place in places]
     names = name_column([row.name for row in rows], width, nesting)
     copies = [importances.name_of(row).removeprefix(row.name) for row in rows]
@@ -166,14 +165,14 @@ def importance_columns(
 
 
 def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TableColumn:
-    """A column of parameter names, shortened to a third of `width` but unique; conditional ones are indented."""
+    """A column of parameter names, shortened to a third of `width`; conditional parameters are indented."""
     deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
     shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
     return TableColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
 
 
 def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
-    """A sentence with the full form of the first name that the column shortens; empty if none is shortened."""
+    """A sentence that explains the first shortened name in the column; empty if no name is shortened."""
     pairs = zip(names, column.cells, strict=True)
     short = ((cell.strip(), name) for name, cell in pairs if not cell.strip().startswith(name))
     return next(([f"{cell} is short for {name}."] for cell, name in short), [])
@@ -188,7 +187,7 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
 
 
 def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) -> str:
-    """A table of the importances for a wide and a narrow target side by side, sorted by the first."""
+    """A table of the importances for a wide and a narrow target, sorted by the wide target."""
     columns = [name_column(list(wide), look.width)]
     top = max((row.share for importances in (wide, narrow) for row in importances.rows), default=0.0)
     for word, importances in (("global", wide), ("local", narrow)):
@@ -221,7 +220,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
         columns.append(TableColumn(title, cells, leave=usual.index(place)))
     meaning = (
         "ratio: importance divided by the sum of all importances, for the best x % of the rows. The curve goes from "
-        f"the strictest target ({part_in_words(steps[0].quantile)}) to the widest; its full height is {percent(top)}."
+        f"the strictest target ({part_in_words(steps[0].quantile)}) to the widest; full height means {percent(top)}."
     )
     left = len(profile.steps) - len(steps)
     if left:
@@ -231,7 +230,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
-    """The numbers, averaged in groups so that at most `most` are left, one for each character of a sparkline."""
+    """Average groups of numbers, so that at most `most` numbers remain for a sparkline."""
     step = -(-len(ratios) // min(SPARKS, most))
     groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
     return [sum(group) / len(group) for group in groups]
@@ -257,7 +256,7 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
 
 
 def declared(result: Table, *titles: str, rows: Sequence[int] | None = None) -> list[TableColumn]:
-    """The columns that a result prints, or only those in `titles`, for all rows or those with indices `rows`."""
+    """The columns that a result prints; `titles` and `rows` (indices) select columns and rows."""
     printed = {column.title: column for column in result.printed()}
     columns = [printed[title] for title in titles or printed]
     if rows is not None:
@@ -281,7 +280,7 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
 
 
 def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
-    """The verdicts of `reduce` as a table, the evidence, and the reasons; without the table in a narrow terminal."""
+    """The verdicts of `reduce` as a table, the evidence, and the reasons; a narrow terminal gets no table."""
     width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
     shown = fitted(columns, width)
@@ -315,7 +314,7 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three most important notes: on the roles of columns first, then warnings, rows, the method, guesses."""
+    """The three most important notes, in this order: roles of columns, other warnings, rows, method, guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer lists all of them
@@ -333,7 +332,6 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
 
 
 def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
-    """The notes of one kind, joined into a single note."""
     words: list[Word] = []
     for note in ranged(gathered(note for note in notes if note.kind == kind)):
         subject = f"{note.subject}: " if note.subject else ""
@@ -356,15 +354,15 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 MOST_STUDIES = 12  # studies in a table
 SHORT = {"share": "importance", "between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles
 POOLED_MEANINGS = {
-    "importance": "how well the parameter alone explains whether a row is in the target: the mean over studies, which "
-    "have about equal weights (random effects).",
+    "importance": "how well the parameter alone explains whether a row is in the target: a mean over the studies with "
+    "about equal weights (random effects).",
     "between": "standard deviation of the importance between studies, beyond chance.",
     "rank": "mean rank over studies; 1 is the most important.",
     "top 3": "the fraction of the studies in which the parameter is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
     "difference": "importance in the first study minus importance in the second; ~ marks no clear difference.",
-    "p": "how often equal importances would differ this much by chance, adjusted for the number of parameters (Holm).",
+    "p": "how often chance alone would give such a difference, adjusted for the number of parameters (Holm).",
     "ratios": "difference of the ratios (importance divided by the sum of all importances).",
     "in common": "how much the densities of the target in the two studies overlap.",
 }
@@ -406,11 +404,11 @@ def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
-    """A table of all studies, or if there are many, of those that agree least with the others."""
+    """A table of the studies; of many studies, only those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
     rows, title = list(range(len(agreement))), "The studies"
     if len(rows) > MOST_STUDIES:
-        title = f"The {MOST_STUDIES} of {len(rows)} studies that agree least with the others"
+        title = f"The {MOST_STUDIES} studies (of {len(rows)}) that agree least with the others"
         rows = sorted(rows, key=lambda i: agreement[i])[:MOST_STUDIES]
     columns = declared(pooled.studies, "study", "rows", "agreement", "what matters", rows=rows)
     words = f"{title} (agreement: rank correlation with the mean ranks of the other studies)"
@@ -418,7 +416,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_changes(differences: Differences, look: TerminalStyle) -> str:
-    """A table of both studies by parameter, the clear differences in words, and the meaning of the columns."""
+    """A table of the importances in both studies, the clear differences in words, and the meaning of the columns."""
     from pedanova.measures.studies.study_difference import signed_percent
 
     rows = differences.rows
@@ -443,19 +441,18 @@ SHARES = (
     "~ marks a parameter without a clear effect."
 )
 RANKING = (
-    "Spearman: rank correlation of the importances with those at the full budget. ranking: the same as at the full "
-    "budget, another if two parameters are clearly in the opposite order, or ? if the rows are too few to decide. "
-    "cost: what the study would cost if every trial stopped at this budget, as a fraction of the full cost."
+    'Spearman: rank correlation of the importances with those at the full budget. ranking: "the same" as at the full '
+    'budget; "another" if two parameters are clearly in the opposite order; ? if there are too few rows to decide. '
+    "cost: the cost of the study if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
-    "the seed's: the part of the variance that is due to differences between runs of the same configuration. "
-    "ceiling: the rest, the most that parameters can explain. averaged: the ceiling if the runs of each configuration "
-    "are averaged."
+    "the seed's: the part of the variance that lies between runs of the same configuration. ceiling: the rest of the "
+    "variance; parameters cannot explain more. averaged: the ceiling if the runs of each configuration are averaged."
 )
 
 
 def draw_along(along: Along, look: TerminalStyle) -> str:
-    """A table of shares over the budgets, and one of the agreement of each budget with the full one."""
+    """Two tables: the shares at each budget, and how well each budget agrees with the full budget."""
     from pedanova.measures.studies.along import interval_in_words, spearman_in_words
 
     shares, shown = draw_shares(along, look)
@@ -498,5 +495,5 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 
 
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
-    """A table of the fraction of each variance that is due to the seed, and of the most that parameters can explain."""
+    """A table of the fractions of the variance: due to the seed, and at most due to parameters."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())
