@@ -13,9 +13,9 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument that a message mentions: its name alone, its name and value, or its name and the text `shown`.
+    """An argument in a message: its name, and its value (or the text `shown` for it) if one is given.
 
-    `of` is the option class in which the argument is a field, as in ``reading=pa.Reading(nan='worst')``.
+    `of` is set if the argument belongs to a class of options, as in ``reading=pa.Reading(nan='worst')``.
     """
 
     __slots__ = ("_said", "name")
@@ -122,7 +122,7 @@ class PedanovaError(Exception):
 class DataError(PedanovaError, ValueError):
     """The table cannot be used, because of its objective, a column or a file.
 
-    **What to do:** correct what the message names, or leave rows out with ``where=``, or the column with ``exclude=``.
+    **What to do:** correct what the message names, or leave out rows with ``where=`` or columns with ``exclude=``.
     """
 
 
@@ -164,20 +164,20 @@ class TooFewRowsError(QueryError):
 class LevelsError(QueryError):
     """The question needs a threshold that was not counted, and the data is no longer available.
 
-    **What to do:** use a threshold that the message lists, or analyze the data again; ``save(…, rows=True)`` saves the
-    rows.
+    **What to do:** use a threshold that the message lists, or analyze the data again. To avoid this error, save the
+    rows too: ``save(…, rows=True)``.
     """
 
 
 class MergeError(PedanovaError, ValueError):
     """Two tallies or analyses have different spaces or levels and cannot be added.
 
-    **What to do:** analyze both tables with the same ``space=``, and the second with ``levels=`` of the first analysis.
+    **What to do:** analyze both tables with the same ``space=``, and the second with ``levels=first.data.levels``.
     """
 
 
 class FormatError(PedanovaError, ValueError):
-    """A file does not have the format of its name, or it is damaged.
+    """A file is damaged, or its content does not match its suffix.
 
     **What to do:** restore the file, or write it again; the message names the damaged line or section. Nothing in the
     file was used.
@@ -201,8 +201,8 @@ class PartError(FormatError):
 class WorkerError(PedanovaError, RuntimeError):
     """A worker of an executor was lost, or failed for a reason that is not in the data.
 
-    **What to do:** run the analysis again. If counting takes hours, analyse some files at a time, ``save`` each
-    analysis, and add them.
+    **What to do:** run the analysis again. If counting takes hours, analyse a few files at a time, ``save`` each
+    analysis, and add the analyses.
     """
 
 
@@ -221,7 +221,7 @@ class MissingLibraryError(PedanovaError, ImportError):
 
 
 def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
-    """The message for a name that is not in `names`, with the `most` most similar names."""
+    """The message for a name that is not in `names`, with up to `most` similar names."""
     from difflib import get_close_matches
 
     small = {other.lower(): other for other in reversed(names)}
@@ -233,6 +233,6 @@ def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter
 
 
 def listed(names: tuple[str, ...] | list[str], *, most: int = 8) -> str:
-    """Join names by commas; of more than `most` names only the first are listed."""
+    """Join names by commas; if there are more than `most` names, write "a, b and 3 more"."""
     shown = ", ".join(repr(name) if not name.isidentifier() else name for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else (shown or "none")

@@ -38,7 +38,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Categorical(3), "must be a list"),
         (lambda: pa.Space({"": pa.Float(0, 1)}), "'' is not a name for a parameter; use a non-empty string"),
         (lambda: pa.Space({"x": (0, 1)}), r"x: \(0, 1\) is not a parameter; use Float"),
-        (lambda: pa.Space.from_dict({"x": {"type": "complex"}}), "needs a 'type' out of float, int"),
+        (lambda: pa.Space.from_dict({"x": {"type": "complex"}}), "needs a 'type'; use one of float, int"),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0}}), "does not describe a float"),
         (
             lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0, "high": 1, "grid": [0]}}),
@@ -104,7 +104,7 @@ HALVES = pa.Float(0, 1), pa.Float(0, 2)
     (pa.below(0.5), 0.2),
 ])  # fmt: skip
 def test_a_switch_whose_ranges_overlap_is_refused(keys: tuple[object, object]) -> None:
-    with pytest.raises(SpaceError, match=r"overlap, but each value of dropout must have one domain; give .*pa.below"):
+    with pytest.raises(SpaceError, match=r"dropout .* and dropout .* overlap; give .*pa.below"):
         pa.Switch("dropout", tuple(zip(keys, HALVES, strict=True)))
 
 

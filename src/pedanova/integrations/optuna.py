@@ -1,4 +1,4 @@
-"""An importance evaluator for Optuna: its plots and `get_param_importances` with pedanova's numbers.
+"""An importance evaluator for Optuna; Optuna's plots and `get_param_importances` can use it.
 
 Examples
 --------
@@ -42,10 +42,10 @@ WIDE = 100.0  # cells of about 1,000: one row is spread over a tenth of the rang
 
 
 class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
-    """An importance evaluator for Optuna's own functions and plots, with the numbers of pedanova.
+    """An importance evaluator that computes pedanova's importances for Optuna's functions and plots.
 
-    The values are shares: how well a parameter alone explains whether a trial is in the target, from 0 to 1. Only
-    completed trials are used, and only feasible ones if there are constraints. As in Optuna's own evaluators, trials
+    Each importance is a share from 0 to 1: how well the parameter alone explains whether a trial is in the target.
+    Only completed trials are used; if there are constraints, only feasible ones. As in Optuna's own evaluators, trials
     without a finite value are left out. Conditional parameters are included.
 
     Parameters
@@ -128,9 +128,9 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 
 
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
-    """The corrected share of each parameter; if all are 0, uncorrected shares from counts with wide smoothing.
+    """The share of each parameter, corrected for chance.
 
-    Optuna expects an answer even for very few trials.
+    If all are 0, return uncorrected shares with wide smoothing: Optuna expects an answer even for very few trials.
     """
     result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}
@@ -141,7 +141,7 @@ def shares_of(data: TrialData, question: Question) -> dict[str, float]:
 
 
 def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
-    """The names in `params`; if it is None, all parameters of completed trials. Raises an error for unknown names."""
+    """The names in `params`, or all parameters of the trials if `params` is None; unknown names raise an error."""
     present = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
     if params is None:
         return present
@@ -158,7 +158,7 @@ def goals_of(
 ) -> tuple[Any, tuple[str, ...]]:
     """The values to explain, as an array (trials, objectives), and the direction of each objective.
 
-    If the function `target` returns one of the objectives, its direction is used; otherwise lower is better.
+    If `target` returns one of the objectives, that objective's direction is used; otherwise lower is better.
     """
     directions = tuple(direction.name.lower() for direction in study.directions)
     values = np.array([trial.values for trial in trials], dtype=np.float64).reshape(len(trials), -1)

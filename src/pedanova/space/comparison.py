@@ -1,4 +1,4 @@
-"""Compare search spaces: the values that two have in common, changes of domains, and the union of several."""
+"""Compare search spaces: common values of two spaces, changes of domains, and the union of several spaces."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cells of the same index in the two domains contain (nearly) the same values."""
+    """Whether cell i of one domain has (nearly) the same values as cell i of the other, for all i."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
@@ -95,7 +95,7 @@ def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """How the domain of one parameter changed; `before` is None for a new parameter, `after` for a removed one."""
+    """How the domain of one parameter changed; a new parameter has no `before`, a removed one no `after`."""
 
     name: str
     before: Parameter | None
@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The space `now`, in which a parameter keeps its domain from `before` if the old domain contains the new one."""
+    """The space `now`, but a parameter keeps its old domain (in `before`) if that contains the new domain."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new
@@ -147,7 +147,10 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whos
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The union of several studies' spaces; if some have a range and others a list, the more frequent kind is used."""
+    """The union of the spaces of several studies, the studies used for each parameter, and notes.
+
+    If some studies have a range and others have a list of values, the more frequent kind is used.
+    """
     domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []
@@ -155,14 +158,14 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
         theirs = {study: space[name] for study, space in spaces.items() if name in space}
         fitting = _alike(theirs)
         if not fitting:
-            words = "its domain changes from row to row, so no prior is computed for it, and its domain stays as it is"
+            words = "its domain changes from row to row, so no prior is computed for it"
             notes.append(Note("unused", words, subject=name))
             continue
         domains[name] = _joined(list(fitting.values()))
         owners[name] = tuple(fitting)
         notes += _domain_notes(name, spaces, theirs, fitting)
     if not domains:
-        raise SpaceError(f"{listed(list(spaces))}: no parameter has a plain domain; a prior needs at least one")
+        raise SpaceError(f"{listed(list(spaces))}: no parameter has a fixed domain; a prior needs at least one")
     known: dict[str, Parameter] = {}
     for name, one in domains.items():  # conditions on parameters outside the union are removed
         known[name] = replace(one, when=tuple((parent, values) for parent, values in one.when if parent in domains))
@@ -170,7 +173,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
 
 
 def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
-    """The studies in which the domain is of the most frequent kind: a range, or a list of values."""
+    """Select the studies with the most frequent kind of domain: a range or a list of values."""
     plain = {study: one for study, one in theirs.items() if isinstance(one, Domain)}
     kinds = Counter(isinstance(one, Float | Int) for one in plain.values())
     most = kinds.most_common(1)[0][0] if kinds else None
@@ -184,11 +187,11 @@ def _domain_notes(
     strange = [study for study in theirs if study not in fitting]
     notes = []
     if absent:
-        words = f"does not vary in {len(absent)} of {len(spaces)} studies, which are left out ({listed(absent)})"
+        words = f"does not vary in {len(absent)} of {len(spaces)} studies; these are left out ({listed(absent)})"
         notes.append(Note("space", words, subject=name))
     if strange:
         which = f"{len(strange)} of {len(spaces)} studies"
-        words = f"has another kind of domain in {which}, which are left out ({listed(strange)})"
+        words = f"has another kind of domain in {which}; these are left out ({listed(strange)})"
         notes.append(Note("doubt", words, subject=name))
     if len({one.when for one in fitting.values()}) > 1:
         words = "its conditions differ between studies; the most frequent condition is used"
@@ -215,7 +218,7 @@ def _joined_ranges(ranges: Sequence[Float | Int], when: tuple[Condition, ...]) -
 
 
 def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domain:
-    """A list of all values in all studies; ordered only if the studies agree on the order."""
+    """Join the values of all studies; the result is ordered only if all studies have the same order."""
     labels = [values_of(one) for one in lists]
     every = tuple(dict.fromkeys(label for some in labels for label in some))
     if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):

@@ -61,7 +61,7 @@ def left_out(space: Space, form: str) -> list[Note]:
 
 
 def unfolded(space: Space) -> Space:
-    """Split a range with special values into two parameters: the kind of a value (special or not), and the range."""
+    """Replace a range x with special values by two parameters: x_kind (a special value or "range") and x."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
         own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
@@ -126,7 +126,7 @@ def optuna_code(space: Space) -> str:
 
 
 def _test(parent: str, values: tuple[Value, ...]) -> str:
-    """A condition as a Python expression; a parent without a value is nan, so that every comparison is false."""
+    """A condition as Python code; a parent that has no value counts as nan, which makes comparisons false."""
     labels = tuple(value for value in values if not isinstance(value, Interval))
     tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
     got = f"params.get({parent!r}, float('nan'))"
@@ -185,7 +185,7 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
 
 
 def _part(name: str, parent: str, values: tuple[Value, ...]) -> dict[str, Any]:
-    """One condition for ConfigSpace, which has only open bounds: a closed bound is moved to the next float."""
+    """A condition for ConfigSpace, which has only < and >; ``<= 0.5`` becomes ``<`` the next float after 0.5."""
     common = {"child": name, "parent": parent}
     labels = [value for value in values if not isinstance(value, Interval)]
     parts = [{"type": "IN", **common, "values": labels}] if labels else []

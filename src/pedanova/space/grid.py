@@ -46,9 +46,9 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    The position of a number is the count of `inner` boundaries at or below it; `cell_of` gives the cell at each
-    position. A number is outside unless ``accept_low <= value <= accept_high`` at its position. Text is compared with
-    `labels`.
+    `inner` contains the boundaries between cells. The position of a number says how many boundaries are at or below
+    it. `cell_of` gives the cell of each position. A number that is not between `accept_low` and `accept_high` of its
+    position is outside. Text is compared with `labels`.
     """
 
     parameter: Parameter
@@ -101,7 +101,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cell of each label; a label matches a value of the grid if they are equal as values, texts or numbers."""
+        """The cell of each label; it may equal the cell as a value, as text or as a number ("0.10" is 0.1)."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
@@ -177,7 +177,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
 
 
 def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool) -> Grid:
-    """A grid without gaps; only the first and the last cell check that a value lies inside the bounds."""
+    """A grid without gaps between cells, so only the first and the last cell need to check the bounds."""
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high
@@ -200,7 +200,7 @@ def _int_count(parameter: Int) -> int:
 
 
 def _int_grid(parameter: Int) -> Grid:
-    """A grid of integers: one cell for each, or cells with equal numbers of integers (the last may have fewer)."""
+    """A grid with one integer per cell; for many integers, with several per cell (the last cell may have fewer)."""
     count = _int_count(parameter)
     together = -(-count // MAX_CELLS)
     cells = -(-count // together)
@@ -216,7 +216,7 @@ def _int_grid(parameter: Int) -> Grid:
 
 
 def _log_int_grid(parameter: Int) -> Grid:
-    """A grid with equal steps on a log scale; the prior of a cell is that of its integers."""
+    """A grid with cells of equal width on a log scale; the prior of a cell is the sum over its integers."""
     edges = _spaced(parameter.low - 0.5, parameter.high + 0.5, MAX_CELLS, log=True)
     first = np.ceil(edges[:-1])  # smallest whole number in the cell
     last = np.ceil(edges[1:]) - 1

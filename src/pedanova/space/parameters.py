@@ -174,7 +174,7 @@ class Categorical(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(ShortRepr):
-    """A real number whose bounds may be columns, with a different bound in each row.
+    """A real number with bounds that differ between rows; columns contain the bounds.
 
     Each value is replaced by its relative position (0 to 1) between the bounds of its row.
 
@@ -211,14 +211,14 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter whose domain depends on another column; it is inactive if that column has a value that is not listed.
+    """A parameter whose domain depends on another column; it is inactive for values without a domain.
 
-    If `by` is empty, the domain depends on the parameter's own value: a range and special values outside it.
+    If `by` is empty, the parameter has a range and special values outside it, such as -1.
 
     Parameters
     ----------
     by
-        The column that selects the domain; empty for the parameter's own value.
+        The column that selects the domain; empty if the parameter's own value selects it.
     domains
         The domain for each value of the column `by`, or for a range of numbers such as ``pa.below(0.5)``.
     when
@@ -249,8 +249,8 @@ class Switch(ShortRepr):
         for (one, first), (two, second) in combinations(zip(values, [d for _, d in pairs], strict=True), 2):
             if self.by and first != second and in_both((one,), (two,)):
                 raise SpaceError(
-                    f"Switch: {in_condition([one])} and {in_condition([two])} overlap, but each value of {self.by} "
-                    "must have one domain; give ranges without common values, such as pa.below(0.5) and pa.above(0.5)"
+                    f"Switch: {self.by} {in_condition([one])} and {self.by} {in_condition([two])} overlap; "
+                    "give ranges that do not overlap, such as pa.below(0.5) and pa.above(0.5)"
                 )
         object.__setattr__(self, "domains", tuple(zip(values, [d for _, d in pairs], strict=True)))
 
@@ -379,7 +379,8 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
         if stray:
-            raise SpaceError(f"{name}: when {parent} {in_condition(stray)} can never be true; it is one of {choices}")
+            condition = f"{parent} {in_condition(stray)}"
+            raise SpaceError(f"{name}: its condition {condition} can never be true; {parent} is one of {choices}")
 
 
 KINDS: dict[str, type[Any]] = {
@@ -419,7 +420,7 @@ def in_condition(values: Sequence[Value]) -> str:
 
 def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
     if not isinstance(fields, Mapping) or not isinstance(fields.get("type"), str) or fields["type"] not in KINDS:
-        raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
+        raise SpaceError(f"{name}: {fields!r} needs a 'type'; use one of {', '.join(KINDS)}")
     arguments = {key: value for key, value in fields.items() if key != "type"}
     names = KINDS[fields["type"]].__match_args__  # the names of its fields
     strange = [str(key) for key in arguments if key not in names]
@@ -456,7 +457,7 @@ def parents_first(space: Space) -> list[str]:
 
 
 def children_of(space: Mapping[str, Parameter]) -> frozenset[str]:
-    """The names of the conditional parameters, whose parent is in the space."""
+    """The names of the parameters that depend on another parameter of the space."""
     return frozenset(name for name, one in space.items() if any(parent in space for parent in parents_of(one)))
 
 
@@ -492,7 +493,7 @@ def values_of(parameter: Parameter | None) -> tuple[Label, ...]:
 
 
 def domain_names(parameter: Switch) -> list[str]:
-    """A name for each domain of a `Switch`: the values for which it is used."""
+    """A name for each domain of a `Switch`, such as "where phase is early"."""
     keys = [[value for value, other in parameter.domains if other == one] for one in parameter.regimes]
     if parameter.by:
         return [f"where {parameter.by} {in_condition(some)}".replace("'", "") for some in keys]

@@ -41,11 +41,11 @@ class Interval:
         return above and (number < self.high if self.open_high else number <= self.high)
 
     def __str__(self) -> str:
-        """The interval as text, such as ``> 0``, ``<= 0.5`` or ``0 to 0.5``."""
+        """The interval as text, such as ``> 0`` or ``>= 0 and <= 0.5``."""
         return " and ".join(self.tests()).replace("inf", "∞")
 
     def tests(self) -> list[str]:
-        """The comparisons that a number in the interval meets, such as ``["> 0", "<= 0.5"]``."""
+        """The interval as comparisons, such as ``["> 0", "<= 0.5"]``."""
         low = [f"{'>' if self.open_low else '>='} {self.low:.12g}"] if self.low > -math.inf else []
         return [*low, *([f"{'<' if self.open_high else '<='} {self.high:.12g}"] if self.high < math.inf else [])]
 
