@@ -99,7 +99,7 @@ def test_pruned_trials_count_where_they_have_values() -> None:
     assert len(a) == 75  # those that ended
     found = a.along(target=0.2, **FAST)
     assert [step.rows for step in found] == [150, 150, 150, 75]
-    assert any("75 of 150 trials are left at step 27" in note for note in found.notes)
+    assert any("75 of 150 trials reached step 27" in note for note in found.notes)
     same = a.along("last_step", target=0.2, among="full", **FAST)  # where each stopped is no budget of its own
     assert [step.rows for step in same] == [75] * 4
     assert not any("are left" in note for note in same.notes)
@@ -210,7 +210,7 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((None,), "budget= is missing, and the source names none"),
+        ((None,), "budget= is missing, and the source names no budget"),
         (("epoch",), "no column is called 'epoch'"),
         (("loss",), "is the objective"),
         (("name",), "must be a column of numbers"),
@@ -234,7 +234,7 @@ def test_what_cannot_be_followed_is_refused(given: tuple[Any, ...], words: str) 
     [
         ({"among": "some"}, "among='some' must be 'all' or 'full'"),
         ({"at": [2]}, "not a budget of epochs; choose from 1, 3, 9, 27"),
-        ({"at": []}, "at= names no budget"),
+        ({"at": []}, "at= is empty"),
         ({"baseline": "no"}, "baseline='no'"),
         ({"clip": 1}, "clip= is not an option of importance"),
     ],

@@ -127,5 +127,5 @@ def test_budgets_with_too_few_rows_are_told() -> None:
 
 def test_survivors_are_told() -> None:
     answers = [(1.0, 300, answer(FULL)), (9.0, 80, answer(FULL))]
-    assert any("80 of 300 trials are left" in note for note in along_of("epochs", WORDS, answers).notes)
+    assert any("80 of 300 trials reached epochs 9" in note for note in along_of("epochs", WORDS, answers).notes)
     assert not along_of("epochs", WORDS, answers, followed=False).notes

@@ -58,7 +58,7 @@ def test_another_seed_and_another_sampler() -> None:
     assert "the same search with another seed" in same.in_words()
     other = relation_of(table(300, 0), table(300, 1, pulled=True))
     assert other.drawn == ("lr",)
-    assert "were sampled differently (another sampler, or" in other.in_words()
+    assert "were sampled differently (the samplers differ, or" in other.in_words()
 
 
 def test_another_space() -> None:

@@ -80,7 +80,7 @@ class Studies(NamedTable[StudyRow]):
         ]
 
     def heading(self) -> str:
-        return "The studies, and how their rankings agree with those of all others"
+        return "The studies, and how well each ranking agrees with the other studies"
 
 
 NAMED, KINDS = 5, 3  # the number of studies, and of kinds of difference, in a note
@@ -227,7 +227,10 @@ class Matrix:
     variances: Reals  # sampling variances of the shares
 
     def block(self) -> tuple[list[int], list[int]]:
-        """The indices of studies and parameters to rank: parameters that most studies have, and studies with all."""
+        """The indices of the studies and parameters to rank.
+
+        At least half of the studies have each of these parameters. Each of these studies has all these parameters.
+        """
         known = np.isfinite(self.shares)
         columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
         rows = np.flatnonzero(known[:, columns].all(axis=1)) if len(columns) else np.array([], dtype=int)
@@ -237,15 +240,15 @@ class Matrix:
 def pooled_studies(
     studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
 ) -> dict[str, Any]:
-    """The fields of a `Pooling`, from the answers of all studies (or of their selected rows) to the same question.
+    """Ask all studies (or their selected rows) the same question, and return the fields of a `Pooling`.
 
-    With more than `SURE` studies, intervals are computed only for some of them.
+    With more than `SURE` studies, only some studies get intervals.
     """
     selection = as_selection(within, parts)
     answers, left, aims, spaces = ask_all(studies, question, selection, parts)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
-        raise QueryError(f"{len(answers)} of {len(studies)} studies have an answer; across needs at least two{why}")
+        raise QueryError(f"{len(answers)} of {len(studies)} studies have an answer, and at least two are needed{why}")
     matrix = matrix_of(answers)
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
@@ -276,18 +279,18 @@ def pooled_studies(
 
 
 def as_selection(within: object, parts: str) -> tuple[object, ...]:
-    """`within` as a tuple of conditions that the rows must all meet; empty for all rows."""
+    """`within` as a tuple of conditions; every selected row meets all conditions."""
     selection = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
     check_choice("parts", parts, Parts)
     for one in selection:
         if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
-            words = " must be a box or a condition, which applies to every study; use region= for a part of the rows"
+            words = " must be a box or a condition, because it applies to every study; use region= for a quantile"
             raise QueryError(Arg("within"), words)
     return selection
 
 
 def question_in_words(answers: Mapping[str, Importances], question: Question, parts: str | None) -> tuple[str, str]:
-    """Target and region in words, for all studies; `parts` says whether quantiles refer to selected or to all rows."""
+    """Target and region in words, for all studies; quantiles refer to all rows if `parts` is ``"all"``."""
     if parts is None:
         targets, regions = ({getattr(one, name) for one in answers.values()} for name in ("target", "region"))
         return (
@@ -301,7 +304,7 @@ def question_in_words(answers: Mapping[str, Importances], question: Question, pa
 
 
 def chosen(names: list[str]) -> set[str]:
-    """The studies whose answers get intervals: all, or some if there are many."""
+    """The studies that get intervals: all studies, or some if there are many."""
     most = SURE if len(names) <= MANY else SURE_OF_MANY
     return {names[i] for i in np.unique(np.linspace(0, len(names) - 1, most).round().astype(int))} if names else set()
 
@@ -309,7 +312,7 @@ def chosen(names: list[str]) -> set[str]:
 def ask_all(
     studies: Mapping[str, TrialData], question: Question, selection: tuple[object, ...], parts: str
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
-    """By study: the answers, the errors of studies without an answer, the targets, and the spaces."""
+    """By study: the answers, the errors of studies without an answer, the objectives in words, and the spaces."""
     sure = chosen(list(studies))
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
@@ -344,7 +347,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
     """(studies, parameters) The sampling variance of each share.
 
-    It is the mean of deviation² · rows over the studies, divided by the rows of the study.
+    All studies have the same variance per row of data: the mean of deviation² · rows over all studies.
     """
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
@@ -371,7 +374,7 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
 
 
 def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
-    """The interval of a pooled mean, widened for model errors that all studies share and that do not average out."""
+    """The interval of a pooled mean, widened because a model may make the same error in all studies."""
     if mean.low is None or mean.high is None:
         return None, None
     off = max(FINEST, ALIKE * abs(mean.value))
@@ -401,7 +404,7 @@ SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
-    """(rows,) The index of each row's group in the list of names; rows without a group have the length of the list."""
+    """(rows,) The index of each row's group, and the names of the groups; rows without a group have the next index."""
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
@@ -414,9 +417,9 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """The observations of some rows, given by a slice or by indices; several objectives are ranked again.
+    """The observations of some rows, given by a slice or by indices.
 
-    A column that occurs in several fields is copied only once.
+    If there are several objectives, these rows are ranked again. A column in several fields is copied only once.
     """
     taken: dict[int, NDArray[Any]] = {}
 
@@ -452,7 +455,7 @@ Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if ro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupData(Mapping[str, TrialData]):
-    """A mapping from the name of each group of rows to its data, counted at first use; only the latest are cached."""
+    """The data of each group of rows, by name; a group is counted at first use, and the latest groups are cached."""
 
     observed: Observations
     order: Codes | None  # (rows,) rows sorted by group; None if they already are
@@ -492,7 +495,7 @@ class GroupData(Mapping[str, TrialData]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups(Mapping[str, Made]):
-    """A mapping from the name of each group of rows to an object, which is made at first use."""
+    """An object for each group of rows, by name; it is made at first use."""
 
     data: GroupData
     make: Callable[[TrialData], Made]
@@ -536,7 +539,7 @@ def grouped(
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """The data of every study, where `column` names the study of each row; cached for the last two columns."""
+    """The data of every study; `column` has the study of each row; cached for the last two columns."""
     return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
 
 
@@ -552,7 +555,10 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """The selected rows of a study, and the question with quantiles of all rows replaced by values of the objective."""
+    """The selected rows of a study, and the question about them.
+
+    If `parts` is ``"all"``, a quantile of all rows is replaced by a value of the objective.
+    """
     target, region = question.target, question.region
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of

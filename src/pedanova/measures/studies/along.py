@@ -1,4 +1,4 @@
-"""Importances at several budgets, and how well their rankings agree with that of the full budget.
+"""Importances at several budgets, and how well their rankings agree with the ranking at the full budget.
 
 For the interval of Spearman's correlation, the shares of both rankings are drawn independently within their intervals.
 If the rankings share trials, this makes the interval wider than necessary. Parameters without a clear effect in both
@@ -99,7 +99,6 @@ def _is_noise(row: Importance) -> bool:
 
 
 def _shares(rows: Sequence[Importance], noise: NDArray[np.bool_]) -> Reals:
-    """(1, parameters) The shares, with 0 where `noise` is True."""
     shares = np.array([[max(0.0, row.share) for row in rows]])
     return np.where(noise, 0.0, shares)
 
@@ -113,7 +112,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
 
 
 def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> list[Importance]:
-    """The shares of `centre` with intervals as wide as those of `rows`."""
+    """The shares of `centre`, with the widths of the intervals of `rows`."""
     return [
         replace(mid, low=mid.share + (row.low or 0.0) - row.share, high=mid.share + (row.high or 0.0) - row.share)
         for row, mid in zip(rows, centre, strict=True)
@@ -188,7 +187,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which the ranking is that of the full budget; None if all lower budgets differ."""
+        """The lowest budget from which on all rankings are the same as at the full budget; None if there is none."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -197,7 +196,7 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """The budget divided by the full budget; None if a budget is not above 0."""
+        """The budget divided by the full budget; None if the budget is not above 0."""
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
@@ -269,7 +268,7 @@ class Along(Table):
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
     def summary(self) -> str:
-        """The budget from which the ranking is that of the full budget, and the cost of that budget."""
+        """From which budget on the ranking is the same as at the full budget, and the cost of this budget, in words."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."
@@ -317,7 +316,7 @@ def along_of(
     seed: int = 0,
     followed: bool = True,
 ) -> Along:
-    """Compare the ranking at each budget in `answers` (lowest first) with that at the highest."""
+    """Compare the ranking at each budget in `answers` (lowest first) with the ranking at the highest budget."""
     if not answers:
         raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
     full = answers[-1][2]
@@ -344,17 +343,17 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
 
 
 def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """A note if trials were stopped early: trials at the full budget are then a selection of good ones."""
+    """A note if trials were stopped early, because only good trials may have reached the full budget."""
     most = max(step.rows for step in steps)
     left = steps[-1].rows
     if left >= ALL * most:
         return []
-    words = f"{left:,} of {most:,} trials are left at {name} {short(steps[-1].budget)}, and those may have been chosen "
+    words = f"{left:,} of {most:,} trials reached {name} {short(steps[-1].budget)}, perhaps because they were "
     return [
         Note(
             "doubt",
             words,
-            "by how well they did before; ",
+            "better than the others before; ",
             Arg("among", "full"),
             " uses the same trials at every budget",
         )
@@ -362,7 +361,7 @@ def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
 
 
 def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """The warnings of the answers, each with the budgets that it applies to, unless it applies to all."""
+    """The warnings of all answers; a warning that does not apply to all budgets names its budgets."""
     found: dict[Note, list[str]] = {}
     for step in steps:
         for note in step.importances.notes:

@@ -44,7 +44,7 @@ Among: TypeAlias = Literal["all", "full"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Budgets:
-    """The records of all budgets, the values of the budget, and a function that finds the rows of each."""
+    """All budgets of a table or log; the function `at` finds the rows of one budget."""
 
     name: str
     values: Reals  # ascending
@@ -55,7 +55,7 @@ class Budgets:
     notes: tuple[Note, ...] = ()
 
     def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
-        """The rows at one budget; with `within` (rows,), only rows for which it is True."""
+        """The rows at one budget; `within` (rows,) selects some of these rows."""
         rows, values = self.at(budget)
         if within is not None:
             rows, values = rows[within[rows]], None if values is None else values[within[rows]]
@@ -63,14 +63,14 @@ class Budgets:
         return replace(prepare(*select_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
-        """Whether trials were stopped early: fewer trials have the highest budget, and some of them also the lowest."""
+        """Whether the same trials were run at rising budgets, and some of them were stopped early."""
         if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
             return False
         lowest = self.at(float(self.values[0]))[0]
         return bool(self.reached(float(self.values[-1]))[lowest].any())
 
     def reached(self, budget: float) -> NDArray[np.bool_]:
-        """(rows,) True for the rows of configurations that were run at a budget."""
+        """(rows,) Which rows belong to configurations that were run at this budget."""
         settings = [self.records.columns[name] for name in self.request.space or ()]
         groups = configurations(settings)
         return np.isin(groups, groups[self.at(budget)[0]])
@@ -96,7 +96,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
         told = columns_in(records.metadata.where or "", known)
         if not told and curves is None:
             numbers = [name for name, column in known.items() if column.labels is None and not column.is_time]
-            words = f" is missing, and the source names none; name a column: {listed(numbers, most=40)}"
+            words = f" is missing, and the source names no budget; choose a column: {listed(numbers, most=40)}"
             raise QueryError(Arg("budget"), words)
         return told[0] if told else None
     if not isinstance(budget, str):
@@ -110,7 +110,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
 
 
 def ends_there(column: Column, curves: Curves) -> bool:
-    """Whether the column contains the last step of each trial's learning curve."""
+    """Whether the column is the number of steps of each trial: the last step of its learning curve."""
     if column.labels is not None:
         return False
     reached = curves.reached(len(column))
@@ -119,11 +119,11 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """Make the records from the counted rows, if the original source is not available or rows were selected later."""
+    """Make records from the counted rows; needed if the source is gone, or if rows were selected later."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
-        raise QueryError("each of several objectives must be a column; use .alone(name) to choose one")
+        raise QueryError("several objectives must all be columns; use .alone(name) to choose one objective")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
     request = TableOptions(objective=objective, space=observed.space, where=where, reading=Reading(nan=nan))
@@ -183,7 +183,7 @@ def with_values(
 
 
 def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
-    """The records with all budgets and pruned trials, and options whose space contains all their values."""
+    """The records with all budgets and pruned trials, and options with a space for all values in these records."""
     records, request = origin.records, origin.request
     rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)
@@ -217,7 +217,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
 
 
 def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[list[float], list[Note]]:
-    """The budgets to use: those in `at`, or all; of many budgets, some that are evenly spaced on a log scale."""
+    """The budgets to use: `at`, or all budgets; if there are many, some of them, evenly spaced on a log scale."""
     if at is not None:
         at, known = list(at), set(budgets.values.tolist())
         for one in at:
@@ -226,7 +226,7 @@ def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[li
                 words = f" has {one!r}, which is not a budget of {budgets.name}; choose from {shown}"
                 raise QueryError(Arg("at"), words)
         if not at:
-            raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
+            raise QueryError(Arg("at"), " is empty; leave it out to use all budgets")
         return sorted({float(one) for one in at}), []
     enough = [float(value) for value in budgets.values if budgets.rows[float(value)] >= least]
     if len(enough) <= MOST:
@@ -246,7 +246,7 @@ Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, imp
 def along_budgets(
     data: TrialData, budget: str | None, question: Question, *, at: Sequence[float] | None = None, among: str = "all"
 ) -> Along:
-    """The importances at each budget, and the budget from which the ranking is that of the full budget."""
+    """The importances at each budget, and from which budget on the ranking is the same as at the full budget."""
     check_parts(question.target, question.region)
     check_choice("among", among, Among)
     budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
@@ -260,14 +260,15 @@ def along_budgets(
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
-        words = f"no budget of {budgets.name} has enough rows: {most.budget:g} has the most, {most.rows:,} ({most.why})"
+        few = f"{most.budget:g} with {most.rows:,} rows ({most.why})"
+        words = f"no budget of {budgets.name} has enough rows, not even {few}"
         raise TooFewRowsError(words)
     modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
     if 0 < len(modelled) < len(enough):  # shares from a model and from counts are not comparable
         answer = _answer_at(data, budgets, replace(question, estimator="counts"), among)
         answers = [answer(one) for one in selected[::-1]]
         where = ", ".join(map(short, modelled))
-        words = f"all budgets are answered from counts, because a model can answer only at {budgets.name} {where}"
+        words = f"counts are used at all budgets, because a model can be used only at {budgets.name} {where}"
         notes = [*notes, Note("answer", words)]
     others = [one for one in budgets.values.tolist() if one not in selected and budgets.rows[one] >= least]
     others = others if at is None else []
@@ -277,7 +278,10 @@ def along_budgets(
 
 
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
-    """A function that computes the answer at one budget. The first budget with enough rows is taken as the full one."""
+    """A function that computes the answer at one budget; it must be called with the highest budget first.
+
+    With ``among="full"``, only configurations of the highest budget with enough rows are used at the other budgets.
+    """
     within: list[NDArray[np.bool_]] = []
 
     def answer(budget: float) -> Answer:
@@ -293,7 +297,7 @@ def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str
 
 
 def check_parts(target: object, region: object) -> None:
-    """Raise an error if target or region is a value of the objective, which differs between budgets."""
+    """Raise an error if target or region is a value of the objective, because objectives differ between budgets."""
     for name, rows in (("target", target), ("region", region)):
         plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
         if not plain or as_region(rows, name).kind != "quantile":
@@ -312,7 +316,7 @@ def part_of(target: object) -> float:
 def refined(
     answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
 ) -> Along:
-    """Compute more budgets around the one at which the ranking becomes that of the full budget."""
+    """Answer more budgets, to find the lowest budget with the same ranking as the full budget."""
     answers, others = list(answers), list(others)
     while True:
         enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])

@@ -1,8 +1,8 @@
 """Statistics over studies: random-effects means (Paule and Mandel 1982), rank tests and disagreements.
 
-Every study is given the same sampling variance per row of data: a share near 0 has a small variance, so weights from
-each study's own variance would pull the mean down. Intervals are those of Hartung and Knapp (2001), which are valid for
-few studies.
+All studies get the same sampling variance per row of data. Otherwise, studies with small shares would get too much
+weight, because a small share has a small variance. Intervals are computed as by Hartung and Knapp (2001), which is
+valid for few studies.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def friedman(ranks: Reals) -> tuple[float, float]:
 
 
 def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
-    """(first, last) of the longest runs of sorted mean ranks that differ by at most `critical`; not of single ranks."""
+    """The longest runs (first, last) of two or more sorted mean ranks that differ by at most `critical`."""
     runs: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):
         last = max(place for place, other in enumerate(ranks) if other - rank <= critical)
@@ -202,7 +202,7 @@ def spearman(one: Reals, other: Reals) -> Reals:
 
 
 def _ranks(values: Reals) -> Reals:
-    """(..., parameters) The rank of each value along the last axis, from ½; tied values get their mean rank."""
+    """(..., parameters) The rank of each value along the last axis; tied values get their mean rank."""
     mine, others = values[..., :, None], values[..., None, :]
     ranks: Reals = (mine > others).sum(axis=-1) + 0.5 * (mine == others).sum(axis=-1)
     return ranks

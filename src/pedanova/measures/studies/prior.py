@@ -226,7 +226,7 @@ def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
 def densities_by_study(
     studies: Mapping[str, TrialData], question: Question
 ) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """The densities of each study; one without an answer is left out with a note (an error if none has one)."""
+    """The densities of each study, and notes on studies that are left out because they have no answer."""
     densities, errors = {}, {}
     for study in studies:
         try:
@@ -239,7 +239,7 @@ def densities_by_study(
 
 
 def lift_of(density: Densities) -> Reals:
-    """(cells,) The lift of each cell in one study; between few distinct values, that of the nearest one."""
+    """(cells,) The lift of each cell in one study; cells between a few distinct values get the lift of the nearest."""
     rows = max(1.0, density.basis.rows[0])
     bins = bins_of(density.parameter, density.basis.region)
     if bins.apart:
@@ -255,7 +255,7 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) The lift of a study on the common grid: 1 outside the study's domain, with a prior mean of 1."""
+    """(cells,) The lift of a study on the common grid: scaled to a mean of 1 in the study's domain, and 1 outside."""
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0
@@ -267,7 +267,7 @@ def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
 
 
 def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
-    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 outside of `own`."""
+    """(cells,) The cell of `own` at the middle of each cell of `common`; -1 outside of `own`."""
     if not isinstance(own.parameter, Float | Int):
         cells = own.match(tuple(common.centres())).astype(np.int64)
         return np.where(cells < own.cells, cells, -1)
@@ -285,7 +285,7 @@ def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:
 
 
 def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(draws,) Cells drawn from the density, or uniformly where `uniform` is True, at the random numbers `heights`."""
+    """(draws,) A cell for each random number in `heights`, from the density or, where `uniform` is True, uniformly."""
     cells = np.empty(len(heights), dtype=np.int64)
     for density, mask in ((row.density, ~uniform), (row.uniform, uniform)):
         below = np.cumsum(density)

@@ -40,7 +40,7 @@ BINS, LEAST = 10, 5  # bins of a comparison of counts, and expected rows in each
 
 @dataclass(frozen=True, slots=True)
 class StudyRelation:
-    """How two studies are related: same rows, one continues the other, same configurations run again, or unrelated."""
+    """How two studies are related: equal rows, a continuation, the same configurations run again, or unrelated."""
 
     kind: Relation
     common: float  # the part of the smaller study's rows (for "again", of its configurations) that the other has
@@ -51,7 +51,7 @@ class StudyRelation:
     def in_words(self) -> str:
         rows = {
             "same": "both contain the same rows",
-            "continued": "the {0} study continues the {1}: it contains all rows of the {1}".format(
+            "continued": "the {0} study continues the {1} study, and also contains the rows of the {1} study".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
             "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
@@ -63,7 +63,7 @@ class StudyRelation:
         if not self.space:
             search = "the search spaces differ"
         elif self.drawn:
-            why = "another sampler, or an adaptive sampler with another seed"
+            why = "the samplers differ, or an adaptive sampler had another seed"
             search = f"{listed(list(self.drawn), most=3)} were sampled differently ({why}), in the same space"
         elif self.kind == "other":
             search += ": the same search with another seed"
@@ -82,7 +82,7 @@ def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRela
 
 
 def compared_rows(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:
-    """The relation of two studies, the fraction of common rows or configurations, and the longer study, if any."""
+    """The relation of two studies, the fraction of common rows (or configurations), and the longer study (1 or 2)."""
     settings = [keys_of(one, names) for one in (a, b)]
     one, two = settings
     if one is None or two is None or not names:
@@ -101,7 +101,7 @@ def part_in(one: Keys, two: Keys) -> float:
 
 
 def keys_of(a: TrialData, names: tuple[str, ...]) -> tuple[Keys, Keys] | None:
-    """Two hash keys for every row: of its configuration, and of configuration and objective; None without rows."""
+    """For every row, a hash of its configuration, and a hash of configuration and objective; None without rows."""
     observed = a.observations
     if observed is None or len(observed) > MOST_ROWS or any(name not in observed.table for name in names):
         return None
@@ -138,7 +138,7 @@ def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> t
 
 
 def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
-    """The p-value of the hypothesis that two arrays of counts have the same distribution; ordered cells are merged."""
+    """The p-value of equal distributions in two arrays of counts; neighbouring cells are merged."""
     both = one + two
     smaller = min(int(one.sum()), int(two.sum()))
     if smaller < 2 * LEAST:
@@ -175,16 +175,16 @@ class Difference:
     difference, low, high
         The difference of the shares with a 95 % interval; None without draws.
     p_value, p_adjusted
-        How often equal shares would differ this much by chance; `p_adjusted` is adjusted for the number of parameters
-        (Holm). None if answers are compared, not studies.
+        The p-value of the hypothesis that both shares are equal; `p_adjusted` is adjusted for the number of parameters
+        (Holm). None for the difference of two answers.
     ratio, other_ratio, ratio_difference
         The ratios in both studies, and their difference.
     good, other_good
         The good values in each study, in words.
     overlap
-        The area that the target's densities of both studies have in common, from 0 to 1; None for different cells.
+        How much the target densities of both studies overlap, from 0 to 1; None if the studies have different cells.
     moved_p_adjusted
-        How often equal distributions of target rows would differ this much by chance, adjusted by Holm.
+        The p-value (adjusted by Holm) of the hypothesis that target rows are distributed equally in both studies.
     matters
         Whether the parameter has a clear effect in at least one study.
 
@@ -221,7 +221,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ, by the adjusted p-value or the interval, and are not both negligible."""
+        """Whether the shares clearly differ (by `p_adjusted`, or else by the interval), and one is not negligible."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
@@ -280,7 +280,7 @@ class Differences(NamedTable[Difference]):
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
     def summary(self) -> str:
-        """A text on the clearest difference, if any, and on good values that moved; empty without intervals."""
+        """The clearest difference and the good values that moved, in words."""
         here, there = (f"in {name}" for name in self.names)
         row = next((row for row in self.rows if row.clear), None)
         if row is not None:
@@ -308,9 +308,9 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 def recovered(one: Importance, two: Importance) -> Difference:
     """The difference of two shares, with an interval from their intervals.
 
-    The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to each
-    end is the root of the sum of two squares, one from each share's interval. The shares are treated as independent; if
-    they come from the same rows, the interval is wider than necessary.
+    The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to an end
+    is √(a² + b²), where a and b are distances from the two shares to ends of their intervals. The shares are treated as
+    independent; if they come from the same rows, the interval is wider than necessary.
     """
     gap = one.share - two.share
     ends: Ends = (None, None)
@@ -392,7 +392,7 @@ def difference_of(one: Importances, two: Importances, name: str, densities: Both
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
-    """The 95 % interval of the difference `gap`, given both standard deviations; None if a deviation is not known."""
+    """The 95 % interval of the difference `gap`, from the standard deviation of each share; None if one is missing."""
     if first is None or second is None or math.isnan(first + second):
         return None, None
     half = NORMAL * math.hypot(first, second)
